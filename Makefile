@@ -1,0 +1,34 @@
+# Each target does its own set-up in .venv, and says nothing when there is nothing to do.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+# Numba keys its disk cache by the file of each kernel and not by what that kernel calls, so the
+# cache is kept apart for every state of the sources.
+export NUMBA_CACHE_DIR = $(CURDIR)/$(VENV)/numba/$(shell cat legged_dynamics/*/*.py legged_dynamics/*.py | cksum | cut -d' ' -f1)
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	@$(BIN)/legged-dynamics demo $(ARGS)
+
+test: lint
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+$(READY): setup.py package.xml
+	@echo "Setting up $(VENV) (once, about a minute) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+clean:
+	@rm -rf $(VENV) build install log *.egg-info

@@ -1,0 +1,134 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points and their Jacobians.
+
+A foot's contact frame has base axes. A point foot touches at the bottom of its ball, the ball's
+centre less radius times the ground's normal; a flat foot's reference is the middle of its sole.
+The Jacobian of a contact has its linear rows first; a joint below no foot has a zero column.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
+from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
+from legged_dynamics.spatial.algebra import (add, add_scaled, compose, cross, load3, load9,
+                                             rotate, store3, store9, subtract, z_axis)
+from legged_dynamics.spatial.jit import kernel
+
+# Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number.
+BODY, START, SIZE = 0, 1, 2
+# Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
+# foot frame, ball radius, sole edges (front, back, left, right).
+R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = 0, 9, 12, 15, 16
+N_GEOMETRY = 20
+# Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
+FOOT_ROTATION, FOOT_POSITION, CONTACT = 0, 9, 12
+N_FOOT_STATE = 15
+
+
+class FeetTable(NamedTuple):
+    """Feet as flat arrays, for kernels.
+
+    Attributes
+    ----------
+    index : (nf, 3) int array
+        Body, first contact coordinate, number of contact coordinates (3 point, 6 flat).
+    geometry : (nf, 20) float array
+        At the columns this module names. [m]
+    """
+
+    index: np.ndarray
+    geometry: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of contact coordinates of all feet together."""
+        return int(self.index[:, SIZE].sum())
+
+
+def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
+    """Put feet into arrays.
+
+    Raises
+    ------
+    UnknownNameError
+        When a foot's link is not in the model.
+    """
+    index = np.zeros((len(feet), 3), dtype=np.int64)
+    geometry = np.zeros((len(feet), N_GEOMETRY))
+    start = 0
+    for i, foot in enumerate(feet):
+        if foot.link not in model.frames:
+            raise UnknownNameError('foot link', foot.link, model.frames)
+        body, pose = model.frames[foot.link]
+        flat = isinstance(foot, FlatFoot)
+        index[i] = body, start, 6 if flat else 3
+        start += int(index[i, SIZE])
+        geometry[i, R_FOOT:R_FOOT + 9] = pose.R.ravel()
+        geometry[i, P_FOOT:P_FOOT + 3] = pose.p
+        if isinstance(foot, FlatFoot):
+            geometry[i, REFERENCE:REFERENCE + 3] = foot.center
+            geometry[i, SOLE:SOLE + 4] = foot.front, foot.back, foot.left, foot.right
+        else:
+            geometry[i, RADIUS] = foot.radius
+    return FeetTable(index, geometry)
+
+
+@kernel
+def contact_points(feet, bodies, normal, states):
+    """Fill each foot's frame and contact point, given the ground's normal in base axes (tuple)."""
+    for i in range(feet.index.shape[0]):
+        body, geometry, state = bodies[feet.index[i, BODY]], feet.geometry[i], states[i]
+        R_body = load9(body, ROTATION)
+        R_BF = compose(R_body, load9(geometry, R_FOOT))
+        p_BF = add(load3(body, POSITION), rotate(R_body, load3(geometry, P_FOOT)))
+        reference = rotate(R_BF, load3(geometry, REFERENCE))
+        store9(state, FOOT_ROTATION, R_BF)
+        store3(state, FOOT_POSITION, p_BF)
+        store3(state, CONTACT, add_scaled(add(p_BF, reference), -geometry[RADIUS], normal))
+
+
+@kernel
+def contact_jacobians(tree, feet, bodies, states, jacobian):
+    """Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
+
+    Only columns of joints between base and foot are written; the caller zeroes it once.
+    """
+    topology = tree.topology
+    for i in range(feet.index.shape[0]):
+        point = load3(states[i], CONTACT)
+        row, flat = feet.index[i, START], feet.index[i, SIZE] == 6
+        b = feet.index[i, BODY]
+        while b > 0:
+            body, iv, kind = bodies[b], topology[b, V_START], topology[b, JOINT]
+            R = load9(body, ROTATION)
+            arm = subtract(point, load3(body, POSITION))
+            for k in range(3 if kind == SPHERICAL else 1):
+                axis = (R[k], R[3 + k], R[6 + k]) if kind == SPHERICAL else z_axis(R)
+                linear = axis if kind == PRISMATIC else cross(axis, arm)
+                for r in range(3):
+                    jacobian[row + r, iv + k] = linear[r]
+                    if flat:
+                        jacobian[row + 3 + r, iv + k] = 0.0 if kind == PRISMATIC else axis[r]
+            b = topology[b, PARENT]
+
+
+@kernel
+def contact_map(feet, states, grasp):
+    """Fill the (6, nc) map from contact coordinates to the wrench on the base at its origin."""
+    for i in range(feet.index.shape[0]):
+        x, y, z = load3(states[i], CONTACT)
+        c, n = feet.index[i, START], feet.index[i, SIZE]
+        for r in range(6):
+            for k in range(n):
+                grasp[r, c + k] = 1.0 if r == k else 0.0
+        grasp[3, c + 1], grasp[3, c + 2] = -z, y
+        grasp[4, c], grasp[4, c + 2] = z, -x
+        grasp[5, c], grasp[5, c + 1] = -y, x

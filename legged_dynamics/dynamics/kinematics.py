@@ -1,0 +1,112 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Forward kinematics: pose and motion of every body, from the base outwards, in base axes.
+
+Everything is expressed in the base's axes and positions are from the base's origin, so that a
+contact's Jacobian and a body's inertial force need no further transform. The base's own velocity
+over ground is taken as zero in :data:`VELOCITY`; only an accelerometer's signal is needed.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import state_vector
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import (JOINT, P_TREE, PARENT, PRISMATIC, Q_START, R_TREE,
+                                        REVOLUTE, V_START)
+from legged_dynamics.spatial.algebra import (IDENTITY, ZERO, add, add_scaled, compose, cross,
+                                             load3, load9, rotate, rotation_of_quaternion, scale,
+                                             store3, store9, turn_about_z, z_axis)
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.jit import kernel
+
+# Columns of the (nb, N_BODY_STATE) workspace that the kernels of this layer share.
+ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY = 0, 9, 12, 15, 18, 21
+FORCE, MOMENT = 24, 27
+N_BODY_STATE = 30
+
+
+def body_workspace(model: RobotModel) -> np.ndarray:
+    """Return an empty (n_bodies, N_BODY_STATE) array for the kernels."""
+    return np.zeros((model.n_bodies, N_BODY_STATE))
+
+
+@kernel
+def forward_kinematics(tree, q, v, a, base, bodies):
+    """Fill pose and motion of every body from joint states and the base's motion.
+
+    ``base`` is (9,): angular velocity, angular acceleration, proper acceleration of the base.
+    """
+    topology, constants = tree.topology, tree.constants
+    store9(bodies[0], ROTATION, IDENTITY)
+    store3(bodies[0], POSITION, ZERO)
+    store3(bodies[0], OMEGA, load3(base, 0))
+    store3(bodies[0], ALPHA, load3(base, 3))
+    store3(bodies[0], ACCELERATION, load3(base, 6))
+    store3(bodies[0], VELOCITY, ZERO)
+    for i in range(1, topology.shape[0]):
+        body, parent, constant = bodies[i], bodies[topology[i, PARENT]], constants[i]
+        kind, iq, iv = topology[i, JOINT], topology[i, Q_START], topology[i, V_START]
+        R_parent = load9(parent, ROTATION)
+        w, alpha = load3(parent, OMEGA), load3(parent, ALPHA)
+        offset = rotate(R_parent, load3(constant, P_TREE))
+        R = compose(R_parent, load9(constant, R_TREE))
+        z = z_axis(R)
+        if kind == PRISMATIC:
+            offset = add_scaled(offset, q[iq], z)
+        acceleration = add(load3(parent, ACCELERATION),
+                           add(cross(alpha, offset), cross(w, cross(w, offset))))
+        velocity = add(load3(parent, VELOCITY), cross(w, offset))
+        if kind == REVOLUTE:
+            R = turn_about_z(R, math.sin(q[iq]), math.cos(q[iq]))
+            rate = scale(v[iv], z)
+            alpha = add(alpha, add_scaled(cross(w, rate), a[iv], z))
+            w = add(w, rate)
+        elif kind == PRISMATIC:
+            rate = scale(v[iv], z)
+            acceleration = add(acceleration,
+                               add_scaled(scale(2.0, cross(w, rate)), a[iv], z))
+            velocity = add(velocity, rate)
+        else:
+            R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
+            rate = rotate(R, load3(v, iv))
+            alpha = add(alpha, add(cross(w, rate), rotate(R, load3(a, iv))))
+            w = add(w, rate)
+        store9(body, ROTATION, R)
+        store3(body, POSITION, add(load3(parent, POSITION), offset))
+        store3(body, OMEGA, w)
+        store3(body, ALPHA, alpha)
+        store3(body, ACCELERATION, acceleration)
+        store3(body, VELOCITY, velocity)
+
+
+def frame_poses(model: RobotModel, position: np.ndarray,
+                links: tuple[str, ...] | None = None) -> dict[str, Transform]:
+    """Return the poses of links in the base frame.
+
+    Parameters
+    ----------
+    model : RobotModel
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+    links : tuple of str, optional
+        Links wanted; all by default.
+
+    Raises
+    ------
+    MeasurementError
+        When the positions do not fit the model.
+    UnknownNameError
+        When a link is not in the model.
+    """
+    q = state_vector(position, model.nq, 'joint positions')
+    bodies = body_workspace(model)
+    forward_kinematics(model.tree, q, np.zeros(model.nv), np.zeros(model.nv), np.zeros(9), bodies)
+    poses = {}
+    for link in links if links is not None else model.frames:
+        body, pose = model.frame(link)
+        R_B = bodies[body, ROTATION:ROTATION + 9].reshape(3, 3)
+        poses[link] = Transform(R_B, bodies[body, POSITION:POSITION + 3]) @ pose
+    return poses

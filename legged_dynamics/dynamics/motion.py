@@ -1,0 +1,116 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""How a robot moves, without its velocity over ground: joints, and the base as an IMU sees it."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.rotations import rotation_from_quaternion
+
+GRAVITY = 9.81      # m/s^2
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion:
+    """Motion of the base as a gyro and an accelerometer at its origin tell it, in base axes.
+
+    Neither position nor velocity over ground enters a body's dynamics, and gravity enters only
+    through the proper acceleration (acceleration less gravity: at rest it is 9.81 m/s^2, *up*).
+
+    Attributes
+    ----------
+    angular_velocity : (3,) array [rad/s]
+    angular_acceleration : (3,) array [rad/s^2]
+    proper_acceleration : (3,) array [m/s^2]
+        Of the base's origin.
+    """
+
+    angular_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    angular_acceleration: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    proper_acceleration: np.ndarray = field(default_factory=lambda: GRAVITY * UP)
+
+    @classmethod
+    def at_rest(cls, R_WB: np.ndarray | None = None,
+                gravity: np.ndarray = -GRAVITY * UP) -> BaseMotion:
+        """Return the motion of a base that stands still with the given (3, 3) orientation."""
+        up = -np.asarray(gravity, float)
+        return cls(proper_acceleration=up if R_WB is None else R_WB.T @ up)
+
+    @classmethod
+    def from_twist(cls, twist: np.ndarray, acceleration: np.ndarray, xyzw: np.ndarray,
+                   gravity: np.ndarray = -GRAVITY * UP) -> BaseMotion:
+        """Convert from a free-flyer's velocity and acceleration, as Pinocchio gives them.
+
+        Parameters
+        ----------
+        twist : (6,) array [m/s, rad/s]
+            ``[v; w]`` of the base in base axes.
+        acceleration : (6,) array [m/s^2, rad/s^2]
+            *Spatial* acceleration, the component-wise derivative of the twist.
+        xyzw : (4,) array
+            Orientation of the base in the world.
+        gravity : (3,) array [m/s^2]
+            In the world.
+        """
+        twist, acceleration = np.asarray(twist, float), np.asarray(acceleration, float)
+        R_WB = rotation_from_quaternion(xyzw)
+        classical = acceleration[:3] + np.cross(twist[3:], twist[:3])
+        return cls(twist[3:].copy(), acceleration[3:].copy(),
+                   classical - R_WB.T @ np.asarray(gravity, float))
+
+    def packed(self) -> np.ndarray:
+        """Return the (9,) array that kernels take."""
+        return np.concatenate([self.angular_velocity, self.angular_acceleration,
+                               self.proper_acceleration])
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One instant of a robot's motion.
+
+    Attributes
+    ----------
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order (base not included).
+    velocity, acceleration : (nv,) array [rad/s, rad/s^2 or m/s, m/s^2]
+    base : BaseMotion
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    base: BaseMotion = field(default_factory=BaseMotion)
+
+    def checked(self, model: RobotModel) -> Motion:
+        """Return the motion as float arrays that fit the model.
+
+        Raises
+        ------
+        MeasurementError
+            When a shape does not fit or a value is not finite.
+        """
+        return Motion(state_vector(self.position, model.nq, 'joint positions'),
+                      state_vector(self.velocity, model.nv, 'joint velocities'),
+                      state_vector(self.acceleration, model.nv, 'joint accelerations'), self.base)
+
+
+def state_vector(values: object, size: int, what: str) -> np.ndarray:
+    """Return values as a contiguous (size,) float array.
+
+    Raises
+    ------
+    MeasurementError
+        When the shape is not ``(size,)`` or a value is not finite.
+    """
+    array = np.ascontiguousarray(values, dtype=float)
+    if array.shape != (size,):
+        raise MeasurementError(f'expected {size} {what} in the model\'s joint order, '
+                               f'got an array of shape {array.shape}')
+    if not np.isfinite(array).all():
+        raise MeasurementError(f'expected finite {what}, got {array.tolist()}')
+    return array

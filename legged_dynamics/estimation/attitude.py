@@ -1,0 +1,59 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Which way is up: from the IMU's orientation, or from its gyro and accelerometer alone."""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.algebra import (add_scaled, compose, cross, dot, load3, load9, norm,
+                                             rotation_of_quaternion, scale, store3, subtract)
+from legged_dynamics.spatial.jit import kernel
+
+# Gain of the accelerometer in the complementary filter [1/s], after Mahony et al. (2008), eq. 32:
+# fast enough to remove a gyro's bias, slow against a stride.
+TILT_GAIN = 0.5
+# An accelerometer whose length is off gravity by more than this fraction does not show tilt.
+STEADY = 0.15
+GRAVITY = 9.81
+
+
+@kernel
+def rotation_of_tilt(up):
+    """Return R_WB (9-tuple) for up in base axes, heading zero: world x lies over base x."""
+    x = add_scaled((1.0, 0.0, 0.0), -up[0], up)
+    if norm(x) < 1e-3:      # base x points straight up or down: let world y lie over base y
+        y = add_scaled((0.0, 1.0, 0.0), -up[1], up)
+        y = scale(1.0 / norm(y), y)
+        x = cross(y, up)
+    else:
+        x = scale(1.0 / norm(x), x)
+        y = cross(up, x)
+    return x[0], x[1], x[2], y[0], y[1], y[2], up[0], up[1], up[2]
+
+
+@kernel
+def rotation_from_imu(quaternion, start, settings, mount):
+    """Return R_WB (9-tuple) from the IMU's orientation in the world and its mount on the base."""
+    R_WI = rotation_of_quaternion(quaternion[start], quaternion[start + 1], quaternion[start + 2],
+                                  quaternion[start + 3])
+    R = load9(settings, mount)      # R_BI
+    return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
+
+
+@kernel
+def advance_tilt(memory, up_at, known_at, w, acceleration, dt):
+    """Complementary filter for up in base axes: turn with the gyro, lean on the accelerometer."""
+    length = norm(acceleration)
+    if memory[known_at] == 0.0:
+        if length < 1e-6:
+            return
+        up = scale(1.0 / length, acceleration)
+        memory[known_at] = 1.0
+    else:
+        up = load3(memory, up_at)
+        up = add_scaled(up, dt, cross(up, w))
+        if math.fabs(length - GRAVITY) < STEADY * GRAVITY:
+            measured = scale(1.0 / length, acceleration)
+            up = add_scaled(up, min(TILT_GAIN * dt, 1.0), subtract(measured, up))
+        up = scale(1.0 / math.sqrt(dot(up, up)), up)
+    store3(memory, up_at, up)

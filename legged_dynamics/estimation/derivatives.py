@@ -1,0 +1,39 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The one derivative filter: joint and angular accelerations from velocities.
+
+The slope of the least-squares line through the last ``2 h + 1`` samples, at their actual times,
+is the acceleration at the middle one (for evenly spaced samples the quadratic Savitzky-Golay
+derivative). So an estimate describes the sample ``h`` before the newest: a delay of ``h`` samples,
+exactly, at every frequency. With ``h = 1`` it is the central difference. White noise of deviation
+``s`` on the velocity becomes ``s / (dt sqrt(h (h + 1) (2 h + 1) / 3))`` on the acceleration.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.jit import kernel
+
+
+@kernel
+def slopes(window, first, count, out, start):
+    """Write the slopes of ``count`` columns from ``first`` on; column 0 of the window is time."""
+    n = window.shape[0]
+    mean = 0.0
+    for i in range(n):
+        mean += window[i, 0]
+    mean /= n
+    spread = 0.0
+    for i in range(n):
+        spread += (window[i, 0] - mean) ** 2
+    for k in range(count):
+        s = 0.0
+        for i in range(n):
+            s += (window[i, 0] - mean) * window[i, first + k]
+        out[start + k] = s / spread
+
+
+def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> float:
+    """Return the deviation of an acceleration [1/s^2] from that of the velocities [1/s]."""
+    h = half_window
+    return velocity_noise * rate / math.sqrt(h * (h + 1) * (2 * h + 1) / 3.0)

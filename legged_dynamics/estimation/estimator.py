@@ -1,0 +1,283 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""GroundReactionEstimator: joint states and IMU in, ground reactions out."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import SIZE, START, feet_table
+from legged_dynamics.dynamics.kinematics import body_workspace
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import layout as codes
+from legged_dynamics.estimation.ground_reaction import Fault, GroundReaction, Mode, ResultLayout
+from legged_dynamics.estimation.layout import make_layout
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.noise import equation_noise
+from legged_dynamics.estimation.settings import EstimatorSettings
+from legged_dynamics.estimation.tick import N_VECTORS, Robot, Scratch, tick
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import SPHERICAL
+
+
+class GroundReactionEstimator:
+    """Fuses motion and joint torque into the ground reaction of each foot.
+
+    Live node, bag replay and simulation test call the same :meth:`update`; the same measurements
+    in the same order give the same bits.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    config : RobotConfig
+        Feet, IMU mount, joint physics and the noise that weighs the equations.
+    settings : EstimatorSettings or mapping, optional
+        Checked settings, or dotted parameter names of `estimation.settings.SETTINGS`.
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot has no feet, a fixed base or spherical joints, or a setting is wrong.
+    UnknownNameError
+        When a foot, joint or the IMU link is not in the model.
+
+    Examples
+    --------
+    >>> estimator = GroundReactionEstimator(model, config)              # doctest: +SKIP
+    >>> reaction = estimator.update(Measurement(stamp_ns, q, v, tau, gyro, accelerometer, xyzw))
+    ...                                                                 # doctest: +SKIP
+    >>> reaction.wrench[0, 2], reaction.contact                         # doctest: +SKIP
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig,
+                 settings: EstimatorSettings | Mapping[str, Any] | None = None):
+        if not isinstance(settings, EstimatorSettings):
+            settings = EstimatorSettings.from_parameters(settings)
+        self.settings = settings
+        self.config = config
+        self.model = config.apply_to(model)
+        _check(self.model, config)
+        nj, nf = self.model.n_joints, len(config.feet)
+        table = feet_table(self.model, config.feet)
+        nc = table.size
+        self._layouts = make_layout(nj, nf, nc)
+        self._index = self._layouts[0]
+        self._results = ResultLayout(tuple(foot.link for foot in config.feet),
+                                     self.model.joint_names, table, self._index)
+        self._settings = self._packed_settings()
+        self._robot = Robot(self.model.tree, table, self._variances(), self._prior(table),
+                            _columns(self.model, table))
+        self._window = np.full((2 * settings.half_window + 1, self._index['input_size']), np.nan)
+        self._scratch = Scratch(
+            body_workspace(self.model), np.zeros((nc, nj)),
+            np.zeros((nc + 12, max(nc, 6))), np.zeros((N_VECTORS, max(nj + 3, nc, 9))),
+            np.zeros(nc, dtype=np.int64))
+        self._row = np.zeros(int(self._index['input_size']))
+        self._memory = np.zeros(int(self._index['memory_size']))
+        self._output_size = int(self._index['output_size'])
+        self._slices = self._input_slices(nj, nf)
+        self._no_effort = np.full(nj, np.nan)
+        self._epoch: int | None = None
+        self._stamps: list[int] = []
+        self.reset()
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Foot links, in the order of all per-foot results."""
+        return self._results.feet
+
+    @property
+    def delay(self) -> int:
+        """Samples between the newest measurement and the one an estimate describes."""
+        return self.settings.half_window
+
+    def reset(self) -> None:
+        """Forget all measurements; the next estimates warm up again."""
+        self._memory[:] = 0.0
+        self._memory[self._index['head']] = -1.0
+        self._memory[self._index['up'] + 2] = 1.0
+        self._memory[self._index['last_time']] = -np.inf
+        self._window[:] = np.nan
+        self._stamps = []
+        self._epoch = None
+
+    def update(self, measurement: Measurement,
+               contact: Sequence[bool] | None = None) -> GroundReaction:
+        """Take one measurement in and return the estimate that has become ready.
+
+        Parameters
+        ----------
+        measurement : Measurement
+        contact : (nf,) sequence of bool, optional
+            Feet that are down at this instant, when something better than detection knows.
+
+        Returns
+        -------
+        GroundReaction
+            Of the sample `delay` before this one; mode UNAVAILABLE while the filter warms up.
+
+        Raises
+        ------
+        MeasurementError
+            When a shape does not fit, a joint position or velocity is not finite, or a stamp
+            comes twice. The measurement is then not taken, and nothing else is lost.
+        """
+        stamp = measurement.stamp_ns
+        faults = self._check_time(stamp)
+        self._fill_row(measurement, contact)
+        out = np.zeros(self._output_size)
+        mode = tick(self._robot, self._layouts, self._settings, self._window, self._memory,
+                    self._scratch, self._row, out)
+        if mode == codes.NOT_FINITE:
+            raise MeasurementError(self._not_finite(measurement))
+        stamps = self._stamps
+        stamps.append(stamp)
+        if len(stamps) > self.settings.half_window + 1:
+            del stamps[0]
+        if mode == codes.UNAVAILABLE:
+            faults |= Fault.WARMING_UP
+        out.setflags(write=False)
+        return GroundReaction(stamps[0], _MODES[mode], faults | self._missing(measurement),
+                              self._results, out)
+
+    # ---- input -----------------------------------------------------------------------------
+
+    def _check_time(self, stamp: int) -> Fault:
+        if self._epoch is None:
+            self._epoch = stamp
+            return Fault.NONE
+        step = stamp - self._stamps[-1] if self._stamps else 1
+        if step == 0:
+            raise MeasurementError(f'expected a stamp later than the last one, got {stamp} ns '
+                                   'again; the repeated measurement is left out')
+        if step < 0 or step > self.settings.max_gap * 1e9:
+            self.reset()
+            self._epoch = stamp
+            return Fault.TIME_JUMPED_BACK if step < 0 else Fault.GAP
+        return Fault.NONE
+
+    def _input_slices(self, nj: int, nf: int) -> list[slice]:
+        sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
+                 'orientation': 4, 'given_contact': nf}
+        return [slice(int(self._index[name]), int(self._index[name]) + size)
+                for name, size in sizes.items()]
+
+    def _fill_row(self, m: Measurement, contact: Sequence[bool] | None) -> None:
+        row = self._row
+        position, velocity, effort, gyro, acceleration, orientation, given = self._slices
+        nj = self.model.n_joints
+        row[0] = (m.stamp_ns - self._epoch) * 1e-9     # type: ignore[operator]
+        try:
+            if not (len(m.position) == nj == len(m.velocity)
+                    and (m.effort is None or len(m.effort) == nj)):
+                raise ValueError
+            row[position] = m.position
+            row[velocity] = m.velocity
+            row[effort] = np.nan if m.effort is None else m.effort
+            row[gyro] = np.nan if m.angular_velocity is None else m.angular_velocity
+            row[acceleration] = (np.nan if m.linear_acceleration is None
+                                 else m.linear_acceleration)
+            row[orientation] = np.nan if m.orientation is None else m.orientation
+            row[given] = np.nan if contact is None else contact
+        except (ValueError, TypeError):
+            raise MeasurementError(self._misfit(m, contact)) from None
+
+    def _misfit(self, m: Measurement, contact: Sequence[bool] | None) -> str:
+        nj, nf = self.model.n_joints, len(self.feet)
+        wanted = {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
+                  'linear_acceleration': 3, 'orientation': 4}
+        for name, size in wanted.items():
+            value = getattr(m, name)
+            optional = name not in ('position', 'velocity')
+            if (value is None and not optional) or (value is not None
+                                                    and np.shape(value) != (size,)):
+                got = 'None' if value is None else f'shape {np.shape(value)}'
+                return (f'{name}: expected {size} values'
+                        f'{" in the model joint order" if size == nj else ""}, got {got}')
+        return f'contact: expected {nf} flags (one a foot), got {contact!r}'
+
+    def _not_finite(self, m: Measurement) -> str:
+        bad = [f'{kind} of {name}' for kind, values in (('position', m.position),
+                                                        ('velocity', m.velocity))
+               for name, value in zip(self.model.joint_names, values) if not np.isfinite(value)]
+        return f'expected finite joint states, got NaN or infinity for: {", ".join(bad)}'
+
+    def _missing(self, m: Measurement) -> Fault:
+        faults = Fault.NONE
+        if m.effort is None:
+            faults |= Fault.NO_EFFORT
+        elif self._row[self._slices[2]].sum() != self._row[self._slices[2]].sum():   # any NaN
+            unknown = np.isnan(self._row[self._slices[2]])
+            faults |= Fault.NO_EFFORT if unknown.all() else Fault.PARTIAL_EFFORT
+        if m.angular_velocity is None or m.linear_acceleration is None:
+            faults |= Fault.NO_IMU
+        elif m.orientation is None:
+            faults |= Fault.NO_ORIENTATION
+        return faults
+
+    # ---- constants -------------------------------------------------------------------------
+
+    def _packed_settings(self) -> np.ndarray:
+        s = self.settings
+        mount = self.model.frame(self.config.imu_link or self.config.base_link
+                                 or self.model.base_link)
+        packed = np.zeros(1, codes.SETTINGS)
+        weight = self.model.total_mass * GRAVITY
+        values = {
+            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold,
+            'force_noise': s.contact_force_noise, 'force_evidence': s.contact_force_evidence,
+            'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
+            'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
+            'swing_clearance': s.contact_swing_clearance,
+            'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
+            'weight': weight, 'prior_force_variance': 3.0 * (s.prior_force * weight) ** 2,
+            'use_base': float(s.fusion != 'torque_only'),
+            'use_torque': float(s.fusion != 'base_only'),
+            'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
+        for name, value in values.items():
+            packed[name] = value
+        return packed
+
+    def _variances(self) -> np.ndarray:
+        noise = equation_noise(self.model, self.config, self.settings.rate,
+                               self.settings.half_window)
+        return np.concatenate([noise.base, noise.joint, noise.joint_blind])
+
+    def _prior(self, table: Any) -> np.ndarray:
+        force = self.settings.prior_force * self.model.total_mass * GRAVITY
+        prior = np.full(table.size, force ** -2)
+        for _, start, size in table.index:
+            if size == 6:
+                prior[start + 3:start + 6] = (force * self.settings.prior_length) ** -2
+        return prior
+
+
+def _check(model: RobotModel, config: RobotConfig) -> None:
+    if not config.feet:
+        raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
+                                 f'links are: {", ".join(model.frames)}')
+    if not model.floating:
+        raise ConfigurationError('expected a model with a floating base, got a fixed one; read '
+                                 "the URDF with base='floating'")
+    if (model.tree.topology[1:, 1] == SPHERICAL).any():
+        raise ConfigurationError('expected joints of one degree of freedom: joint_states carries '
+                                 'one position a joint, and the model has a spherical one')
+
+
+def _columns(model: RobotModel, table: Any) -> np.ndarray:
+    columns = np.zeros((model.nv, table.size + 1), dtype=np.int64)
+    for body, start, size in table.index:
+        for b in model.chain(int(body)):
+            count = columns[b - 1, 0]
+            columns[b - 1, 1 + count:1 + count + size] = np.arange(start, start + size)
+            columns[b - 1, 0] += size
+    return columns
+
+
+_MODES = {mode.value: mode for mode in Mode}
+assert (START, SIZE) == (1, 2)      # the order in which table.index rows are unpacked here

@@ -1,0 +1,197 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""GroundReaction: what the estimator says about one instant."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (CONTACT, FOOT_POSITION, FOOT_ROTATION, SIZE,
+                                                START, FeetTable)
+from legged_dynamics.estimation import layout as codes
+from legged_dynamics.exceptions import UnknownNameError
+
+
+class Mode(IntEnum):
+    """Which equations an estimate rests on."""
+
+    UNAVAILABLE = codes.UNAVAILABLE
+    TORQUE_ONLY = codes.TORQUE_ONLY
+    BASE_ONLY = codes.BASE_ONLY
+    FUSED = codes.FUSED
+
+
+class Fault(IntFlag):
+    """What was wrong with the input of an estimate."""
+
+    NONE = 0
+    WARMING_UP = 1
+    TIME_JUMPED_BACK = 2
+    GAP = 4
+    NO_EFFORT = 8
+    PARTIAL_EFFORT = 16
+    NO_IMU = 32
+    NO_ORIENTATION = 64
+
+
+@dataclass(frozen=True)
+class ResultLayout:
+    """Where an estimator's results lie in its flat output; the same for all its estimates."""
+
+    feet: tuple[str, ...]
+    joints: tuple[str, ...]
+    table: FeetTable
+    index: np.void
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GroundReaction:
+    """Ground reactions at one instant. Arrays are read-only; forces act on the robot.
+
+    Axes: F is a foot's link frame, B the base link, W the gravity-aligned world of the IMU.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+        Stamp of the joint state that the estimate describes: `delay` samples before the newest.
+    mode : Mode
+        UNAVAILABLE means that no wrench is known; all of them are then zero.
+    faults : Fault
+        What was wrong with the input.
+    """
+
+    stamp_ns: int
+    mode: Mode
+    faults: Fault
+    layout: ResultLayout
+    data: np.ndarray
+
+    def _array(self, start: int, *shape: int) -> np.ndarray:
+        size = 1
+        for length in shape:
+            size *= length
+        return self.data[start:start + size].reshape(shape)
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Foot links, in the order of all per-foot arrays."""
+        return self.layout.feet
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joints, in the order of all per-joint arrays."""
+        return self.layout.joints
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(nf, 6) low-passed ``[f; m]`` in F about F's origin [N, N m]."""
+        return self._array(self.layout.index['wrench'], len(self.feet), 6)
+
+    @property
+    def raw_wrench(self) -> np.ndarray:
+        """(nf, 6) ``[f; m]`` in F about F's origin at full bandwidth [N, N m]."""
+        return self._array(self.layout.index['raw_wrench'], len(self.feet), 6)
+
+    @property
+    def contact(self) -> np.ndarray:
+        """(nf,) bool: feet that are down."""
+        return self._array(self.layout.index['contact'], len(self.feet)) > 0.5
+
+    @property
+    def contact_probability(self) -> np.ndarray:
+        """(nf,) probability that a foot is down."""
+        return self._array(self.layout.index['probability'], len(self.feet))
+
+    @property
+    def observable(self) -> np.ndarray:
+        """(nf,) bool: feet whose force the measurements determine.
+
+        False, for example, for the squeeze between feet when no torque is measured.
+        """
+        return self._array(self.layout.index['observable'], len(self.feet)) > 0.5
+
+    @property
+    def net_wrench(self) -> np.ndarray:
+        """(6,) sum of the low-passed wrenches, in B about B's origin [N, N m]."""
+        return self._array(self.layout.index['net_wrench'], 6)
+
+    @property
+    def center_of_pressure(self) -> np.ndarray:
+        """(3,) in B [m]; NaN when the feet carry next to nothing."""
+        return self._array(self.layout.index['center_of_pressure'], 3)
+
+    @property
+    def base_residual(self) -> np.ndarray:
+        """(6,) wrench on the base that the estimate leaves unexplained, in B [N, N m].
+
+        NaN without an IMU.
+        """
+        return self._array(self.layout.index['base_residual'], 6)
+
+    @property
+    def external_torque(self) -> np.ndarray:
+        """(nj,) joint torque that the estimate leaves unexplained; NaN where none is measured."""
+        return self._array(self.layout.index['external_torque'], len(self.joints))
+
+    @property
+    def joint_acceleration(self) -> np.ndarray:
+        """(nj,) acceleration from the derivative filter [rad/s^2 or m/s^2]."""
+        return self._array(self.layout.index['joint_acceleration'], len(self.joints))
+
+    @property
+    def base_rotation(self) -> np.ndarray:
+        """(3, 3) R_WB used; heading is zero when the IMU gives no orientation."""
+        return self._array(self.layout.index['base_rotation'], 3, 3)
+
+    @property
+    def foot_rotation(self) -> np.ndarray:
+        """(nf, 3, 3) R_BF."""
+        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        return states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
+
+    @property
+    def foot_position(self) -> np.ndarray:
+        """(nf, 3) p_BF [m]."""
+        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        return states[:, FOOT_POSITION:FOOT_POSITION + 3]
+
+    @property
+    def contact_point(self) -> np.ndarray:
+        """(nf, 3) contact point (point foot) or middle of the sole (flat foot), in B [m]."""
+        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        return states[:, CONTACT:CONTACT + 3]
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(nc, nc) covariance of the stacked contact coordinates, raw, in base axes.
+
+        Three a point foot (force at the contact point), six a flat foot (force, moment about
+        the middle of the sole). Zero for feet that are up.
+        """
+        nc = self.layout.table.size
+        return self._array(self.layout.index['covariance'], nc, nc)
+
+    def covariance_of(self, foot: str) -> np.ndarray:
+        """Return the (6, 6) covariance of a foot's raw wrench, in F about F's origin.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is no such foot.
+        """
+        if foot not in self.feet:
+            raise UnknownNameError('foot', foot, self.feet)
+        i = self.feet.index(foot)
+        start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
+        arm = self.contact_point[i] - self.foot_position[i]
+        to_foot = np.zeros((6, size))
+        R_FB = self.foot_rotation[i].T
+        to_foot[:3, :3] = R_FB
+        x, y, z = arm
+        to_foot[3:, :3] = R_FB @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        if size == 6:
+            to_foot[3:, 3:] = R_FB
+        block = self.covariance[start:start + size, start:start + size]
+        return to_foot @ block @ to_foot.T

@@ -1,0 +1,86 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the ground reaction estimator."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from legged_dynamics.schema import Setting, checked
+
+SETTINGS = (
+    Setting('rate', 500.0, 'Hz', 'Nominal rate of the joint states.', 1.0, 10000.0),
+    Setting('max_gap', 0.05, 's', 'A longer gap between samples restarts the estimator.',
+            1e-4, 10.0),
+    Setting('fusion', 'fused', '', 'Equations used.',
+            choices=('fused', 'base_only', 'torque_only')),
+    Setting('derivative.half_window', 1, 'samples',
+            'Samples on either side of the one whose acceleration is taken; it is the delay.',
+            1, 50),
+    Setting('force_filter.cutoff', 60.0, 'Hz',
+            'Low-pass of the published forces; 0 switches it off.', 0.0, 5000.0),
+    Setting('contact.force_threshold', 0.05, '',
+            'Normal force, as a fraction of the weight, at which contact is as likely as not.',
+            1e-3, 1.0),
+    Setting('contact.force_noise', 0.02, '',
+            'Error of a swing foot\'s normal force beside sensor noise, as a fraction of the '
+            'weight.', 1e-4, 1.0),
+    Setting('contact.force_evidence', 4.0, '',
+            'Largest log-likelihood ratio a sample\'s torques may add.', 0.0, 50.0),
+    Setting('contact.motion_evidence', 0.5, '',
+            'Largest log-likelihood ratio a sample\'s motion may add while torques are measured.',
+            0.0, 50.0),
+    Setting('contact.slip_speed', 0.15, 'm/s', 'Speed of a standing foot, one deviation.',
+            1e-3, 10.0),
+    Setting('contact.swing_speed', 1.0, 'm/s', 'Speed of a swinging foot, one deviation.',
+            1e-2, 50.0),
+    Setting('contact.clearance', 0.01, 'm',
+            'Height of a standing foot over the others, one deviation.', 1e-4, 1.0),
+    Setting('contact.swing_clearance', 0.05, 'm',
+            'Height of a swinging foot over the others, one deviation.', 1e-3, 2.0),
+    Setting('contact.switching_rate', 5.0, '1/s',
+            'How often a foot is expected to make or break contact.', 1e-3, 1000.0),
+    Setting('contact.on', 0.8, '', 'Probability above which a foot counts as down.', 0.5, 1.0),
+    Setting('contact.off', 0.2, '', 'Probability below which a foot counts as up.', 0.0, 0.5),
+    Setting('prior.force', 3.0, '',
+            'Force a foot may carry when nothing is measured, as a multiple of the weight.',
+            0.01, 1000.0),
+    Setting('prior.length', 0.1, 'm', 'Moment over force that a flat foot may carry.', 1e-3, 10.0),
+)
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    """Checked settings; the table `SETTINGS` documents each with unit and range."""
+
+    rate: float
+    max_gap: float
+    fusion: str
+    half_window: int
+    force_cutoff: float
+    contact_force_threshold: float
+    contact_force_noise: float
+    contact_force_evidence: float
+    contact_motion_evidence: float
+    contact_slip_speed: float
+    contact_swing_speed: float
+    contact_clearance: float
+    contact_swing_clearance: float
+    contact_switching_rate: float
+    contact_on: float
+    contact_off: float
+    prior_force: float
+    prior_length: float
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, Any] | None = None) -> EstimatorSettings:
+        """Build from dotted parameter names.
+
+        Raises
+        ------
+        ConfigurationError
+            When a key is unknown, or a value has the wrong type or is out of range.
+        """
+        # The fields stand in the order of the table.
+        return cls(*checked(values or {}, SETTINGS).values())

@@ -1,0 +1,58 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The package's errors: one root, one class for each place where the user's input can be wrong."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LeggedDynamicsError(Exception):
+    """Root of every error this package raises on purpose."""
+
+
+class ModelError(LeggedDynamicsError):
+    """A robot description cannot be made into a :class:`~legged_dynamics.model.RobotModel`."""
+
+
+class ConfigurationError(LeggedDynamicsError):
+    """A parameter, a robot YAML or an argument is missing, of a wrong type or out of range."""
+
+
+class MeasurementError(LeggedDynamicsError):
+    """A sensor message or a state vector does not have the content that the model needs."""
+
+
+class MiddlewareError(LeggedDynamicsError):
+    """A node cannot talk to the bus it was asked to use."""
+
+
+class BagError(LeggedDynamicsError):
+    """A bag or recording cannot be read or written."""
+
+
+class SimulationError(LeggedDynamicsError):
+    """A simulated robot cannot be built or has become unusable."""
+
+
+class UnknownNameError(ModelError, KeyError):
+    """A joint, link or foot of that name is not in the model.
+
+    Attributes
+    ----------
+    name : str
+        The name asked for.
+    choices : tuple of str
+        The names there are.
+    """
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str]):
+        self.name = name
+        self.choices = tuple(choices)
+        close = get_close_matches(name, self.choices, n=1)
+        hint = f' Did you mean {close[0]!r}?' if close else ''
+        super().__init__(f'expected the name of a {kind}, got {name!r}.{hint} '
+                         f'The {kind}s are: {", ".join(self.choices) or "(none)"}.')
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,0 +1,106 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot is made of: inertias and joints, as a description file states them."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import skew
+
+REVOLUTE_KINDS = ('revolute', 'continuous')
+JOINT_KINDS = (*REVOLUTE_KINDS, 'prismatic', 'spherical', 'fixed', 'floating')
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass distribution of a rigid body.
+
+    Attributes
+    ----------
+    mass : float [kg]
+    com : (3,) array [m]
+        Centre of mass in the body's frame.
+    about_com : (3, 3) array [kg m^2]
+        Rotational inertia about the centre of mass, in the body's axes.
+    """
+
+    mass: float = 0.0
+    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    about_com: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def seen_from(self, T_AB: Transform) -> Inertia:
+        """Return the same inertia of a body B in the frame A."""
+        return Inertia(self.mass, T_AB.point(self.com), T_AB.R @ self.about_com @ T_AB.R.T)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return the inertia of both bodies, welded, given in one frame."""
+        mass = self.mass + other.mass
+        if mass == 0.0:
+            return Inertia(0.0, self.com, self.about_com + other.about_com)
+        com = (self.mass * self.com + other.mass * other.com) / mass
+        about_com = np.zeros((3, 3))
+        for part in (self, other):
+            arm = skew(part.com - com)
+            about_com += part.about_com - part.mass * arm @ arm
+        return Inertia(mass, com, about_com)
+
+    def flaw(self) -> str | None:
+        """Say what is physically impossible about the inertia, or None."""
+        moments = np.linalg.eigvalsh(self.about_com)
+        slack = 1e-6 * max(moments[-1], 1e-12)
+        if moments[0] < -slack:
+            return f'principal moments {np.array2string(moments, precision=4)} kg m^2 include ' \
+                   'a negative one'
+        if moments[0] + moments[1] < moments[2] - slack:
+            return (f'principal moments {np.array2string(moments, precision=4)} kg m^2 break the '
+                    'triangle inequality, so no distribution of mass has them')
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint between two links.
+
+    Attributes
+    ----------
+    name, kind, parent, child : str
+        Kind is one of `JOINT_KINDS`; parent and child are link names.
+    placement : Transform
+        Pose of the child link's frame in the parent link's frame at position zero.
+    axis : (3,) array
+        Unit vector in the child's frame (of a revolute, continuous or prismatic joint).
+    lower, upper : float [rad or m]
+        Position limits; infinite where there are none.
+    effort : float [N m or N]
+        Effort limit; infinite where the description states none.
+    velocity : float [rad/s or m/s]
+        Velocity limit.
+    armature : float [kg m^2 or kg]
+        Inertia of the rotor as felt at the joint.
+    damping : float [N m s/rad or N s/m]
+    friction : float [N m or N]
+        Coulomb friction.
+    stiffness : float [N m/rad or N/m]
+        Spring that pulls the joint to `rest`.
+    rest : float [rad or m]
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Transform = field(default_factory=Transform.identity)
+    axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    lower: float = -math.inf
+    upper: float = math.inf
+    effort: float = math.inf
+    velocity: float = math.inf
+    armature: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0

@@ -1,0 +1,349 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""RobotModel: a kinematic tree of rigid bodies, checked once and then read-only."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import ModelError, UnknownNameError
+from legged_dynamics.model import tree as layout
+from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
+from legged_dynamics.model.tree import Tree
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import rotation_to_z
+
+JOINT_CODES = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
+               'prismatic': layout.PRISMATIC, 'spherical': layout.SPHERICAL}
+POSITION_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 4}
+VELOCITY_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 3}
+
+
+class ModelWarning(UserWarning):
+    """Something in a robot description is physically odd, but can be computed with."""
+
+
+class Frame(NamedTuple):
+    """A named link's frame: fixed to a body of the tree.
+
+    Attributes
+    ----------
+    body : int
+        Index of the body that carries the frame.
+    pose : Transform
+        Pose of the frame in that body's own frame.
+    """
+
+    body: int
+    pose: Transform
+
+
+class RobotModel:
+    """A robot as a tree of rigid bodies joined by joints.
+
+    Links welded by fixed joints become one body; their frames stay known by name. Positions of
+    1-DoF joints are [rad] or [m]; a spherical joint has the quaternion (x, y, z, w) of child in
+    parent as position, and the child's angular velocity relative to the parent, in the child's
+    axes, as velocity.
+
+    Parameters
+    ----------
+    name : str
+    links : mapping of str to Inertia
+        Every link with its inertia; a link without mass has ``Inertia()``.
+    joints : sequence of Joint
+        Joints in the order that state vectors have.
+    base : {'floating', 'fixed'}
+        Whether the root moves freely or is bolted to the ground.
+
+    Raises
+    ------
+    ModelError
+        When the joints do not form one tree, a mass is negative, a moving subtree has no mass,
+        or an axis is zero.
+    """
+
+    def __init__(self, name: str, links: Mapping[str, Inertia], joints: Sequence[Joint],
+                 base: str = 'floating'):
+        if base not in ('floating', 'fixed'):
+            raise ModelError(f"expected base 'floating' or 'fixed', got {base!r}")
+        self.name = name
+        self.floating = base == 'floating'
+        self.links = dict(links)
+        self.warnings: tuple[str, ...] = ()
+        joints = _drop_world(self.links, list(joints))
+        self._check_parts(joints)
+        self.base_link = _root(self.links, joints)
+        moving, inertias, self.frames = _merge(self.links, joints, self.base_link)
+        self.joints: tuple[Joint, ...] = tuple(moving)
+        self.joint_names: tuple[str, ...] = tuple(joint.name for joint in moving)
+        self.tree = self._flatten(moving, inertias)
+        self._check_mass()
+        codes = [int(code) for code in self.tree.topology[1:, layout.JOINT]]
+        self.nq = sum(POSITION_SIZE[code] for code in codes)
+        self.nv = sum(VELOCITY_SIZE[code] for code in codes)
+
+    @classmethod
+    def from_urdf(cls, source: str | Path, base: str = 'floating') -> RobotModel:
+        """Read a URDF.
+
+        Parameters
+        ----------
+        source : str or Path
+            A file, or the XML itself (what ``robot_description`` carries).
+        base : {'floating', 'fixed'}
+            Whether the root moves freely or is bolted to the ground. An explicit floating joint
+            at the root of the URDF makes it floating in any case.
+
+        Raises
+        ------
+        ModelError
+            When the file is missing, the XML cannot be parsed, or the robot is not a tree of
+            supported joints with sensible masses.
+        """
+        from legged_dynamics.model.urdf import read_urdf
+        name, links, joints = read_urdf(source)
+        return cls(name, links, joints, base)
+
+    # ---- what is in it ---------------------------------------------------------------------
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of rigid bodies, base included."""
+        return self.tree.topology.shape[0]
+
+    @property
+    def n_joints(self) -> int:
+        """Number of moving joints (spherical ones count once)."""
+        return len(self.joints)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of the whole robot [kg]."""
+        return float(self.tree.constants[:, layout.MASS].sum())
+
+    @property
+    def effort_limits(self) -> np.ndarray:
+        """Effort limit of each joint [N m or N]; infinite where none is stated."""
+        return np.array([joint.effort for joint in self.joints])
+
+    @property
+    def position_limits(self) -> np.ndarray:
+        """(n_joints, 2) lower and upper position limits [rad or m]."""
+        return np.array([[joint.lower, joint.upper] for joint in self.joints])
+
+    def frame(self, link: str) -> Frame:
+        """Return where a link's frame is fixed.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is no such link; the message lists the links.
+        """
+        try:
+            return self.frames[link]
+        except KeyError:
+            raise UnknownNameError('link', link, self.frames) from None
+
+    def joint_index(self, name: str) -> int:
+        """Return a joint's place in `joint_names`.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is no such joint; the message lists the joints.
+        """
+        try:
+            return self.joint_names.index(name)
+        except ValueError:
+            raise UnknownNameError('joint', name, self.joint_names) from None
+
+    def chain(self, body: int) -> list[int]:
+        """Return the bodies from just after the base to the given one."""
+        found: list[int] = []
+        while body > 0:
+            found.append(body)
+            body = int(self.tree.topology[body, layout.PARENT])
+        return found[::-1]
+
+    def with_joint_physics(self, **columns: Mapping[str, float]) -> RobotModel:
+        """Return the model with other joint physics.
+
+        Parameters
+        ----------
+        **columns : mapping of joint name to float
+            Any of armature, damping, friction, stiffness, rest, effort, lower, upper, velocity.
+
+        Raises
+        ------
+        UnknownNameError
+            When a joint is not in the model.
+        """
+        changed = {joint.name: joint for joint in self.joints}
+        for column, values in columns.items():
+            for name, value in values.items():
+                self.joint_index(name)
+                changed[name] = replace(changed[name], **{column: float(value)})
+        copy = object.__new__(RobotModel)
+        copy.__dict__.update(self.__dict__)
+        copy.joints = tuple(changed.values())
+        constants = self.tree.constants.copy()
+        for body, joint in enumerate(copy.joints, start=1):
+            constants[body, layout.ARMATURE:layout.N_CONSTANTS] = _joint_physics(joint)
+        constants.setflags(write=False)
+        copy.tree = Tree(self.tree.topology, constants)
+        return copy
+
+    def __repr__(self) -> str:
+        kind = 'floating' if self.floating else 'fixed'
+        return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '
+                f'{self.n_joints} joints, {self.total_mass:.3f} kg)')
+
+    # ---- how it is built -------------------------------------------------------------------
+
+    def _check_parts(self, joints: Sequence[Joint]) -> None:
+        notes = []
+        for link, inertia in self.links.items():
+            if not np.isfinite(inertia.mass) or inertia.mass < 0.0:
+                raise ModelError(f'link {link!r}: expected a mass of at least 0 kg, '
+                                 f'got {inertia.mass}')
+            flaw = inertia.flaw()
+            if flaw:
+                notes.append(f'link {link!r}: {flaw}')
+        names = [joint.name for joint in joints]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f'expected each joint name once, got {name!r} '
+                                 f'{names.count(name)} times')
+        for joint in joints:
+            if joint.kind not in JOINT_KINDS:
+                raise ModelError(f'joint {joint.name!r}: expected a type of '
+                                 f'{", ".join(JOINT_KINDS)}; got {joint.kind!r}')
+            if joint.kind in JOINT_CODES and not np.linalg.norm(joint.axis) > 1e-9:
+                raise ModelError(f'joint {joint.name!r}: expected an axis of non-zero length, '
+                                 f'got {np.asarray(joint.axis).tolist()}')
+        self.warnings = tuple(notes)
+        for note in notes:
+            warnings.warn(f'{self.name}: {note}', ModelWarning, stacklevel=4)
+
+    def _flatten(self, moving: Sequence[Joint], inertias: Sequence[Inertia]) -> Tree:
+        """Put bodies into arrays, each in the frame whose z is its joint's axis."""
+        n_bodies = len(moving) + 1
+        topology = np.full((n_bodies, layout.N_TOPOLOGY), -1, dtype=np.int64)
+        constants = np.zeros((n_bodies, layout.N_CONSTANTS))
+        turned = [Transform.identity()]     # pose of each body's frame in its link's frame
+        q_start = v_start = 0
+        for body, joint in enumerate(moving, start=1):
+            parent, welded = self.frames[joint.parent]
+            # `welded` is still the pose in the parent *link that heads the body*.
+            code = JOINT_CODES[joint.kind]
+            axis = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)
+            turn = np.eye(3) if code == layout.SPHERICAL else rotation_to_z(axis)
+            turned.append(Transform(turn, np.zeros(3)))
+            placed = turned[parent].inverse() @ welded @ joint.placement @ turned[body]
+            topology[body] = parent, code, q_start, v_start
+            constants[body, layout.R_TREE:layout.R_TREE + 9] = placed.R.ravel()
+            constants[body, layout.P_TREE:layout.P_TREE + 3] = placed.p
+            constants[body, layout.ARMATURE:layout.N_CONSTANTS] = _joint_physics(joint)
+            q_start += POSITION_SIZE[code]
+            v_start += VELOCITY_SIZE[code]
+        for body, inertia in enumerate(inertias):
+            local = inertia.seen_from(turned[body].inverse())
+            constants[body, layout.MASS] = local.mass
+            constants[body, layout.COM:layout.COM + 3] = local.com
+            constants[body, layout.INERTIA:layout.INERTIA + 6] = local.about_com[
+                np.triu_indices(3)]
+        self.frames = {name: Frame(body, turned[body].inverse() @ pose)
+                       for name, (body, pose) in self.frames.items()}
+        topology.setflags(write=False)
+        constants.setflags(write=False)
+        return Tree(topology, constants)
+
+    def _check_mass(self) -> None:
+        subtree = self.tree.constants[:, layout.MASS].copy()
+        for body in range(self.n_bodies - 1, 0, -1):
+            joint = self.joints[body - 1]
+            if subtree[body] <= 0.0:
+                raise ModelError(f'joint {joint.name!r} moves link {joint.child!r} and what hangs '
+                                 'on it, and none of that has mass, so its acceleration has no '
+                                 'answer. Give the link an <inertial>, or make the joint fixed.')
+            subtree[self.tree.topology[body, layout.PARENT]] += subtree[body]
+        if self.floating and subtree[0] <= 0.0:
+            raise ModelError(f'{self.name!r}: the whole robot has no mass. Give its links an '
+                             '<inertial>.')
+
+
+def _joint_physics(joint: Joint) -> tuple[float, ...]:
+    return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
+
+
+def _drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
+    """Remove an explicit floating joint at the root: the base then floats anyway."""
+    floating = [joint for joint in joints if joint.kind == 'floating']
+    if not floating:
+        return joints
+    root = _root(links, joints)
+    first = floating[0]
+    others = [joint for joint in joints if joint.parent == root and joint is not first]
+    if len(floating) > 1 or first.parent != root or others or links[root].mass > 0.0:
+        raise ModelError(
+            f'joint {floating[-1].name!r}: a floating joint is understood only as the one joint '
+            f'between a massless root link and the base; the root here is {root!r}')
+    del links[root]
+    return [joint for joint in joints if joint is not first]
+
+
+def _root(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
+    if not links:
+        raise ModelError('expected at least one link, got a robot without any')
+    parent_of: dict[str, str] = {}
+    for joint in joints:
+        for role, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in links:
+                raise ModelError(f'joint {joint.name!r}: its {role} link {link!r} is not defined. '
+                                 f'The links are: {", ".join(links)}')
+        if joint.child in parent_of:
+            raise ModelError(f'link {joint.child!r} is the child of more than one joint '
+                             f'({joint.name!r} is one), so this is not a tree. Cut the loop.')
+        parent_of[joint.child] = joint.parent
+    roots = [link for link in links if link not in parent_of]
+    if len(roots) != 1:
+        found = ', '.join(roots) or 'none: the joints form a loop'
+        raise ModelError(f'expected one root link (a link that is no joint\'s child), got {found}')
+    return roots[0]
+
+
+def _merge(links: Mapping[str, Inertia], joints: Sequence[Joint],
+           root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
+    """Walk the tree from the root, welding fixed links to the body they hang on."""
+    below: dict[str, list[Joint]] = {link: [] for link in links}
+    for joint in joints:
+        below[joint.parent].append(joint)
+    moving: list[Joint] = []
+    inertias = [links[root]]
+    frames = {root: Frame(0, Transform.identity())}
+    pending = [root]
+    while pending:
+        link = pending.pop()
+        for joint in reversed(below[link]):
+            pending.append(joint.child)
+        if link == root:
+            continue
+        joint = next(j for j in joints if j.child == link)
+        body, pose = frames[joint.parent]
+        if joint.kind == 'fixed':
+            frames[link] = Frame(body, pose @ joint.placement)
+            inertias[body] = inertias[body] + links[link].seen_from(frames[link].pose)
+        else:
+            moving.append(joint)
+            inertias.append(links[link])
+            frames[link] = Frame(len(moving), Transform.identity())
+    if len(frames) != len(links):
+        lost = ', '.join(link for link in links if link not in frames)
+        raise ModelError(f'these links are not connected to the root {root!r}: {lost}')
+    return moving, inertias, frames

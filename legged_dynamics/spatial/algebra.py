@@ -1,0 +1,162 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""3-vectors as tuples of floats and rotations as row-major 9-tuples, for use inside kernels.
+
+The compiler inlines these, so a kernel that reads like the book runs like hand-expanded scalars
+and allocates nothing. :func:`load3`, :func:`store3` and their kin are the only way between
+tuples and arrays.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.jit import kernel
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def add(a, b):
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def subtract(a, b):
+    """Return a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def scale(s, a):
+    """Return s a."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@kernel
+def add_scaled(a, s, b):
+    """Return a + s b."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@kernel
+def dot(a, b):
+    """Return a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def norm(a):
+    """Return the length of a."""
+    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@kernel
+def cross(a, b):
+    """Return a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def rotate(R, v):
+    """Return R v."""
+    return (R[0] * v[0] + R[1] * v[1] + R[2] * v[2],
+            R[3] * v[0] + R[4] * v[1] + R[5] * v[2],
+            R[6] * v[0] + R[7] * v[1] + R[8] * v[2])
+
+
+@kernel
+def rotate_back(R, v):
+    """Return R^T v."""
+    return (R[0] * v[0] + R[3] * v[1] + R[6] * v[2],
+            R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
+            R[2] * v[0] + R[5] * v[1] + R[8] * v[2])
+
+
+@kernel
+def compose(A, B):
+    """Return the rotation A B."""
+    return (A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
+            A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
+            A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
+            A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
+            A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
+            A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
+            A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
+            A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
+            A[6] * B[2] + A[7] * B[5] + A[8] * B[8])
+
+
+@kernel
+def turn_about_z(R, sin_q, cos_q):
+    """Return R Rot_z(q)."""
+    return (R[0] * cos_q + R[1] * sin_q, R[1] * cos_q - R[0] * sin_q, R[2],
+            R[3] * cos_q + R[4] * sin_q, R[4] * cos_q - R[3] * sin_q, R[5],
+            R[6] * cos_q + R[7] * sin_q, R[7] * cos_q - R[6] * sin_q, R[8])
+
+
+@kernel
+def z_axis(R):
+    """Return the third column of R: the axis of a joint, whose frame has z along it."""
+    return R[2], R[5], R[8]
+
+
+@kernel
+def rotation_of_quaternion(x, y, z, w):
+    """Return the rotation of a quaternion of any length but zero."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w),
+            s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w),
+            s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y))
+
+
+@kernel
+def symmetric_times(m, v):
+    """Return the symmetric matrix (xx, xy, xz, yy, yz, zz) times v."""
+    return (m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
+            m[1] * v[0] + m[3] * v[1] + m[4] * v[2],
+            m[2] * v[0] + m[4] * v[1] + m[5] * v[2])
+
+
+@kernel
+def load3(row, start):
+    """Read three floats of a 1-D array."""
+    return row[start], row[start + 1], row[start + 2]
+
+
+@kernel
+def load6(row, start):
+    """Read six floats of a 1-D array."""
+    return (row[start], row[start + 1], row[start + 2],
+            row[start + 3], row[start + 4], row[start + 5])
+
+
+@kernel
+def load9(row, start):
+    """Read a rotation from a 1-D array."""
+    return (row[start], row[start + 1], row[start + 2],
+            row[start + 3], row[start + 4], row[start + 5],
+            row[start + 6], row[start + 7], row[start + 8])
+
+
+@kernel
+def store3(row, start, v):
+    """Write a vector into a 1-D array."""
+    row[start] = v[0]
+    row[start + 1] = v[1]
+    row[start + 2] = v[2]
+
+
+@kernel
+def store9(row, start, R):
+    """Write a rotation into a 1-D array."""
+    row[start] = R[0]
+    row[start + 1] = R[1]
+    row[start + 2] = R[2]
+    row[start + 3] = R[3]
+    row[start + 4] = R[4]
+    row[start + 5] = R[5]
+    row[start + 6] = R[6]
+    row[start + 7] = R[7]
+    row[start + 8] = R[8]

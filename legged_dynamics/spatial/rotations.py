@@ -1,0 +1,72 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Rotations between the forms users meet: matrices, ROS quaternions, roll-pitch-yaw, axis-angle."""
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+from transforms3d.euler import euler2mat
+
+from legged_dynamics.exceptions import ConfigurationError
+
+
+def skew(v: np.ndarray) -> np.ndarray:
+    """Return S(v), with S(v) u = v x u, for a 3-vector v."""
+    x, y, z = v
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:
+    """Return the (3, 3) rotation of URDF's roll, pitch, yaw [rad] about fixed x, y, z axes."""
+    return euler2mat(*rpy, axes='sxyz')
+
+
+def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
+    """Return the (3, 3) rotation of a quaternion in ROS order.
+
+    Parameters
+    ----------
+    xyzw : (4,) array
+        Quaternion, scalar last; normalised here.
+
+    Raises
+    ------
+    ConfigurationError
+        When the quaternion has zero length or is not finite: it names no rotation.
+    """
+    xyzw = np.asarray(xyzw, float)
+    length = np.linalg.norm(xyzw)
+    if xyzw.shape != (4,) or not np.isfinite(length) or length < 1e-9:
+        raise ConfigurationError(f'expected a quaternion (x, y, z, w) of non-zero length, '
+                                 f'got {xyzw.tolist()}')
+    return Rotation.from_quat(xyzw).as_matrix()
+
+
+def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
+    """Return the quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation."""
+    xyzw = Rotation.from_matrix(R).as_quat()
+    return xyzw if xyzw[3] >= 0.0 else -xyzw
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    """Return log(R): the axis times the angle [rad] in [0, pi], of a (3, 3) rotation."""
+    return Rotation.from_matrix(R).as_rotvec()
+
+
+def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:
+    """Return exp(rotvec): the (3, 3) rotation about an axis by its length [rad]."""
+    return Rotation.from_rotvec(rotvec).as_matrix()
+
+
+def rotation_to_z(axis: np.ndarray) -> np.ndarray:
+    """Return a (3, 3) rotation whose z axis is the given unit vector.
+
+    Exactly the identity for z itself; the half turn about x for -z, where the shortest rotation
+    is not unique.
+    """
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    return np.array([[1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x],
+                     [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y],
+                     [-x, -y, z]])

@@ -1,0 +1,60 @@
+"""Package legged_dynamics for colcon (ament_python) and for pip; the version lives in package.xml."""
+from pathlib import Path
+from xml.etree import ElementTree
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'legged_dynamics'
+HERE = Path(__file__).resolve().parent
+MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
+
+
+def share_files() -> list:
+    """List config/ and launch/ as data files below share/legged_dynamics, keeping their folders."""
+    found = {}
+    for folder in ('config', 'launch'):
+        for path in sorted((HERE / folder).rglob('*')):
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py'}:
+                parent = path.parent.relative_to(HERE)
+                found.setdefault(f'share/{PACKAGE}/{parent}', []).append(str(path.relative_to(HERE)))
+    return sorted(found.items())
+
+
+EXTRAS = {
+    'dds': ['cyclonedds>=0.10.5'],
+    'sim': ['mujoco>=3.2'],
+    'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'ruff>=0.6', 'mypy>=1.10'],
+}
+
+setup(
+    name=PACKAGE,
+    version=MANIFEST.findtext('version'),
+    description=MANIFEST.findtext('description'),
+    long_description=(HERE / 'README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
+    author=MANIFEST.findtext('author'),
+    maintainer=MANIFEST.findtext('maintainer'),
+    maintainer_email=MANIFEST.find('maintainer').get('email'),
+    license=MANIFEST.findtext('license'),
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        *share_files(),
+    ],
+    python_requires='>=3.10',
+    install_requires=[
+        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2', 'urdf_parser_py>=0.0.4',
+        'pyyaml>=6',
+    ],
+    extras_require={**EXTRAS, 'all': sorted({name for names in EXTRAS.values() for name in names})},
+    zip_safe=True,
+    entry_points={
+        'console_scripts': [
+            'legged-dynamics = legged_dynamics.cli:main',
+            'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
+        ],
+    },
+)
