@@ -12,22 +12,25 @@ from legged_dynamics.spatial.jit import kernel
 def factorize(a, n):
     """Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
 
+    The diagonal holds the *reciprocals* of L's, so that what follows divides no more.
+
     Returns
     -------
     bool
         False when the matrix is not positive definite; the block is then unusable.
     """
     for i in range(n):
-        for j in range(i + 1):
+        for j in range(i):
             s = a[i, j]
             for k in range(j):
                 s -= a[i, k] * a[j, k]
-            if i == j:
-                if not s > 0.0:
-                    return False
-                a[i, i] = math.sqrt(s)
-            else:
-                a[i, j] = s / a[j, j]
+            a[i, j] = s * a[j, j]
+        s = a[i, i]
+        for k in range(i):
+            s -= a[i, k] * a[i, k]
+        if not s > 0.0:
+            return False
+        a[i, i] = 1.0 / math.sqrt(s)
     return True
 
 
@@ -38,30 +41,20 @@ def solve_factorized(a, n, x):
         s = x[i]
         for k in range(i):
             s -= a[i, k] * x[k]
-        x[i] = s / a[i, i]
+        x[i] = s * a[i, i]
     for i in range(n - 1, -1, -1):
         s = x[i]
         for k in range(i + 1, n):
             s -= a[k, i] * x[k]
-        x[i] = s / a[i, i]
+        x[i] = s * a[i, i]
 
 
 @kernel
-def invert_factorized(a, n):
-    """Replace the factor L in ``a`` by the whole symmetric inverse (L L^T)^-1."""
-    for i in range(n):
-        a[i, i] = 1.0 / a[i, i]
-        for j in range(i):
-            s = 0.0
-            for k in range(j, i):
-                s -= a[i, k] * a[k, j]
-            a[i, j] = s * a[i, i]
-    for i in range(n):
-        for j in range(i + 1):
-            s = 0.0
-            for k in range(i, n):
-                s += a[k, i] * a[k, j]
-            a[j, i] = s
+def invert_factor(a, n):
+    """Replace L by L^-1, lower triangular; then A^-1 = L^-T L^-1."""
     for i in range(n):
         for j in range(i):
-            a[i, j] = a[j, i]
+            s = a[i, j] * a[j, j]
+            for k in range(j + 1, i):
+                s += a[i, k] * a[k, j]
+            a[i, j] = -s * a[i, i]

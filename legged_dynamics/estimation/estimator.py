@@ -3,6 +3,7 @@
 """GroundReactionEstimator: joint states and IMU in, ground reactions out."""
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from legged_dynamics.dynamics.jacobians import SIZE, START, feet_table
 from legged_dynamics.dynamics.kinematics import body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.ground_reaction import Fault, GroundReaction, Mode, ResultLayout
+from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import make_layout
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import equation_noise
@@ -74,16 +75,14 @@ class GroundReactionEstimator:
                             _columns(self.model, table))
         self._window = np.full((2 * settings.half_window + 1, self._index['input_size']), np.nan)
         self._scratch = Scratch(
-            body_workspace(self.model), np.zeros((nc, nj)),
-            np.zeros((nc + 12, max(nc, 6))), np.zeros((N_VECTORS, max(nj + 3, nc, 9))),
+            body_workspace(self.model), np.zeros((nc, nj)), np.zeros((nc, nc)),
+            np.zeros((6, nc)), np.zeros((N_VECTORS, max(nj + 3, nc, 9))),
             np.zeros(nc, dtype=np.int64))
         self._row = np.zeros(int(self._index['input_size']))
         self._memory = np.zeros(int(self._index['memory_size']))
         self._output_size = int(self._index['output_size'])
         self._slices = self._input_slices(nj, nf)
-        self._no_effort = np.full(nj, np.nan)
-        self._epoch: int | None = None
-        self._stamps: list[int] = []
+        self._period = round(1e9 / settings.rate)
         self.reset()
 
     @property
@@ -103,8 +102,8 @@ class GroundReactionEstimator:
         self._memory[self._index['up'] + 2] = 1.0
         self._memory[self._index['last_time']] = -np.inf
         self._window[:] = np.nan
-        self._stamps = []
-        self._epoch = None
+        self._stamps: deque[int] = deque(maxlen=self.settings.half_window + 1)
+        self._newest = self._epoch = _NEVER
 
     def update(self, measurement: Measurement,
                contact: Sequence[bool] | None = None) -> GroundReaction:
@@ -128,38 +127,37 @@ class GroundReactionEstimator:
             comes twice. The measurement is then not taken, and nothing else is lost.
         """
         stamp = measurement.stamp_ns
-        faults = self._check_time(stamp)
+        faults = 0
+        if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
+            faults = self._check_time(stamp)
         self._fill_row(measurement, contact)
         out = np.zeros(self._output_size)
+        out[0] = faults
         mode = tick(self._robot, self._layouts, self._settings, self._window, self._memory,
                     self._scratch, self._row, out)
         if mode == codes.NOT_FINITE:
             raise MeasurementError(self._not_finite(measurement))
-        stamps = self._stamps
-        stamps.append(stamp)
-        if len(stamps) > self.settings.half_window + 1:
-            del stamps[0]
-        if mode == codes.UNAVAILABLE:
-            faults |= Fault.WARMING_UP
+        self._newest = stamp
+        self._stamps.append(stamp)
         out.setflags(write=False)
-        return GroundReaction(stamps[0], _MODES[mode], faults | self._missing(measurement),
-                              self._results, out)
+        return GroundReaction(self._stamps[0], _MODES[mode], self._results, out)
 
     # ---- input -----------------------------------------------------------------------------
 
-    def _check_time(self, stamp: int) -> Fault:
-        if self._epoch is None:
+    def _check_time(self, stamp: int) -> int:
+        """Return the fault bits of an uneven step in time, and start anew where it is too much."""
+        if self._newest == _NEVER:
             self._epoch = stamp
-            return Fault.NONE
-        step = stamp - self._stamps[-1] if self._stamps else 1
+            return 0
+        step = stamp - self._newest
         if step == 0:
             raise MeasurementError(f'expected a stamp later than the last one, got {stamp} ns '
                                    'again; the repeated measurement is left out')
-        if step < 0 or step > self.settings.max_gap * 1e9:
-            self.reset()
-            self._epoch = stamp
-            return Fault.TIME_JUMPED_BACK if step < 0 else Fault.GAP
-        return Fault.NONE
+        if 0 < step <= self.settings.max_gap * 1e9:
+            return 0
+        self.reset()
+        self._epoch = stamp
+        return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
     def _input_slices(self, nj: int, nf: int) -> list[slice]:
         sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
@@ -171,7 +169,7 @@ class GroundReactionEstimator:
         row = self._row
         position, velocity, effort, gyro, acceleration, orientation, given = self._slices
         nj = self.model.n_joints
-        row[0] = (m.stamp_ns - self._epoch) * 1e-9     # type: ignore[operator]
+        row[0] = (m.stamp_ns - self._epoch) * 1e-9
         try:
             if not (len(m.position) == nj == len(m.velocity)
                     and (m.effort is None or len(m.effort) == nj)):
@@ -206,19 +204,6 @@ class GroundReactionEstimator:
                                                         ('velocity', m.velocity))
                for name, value in zip(self.model.joint_names, values) if not np.isfinite(value)]
         return f'expected finite joint states, got NaN or infinity for: {", ".join(bad)}'
-
-    def _missing(self, m: Measurement) -> Fault:
-        faults = Fault.NONE
-        if m.effort is None:
-            faults |= Fault.NO_EFFORT
-        elif self._row[self._slices[2]].sum() != self._row[self._slices[2]].sum():   # any NaN
-            unknown = np.isnan(self._row[self._slices[2]])
-            faults |= Fault.NO_EFFORT if unknown.all() else Fault.PARTIAL_EFFORT
-        if m.angular_velocity is None or m.linear_acceleration is None:
-            faults |= Fault.NO_IMU
-        elif m.orientation is None:
-            faults |= Fault.NO_ORIENTATION
-        return faults
 
     # ---- constants -------------------------------------------------------------------------
 
@@ -280,4 +265,5 @@ def _columns(model: RobotModel, table: Any) -> np.ndarray:
 
 
 _MODES = {mode.value: mode for mode in Mode}
+_NEVER = -(1 << 62)       # a stamp no clock shows
 assert (START, SIZE) == (1, 2)      # the order in which table.index rows are unpacked here

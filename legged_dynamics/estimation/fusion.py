@@ -17,8 +17,9 @@ out. What stays as uncertain as the prior is not observable, and is said to be.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.cholesky import factorize, invert_factorized, solve_factorized
+from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
 from legged_dynamics.spatial.jit import kernel
 
 
@@ -48,20 +49,39 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
 
 
 @kernel
-def foot_alone(feet, i, information, vector, normal, small, x):
-    """Estimate one foot from its own joints: return normal force and its variance."""
-    start, size = feet.index[i, START], feet.index[i, SIZE]
-    for r in range(size):
-        x[r] = vector[start + r]
-        for c in range(r + 1):
-            small[r, c] = information[start + r, start + c]
-    factorize(small, size)
-    solve_factorized(small, size, x)
-    force = normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2]
-    for r in range(size):
-        x[r] = normal[r] if r < 3 else 0.0
-    solve_factorized(small, size, x)
-    return force, normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2]
+def foot_alone(feet, i, information, vector, normal):
+    """Estimate one foot from its own joints: return normal force and its variance.
+
+    Moments of a flat foot are eliminated first; what is left is 3x3 and solved by cofactors.
+    """
+    s = feet.index[i, START]
+    a, b, c = information[s, s], information[s, s + 1], information[s, s + 2]
+    d, e, f = information[s + 1, s + 1], information[s + 1, s + 2], information[s + 2, s + 2]
+    x, y, z = vector[s], vector[s + 1], vector[s + 2]
+    if feet.index[i, SIZE] == 6:
+        L = (information[s + 3, s + 3], information[s + 4, s + 4], information[s + 5, s + 5],
+             information[s + 3, s + 4], information[s + 3, s + 5], information[s + 4, s + 5])
+        inverse = symmetric_inverse(L[0], L[3], L[4], L[1], L[5], L[2])
+        U = (load3(information[s], s + 3), load3(information[s + 1], s + 3),
+             load3(information[s + 2], s + 3))
+        V = (symmetric_times(inverse, U[0]), symmetric_times(inverse, U[1]),
+             symmetric_times(inverse, U[2]))
+        m = load3(vector, s + 3)
+        a, b, c = a - dot(U[0], V[0]), b - dot(U[0], V[1]), c - dot(U[0], V[2])
+        d, e, f = d - dot(U[1], V[1]), e - dot(U[1], V[2]), f - dot(U[2], V[2])
+        x, y, z = x - dot(V[0], m), y - dot(V[1], m), z - dot(V[2], m)
+    inverse = symmetric_inverse(a, b, c, d, e, f)
+    along = symmetric_times(inverse, normal)
+    return dot(along, (x, y, z)), dot(along, normal)
+
+
+@kernel
+def symmetric_inverse(xx, xy, xz, yy, yz, zz):
+    """Invert a positive definite 3x3 matrix (xx, xy, xz, yy, yz, zz)."""
+    a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    r = 1.0 / (xx * a + xy * b + xz * c)
+    return (r * a, r * b, r * c, r * (xx * zz - xz * xz), r * (xy * xz - xx * yz),
+            r * (xx * yy - xy * xy))
 
 
 @kernel
@@ -79,10 +99,12 @@ def add_base_information(grasp, b, weight, information, vector):
 
 
 @kernel
-def solve_standing(feet, contact, information, vector, active, w, covariance):
+def solve_standing(feet, contact, information, vector, active, w, root):
     """Solve for the feet that are down; the others carry nothing, exactly.
 
-    ``active`` is integer scratch of length nc. ``information`` is used up.
+    ``root`` becomes a square root of the covariance, ``P = root^T root``, as a flat (nc, nc)
+    array with zero columns for feet that are up. ``active`` is integer scratch of length nc;
+    ``information`` and ``vector`` are used up.
     """
     nc = information.shape[0]
     na = 0
@@ -94,16 +116,14 @@ def solve_standing(feet, contact, information, vector, active, w, covariance):
     # Indices rise, so gathering the active block in place overwrites nothing still needed.
     for r in range(na):
         vector[r] = vector[active[r]]
-        for c in range(na):
+        for c in range(r + 1):
             information[r, c] = information[active[r], active[c]]
     factorize(information, na)
     solve_factorized(information, na, vector)
-    invert_factorized(information, na)
-    for r in range(nc):
-        w[r] = 0.0
-        for c in range(nc):
-            covariance[r * nc + c] = 0.0
+    invert_factor(information, na)
+    for c in range(nc):
+        w[c] = 0.0
     for r in range(na):
         w[active[r]] = vector[r]
-        for c in range(na):
-            covariance[active[r] * nc + active[c]] = information[r, c]
+        for c in range(r + 1):
+            root[r * nc + active[c]] = information[r, c]

@@ -27,13 +27,13 @@ class Fault(IntFlag):
     """What was wrong with the input of an estimate."""
 
     NONE = 0
-    WARMING_UP = 1
-    TIME_JUMPED_BACK = 2
-    GAP = 4
-    NO_EFFORT = 8
-    PARTIAL_EFFORT = 16
-    NO_IMU = 32
-    NO_ORIENTATION = 64
+    WARMING_UP = codes.WARMING_UP
+    TIME_JUMPED_BACK = codes.TIME_JUMPED_BACK
+    GAP = codes.GAP
+    NO_EFFORT = codes.NO_EFFORT
+    PARTIAL_EFFORT = codes.PARTIAL_EFFORT
+    NO_IMU = codes.NO_IMU
+    NO_ORIENTATION = codes.NO_ORIENTATION
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,14 @@ class GroundReaction:
         Stamp of the joint state that the estimate describes: `delay` samples before the newest.
     mode : Mode
         UNAVAILABLE means that no wrench is known; all of them are then zero.
-    faults : Fault
-        What was wrong with the input.
+    layout : ResultLayout
+        Names, and where things lie in `data`.
+    data : array
+        All results in one array; the properties below are views of it.
     """
 
     stamp_ns: int
     mode: Mode
-    faults: Fault
     layout: ResultLayout
     data: np.ndarray
 
@@ -73,6 +74,11 @@ class GroundReaction:
         for length in shape:
             size *= length
         return self.data[start:start + size].reshape(shape)
+
+    @property
+    def faults(self) -> Fault:
+        """What was wrong with the input of the sample that completed this estimate."""
+        return Fault(int(self.data[self.layout.index['faults']]))
 
     @property
     def feet(self) -> tuple[str, ...]:
@@ -171,7 +177,8 @@ class GroundReaction:
         the middle of the sole). Zero for feet that are up.
         """
         nc = self.layout.table.size
-        return self._array(self.layout.index['covariance'], nc, nc)
+        root = self._array(self.layout.index['covariance_root'], nc, nc)
+        return root.T @ root
 
     def covariance_of(self, foot: str) -> np.ndarray:
         """Return the (6, 6) covariance of a foot's raw wrench, in F about F's origin.

@@ -12,12 +12,15 @@ import numpy as np
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
 # What the kernel returns when a row of the window cannot be used.
 NOT_FINITE = -1
+# Bits of what was wrong with the input; the values of ground_reaction.Fault.
+WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
+NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 
 INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orientation',
          'given_contact')
-OUTPUT = ('wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
+OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
-          'external_torque', 'joint_acceleration', 'coordinates', 'covariance')
+          'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
 MEMORY = ('filled', 'head', 'last_time', 'up', 'up_known', 'oriented', 'filter_ready',
           'log_odds', 'contact_state', 'filter')
 
@@ -40,7 +43,8 @@ def make_layout(nj: int, nf: int, nc: int) -> np.ndarray:
     """Return the (1,) record array of indices for nj joints, nf feet, nc contact coordinates."""
     places = {
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
-        **_place(OUTPUT, (6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc, nc * nc),
+        **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
+                         nc * nc),
                  'output_size'),
         **_place(MEMORY, (1, 1, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
     layout = np.zeros(1, LAYOUT)

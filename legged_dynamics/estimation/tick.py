@@ -25,8 +25,9 @@ from legged_dynamics.estimation.derivatives import slopes
 from legged_dynamics.estimation.force_filter import butterworth, filtered
 from legged_dynamics.estimation.fusion import (add_base_information, foot_alone,
                                                joint_information, solve_standing)
-from legged_dynamics.estimation.layout import (BASE_ONLY, FUSED, NOT_FINITE, TORQUE_ONLY,
-                                               UNAVAILABLE)
+from legged_dynamics.estimation.layout import (BASE_ONLY, FUSED, NO_EFFORT, NO_IMU,
+                                               NO_ORIENTATION, NOT_FINITE, PARTIAL_EFFORT,
+                                               TORQUE_ONLY, UNAVAILABLE, WARMING_UP)
 from legged_dynamics.model.tree import FRICTION, Tree
 from legged_dynamics.spatial.algebra import (add, add_scaled, cross, dot, load3, load9, norm,
                                              rotate, rotate_back, scale, store3, store9, subtract)
@@ -65,14 +66,31 @@ class Scratch(NamedTuple):
 
     bodies: np.ndarray          # (nb, N_BODY_STATE)
     jacobian: np.ndarray        # (nc, nv), zero where no joint bears on a foot
-    information: np.ndarray     # (nc + 6 + nv + 6, max(nc, 6)): matrix, grasp, small matrices
+    information: np.ndarray     # (nc, nc)
+    grasp: np.ndarray           # (6, nc)
     vectors: np.ndarray         # (rows, max(nv, nc, 9))
     active: np.ndarray          # (nc,) int
 
 
 # Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, LINE, BASE_WEIGHTS = range(8)
-N_VECTORS = 8
+TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
+N_VECTORS = 7
+
+
+@kernel
+def missing_inputs(row, layout, nj):
+    """Return the fault bits of what a row of measurements lacks."""
+    faults, unknown = 0, 0
+    for j in range(nj):
+        if math.isnan(row[layout.effort + j]):
+            unknown += 1
+    if unknown > 0:
+        faults = NO_EFFORT if unknown == nj else PARTIAL_EFFORT
+    if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
+        faults |= NO_IMU
+    elif math.isnan(row[layout.orientation]):
+        faults |= NO_ORIENTATION
+    return faults
 
 
 @kernel
@@ -112,9 +130,8 @@ def detect_contact(robot, layout, settings, scratch, states, row, memory, normal
                    torque, out):
     """Advance each foot's log-odds of standing and its hysteresis; fill contact, probability."""
     feet = robot.feet
-    nf, nc = feet.index.shape[0], robot.prior.shape[0]
-    information, vectors = scratch.information, scratch.vectors
-    small = information[nc + 6:nc + 12]
+    nf = feet.index.shape[0]
+    vectors = scratch.vectors
     total, drift, ground, lowest = 0.0, (0.0, 0.0, 0.0), 0.0, 1e30
     for i in range(nf):
         p = probability_of(memory[layout.log_odds + i])
@@ -132,8 +149,7 @@ def detect_contact(robot, layout, settings, scratch, states, row, memory, normal
                                 settings.slip_speed, settings.swing_speed, settings.clearance,
                                 settings.swing_clearance, motion_limit)
         if torque:
-            force, variance = foot_alone(feet, i, information[:nc, :nc], vectors[VECTOR], normal,
-                                         small, vectors[LINE])
+            force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
             odds += force_evidence(force, variance, settings.weight, settings.force_threshold,
                                    settings.force_noise, settings.force_evidence)
         elif load < settings.force_threshold:
@@ -237,7 +253,7 @@ def joint_equations(robot, layout, row, settings, scratch, imu):
 def residuals(robot, layout, scratch, imu, out):
     """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
-    grasp = scratch.information[nc:nc + 6]
+    grasp = scratch.grasp
     for k in range(6):
         s = scratch.bodies[0, FORCE + k]
         for c in range(nc):
@@ -256,9 +272,9 @@ def mark_observable(feet, layout, settings, nc, out):
     """Flag the feet whose force is known much better than before measuring."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
-        for k in range(3):
-            c = feet.index[i, START] + k
-            variance += out[layout.covariance + c * nc + c]
+        for r in range(nc):
+            for k in range(3):
+                variance += out[layout.covariance_root + r * nc + feet.index[i, START] + k] ** 2
         known = variance < OBSERVABLE * settings.prior_force_variance
         out[layout.observable + i] = 1.0 if known else 0.0
 
@@ -287,7 +303,10 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
     for k in range(row.shape[0]):
         window[head, k] = row[k]
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
+    faults = int(out[layout.faults]) | missing_inputs(row, layout, nj)
+    out[layout.faults] = faults
     if memory[layout.filled] < n:
+        out[layout.faults] = faults | WARMING_UP
         return UNAVAILABLE
     now = window[(head + n - n // 2) % n]
     dt = now[0] - memory[layout.last_time]
@@ -332,8 +351,7 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
     contact_points(feet, scratch.bodies, up, states)
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
-    information = scratch.information[:nc, :nc]
-    grasp = scratch.information[nc:nc + 6]
+    information, grasp = scratch.information, scratch.grasp
     contact_map(feet, states, grasp)
     used = joint_equations(robot, layout, now, settings, scratch, imu)
     joint_information(robot.columns, scratch.jacobian, vectors[RESIDUAL], vectors[WEIGHTS],
@@ -353,7 +371,7 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
                              information, vectors[VECTOR])
     w = out[layout.coordinates:layout.coordinates + nc]
     solve_standing(feet, out[layout.contact:], information, vectors[VECTOR], scratch.active, w,
-                   out[layout.covariance:])
+                   out[layout.covariance_root:])
     residuals(robot, layout, scratch, imu, out)
     mark_observable(feet, layout, settings, nc, out)
 

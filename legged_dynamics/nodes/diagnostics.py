@@ -1,0 +1,131 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What a node says about its own health: input age, rate and jitter, faults, and for how long."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from legged_dynamics.middleware.conversions import diagnostic_status, diagnostics
+from legged_dynamics.middleware.protocol import Component
+
+CHECK_PERIOD = 0.1                  # s
+PUBLISH_PERIOD_NS = 1_000_000_000
+# A fault is shown for this long after it was last seen, so that nobody misses a short one.
+FAULT_MEMORY_NS = 2_000_000_000
+
+
+@dataclass
+class InputMonitor:
+    """Age, rate and jitter of one input topic, and the last thing wrong with it.
+
+    Attributes
+    ----------
+    name : str
+    timeout_ns : int
+        Age from which the input counts as stopped.
+    """
+
+    name: str
+    timeout_ns: int
+    received: int = 0
+    rejected: int = 0
+    last_ns: int = 0
+    fault: str = ''
+    fault_ns: int = -FAULT_MEMORY_NS
+    _intervals: list[int] = field(default_factory=list)
+
+    def saw(self, now_ns: int) -> None:
+        """Note a message."""
+        if self.received and now_ns > self.last_ns:
+            self._intervals.append(now_ns - self.last_ns)
+        self.received += 1
+        self.last_ns = now_ns
+
+    def refused(self, now_ns: int, why: str) -> None:
+        """Note a message that could not be used, or was in doubt."""
+        self.rejected += 1
+        self.fault, self.fault_ns = why, now_ns
+
+    def judge(self, now_ns: int) -> tuple[str, str]:
+        """Return level and message."""
+        if not self.received:
+            return 'STALE', 'nothing received yet'
+        age = now_ns - self.last_ns
+        if age > self.timeout_ns:
+            return 'ERROR', f'nothing received for {age * 1e-9:.2f} s'
+        if now_ns - self.fault_ns < FAULT_MEMORY_NS:
+            return 'WARN', self.fault
+        return 'OK', 'ok'
+
+    def values(self, now_ns: int) -> dict[str, Any]:
+        """Return key figures and start the next interval."""
+        intervals, self._intervals = self._intervals, []
+        found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
+        if self.received:
+            found['age [s]'] = (now_ns - self.last_ns) * 1e-9
+        if intervals:
+            mean = sum(intervals) / len(intervals)
+            found['rate [Hz]'] = 1e9 / mean
+            found['worst interval [ms]'] = max(intervals) * 1e-6
+            spread = sum((interval - mean) ** 2 for interval in intervals) / len(intervals)
+            found['jitter [ms]'] = spread ** 0.5 * 1e-6
+        return found
+
+
+class DiagnosticsPublisher:
+    """Publishes a component's status once a second, and at once when a level changes.
+
+    Parameters
+    ----------
+    component : Component
+        Its node name heads every status.
+    judge : callable
+        Returns ``{name: (level, message)}`` at a time [ns]; called ten times a second.
+    details : callable
+        Returns ``{name: values}`` at a time [ns]; called for each message published.
+    """
+
+    def __init__(self, component: Component, judge: Callable[[int], dict[str, tuple[str, str]]],
+                 details: Callable[[int], dict[str, dict[str, Any]]]):
+        self._component = component
+        self._judge = judge
+        self._details = details
+        self._last_ns = 0
+        self._levels: dict[str, str] = {}
+        dialect, node = component.dialect, component.node
+        self._publisher = node.create_publisher(
+            dialect.message('diagnostic_msgs/msg/DiagnosticArray'), '/diagnostics',
+            dialect.qos.reliable(10))
+        self._timer = node.create_timer(CHECK_PERIOD, self.check)
+
+    def check(self) -> None:
+        """Publish when it is time, or when a level has changed."""
+        node, dialect = self._component.node, self._component.dialect
+        now = node.get_clock().now().nanoseconds
+        status = self._judge(now)
+        levels = {name: level for name, (level, _) in status.items()}
+        if levels == self._levels and 0 <= now - self._last_ns < PUBLISH_PERIOD_NS:
+            return
+        self._log_changes(status)
+        self._levels, self._last_ns = levels, now
+        details = self._details(now)
+        self._publisher.publish(diagnostics(dialect, now, [
+            diagnostic_status(dialect, level, f'{node.get_name()}: {name}', message,
+                              details.get(name, {}))
+            for name, (level, message) in status.items()]))
+
+    def _log_changes(self, status: dict[str, tuple[str, str]]) -> None:
+        logger = self._component.node.get_logger()
+        for name, (level, message) in status.items():
+            before = self._levels.get(name)
+            if level != before and level in ('WARN', 'ERROR'):
+                logger.warning(f'{name}: {message}')
+            elif level == 'OK' and before in ('WARN', 'ERROR'):
+                logger.info(f'{name}: ok again')
+
+    def close(self) -> None:
+        """Take the publisher and its timer off the node."""
+        self._component.node.destroy_timer(self._timer)
+        self._component.node.destroy_publisher(self._publisher)

@@ -1,0 +1,300 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Node ground_reaction_estimator: joint states and IMU in, ground reaction of each foot out."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
+from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
+from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.parameters import declare_settings
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.runner import run
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
+from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
+from legged_dynamics.nodes.description import DescriptionSource
+from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
+from legged_dynamics.schema import Setting
+
+NODE_SETTINGS = (
+    Setting('imu_timeout', 0.02, 's',
+            'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
+    Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
+    Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),
+    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
+    Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
+            1e-3, 1e6),
+)
+FAULT_TEXTS = {
+    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
+    Fault.GAP: 'a gap in the joint states; the estimator started anew',
+    Fault.NO_EFFORT: 'no joint effort is measured: forces rest on motion alone, and the squeeze '
+                     'between feet is not observable',
+    Fault.PARTIAL_EFFORT: 'some joints have no effort; their equations are left out',
+    Fault.NO_IMU: 'no IMU reading: forces rest on joint torque alone',
+    Fault.NO_ORIENTATION: 'the IMU gives no orientation; tilt is taken from gyro and '
+                          'accelerometer',
+}
+
+
+class GroundReactionNode(Component):
+    """Estimates ground reactions for every joint state that arrives.
+
+    Publishes, with the stamp of the joint state described: ``~/<foot>/wrench`` (ground on robot,
+    in the foot's frame), ``~/<foot>/contact``, ``~/net_wrench``, ``~/center_of_pressure``,
+    ``~/external_torque``, ``~/markers``; while somebody listens also ``~/<foot>/wrench_stddev``
+    and ``~/<foot>/contact_probability``. Nothing published is ever NaN: what is not known is
+    not published, and ``/diagnostics`` says why.
+    """
+
+    default_name = 'ground_reaction_estimator'
+
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect)
+        self.parameters = declare_settings(
+            node, dialect,
+            (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS))
+        self._active = False
+        self._endpoints: list[Any] = []
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Read parameters, join the topics, and build the estimator once the URDF is known."""
+        values = self.parameters
+        self._config = RobotConfig.from_parameters(
+            {name: value for name, value in values.items()
+             if name.startswith(('robot.', 'noise.'))})
+        self._settings = EstimatorSettings.from_parameters(
+            {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS})
+        timeout = round(values['input_timeout'] * 1e9)
+        self._joints = InputMonitor('joint_states', timeout)
+        self._imu = InputMonitor('imu', timeout)
+        self._estimates = InputMonitor('estimate', timeout)
+        self._description_fault = ''
+        self._estimator: GroundReactionEstimator | None = None
+        self._reaction: GroundReaction | None = None
+        self._next_marker_ns = 0
+        self._diagnostics = DiagnosticsPublisher(self, self._judge, self._details)
+        self._description = DescriptionSource(self, values['robot_description'], self._build)
+        qos = self.dialect.qos.best_effort(values['input_depth'])
+        self._subscriptions = [
+            self.node.create_subscription(self.dialect.message('sensor_msgs/msg/JointState'),
+                                          'joint_states', self._on_joints, qos),
+            self.node.create_subscription(self.dialect.message('sensor_msgs/msg/Imu'),
+                                          'imu/data', self._on_imu, qos)]
+
+    def activate(self) -> None:
+        """Start estimating, with an empty memory."""
+        if self._estimator is not None:
+            self._estimator.reset()
+            self._synchronizer.reset()
+        self._active = True
+
+    def deactivate(self) -> None:
+        """Stop estimating and publishing."""
+        self._active = False
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self._description.close()
+        self._diagnostics.close()
+        for subscription in self._subscriptions:
+            self.node.destroy_subscription(subscription)
+        for publisher in self._endpoints:
+            self.node.destroy_publisher(publisher)
+        self._endpoints = []
+        self._estimator = None
+
+    def on_fault(self, error: Exception) -> None:
+        """Show an unexpected failure of a callback in the diagnostics."""
+        self._estimates.refused(self._now(), f'{type(error).__name__}: {error}')
+
+    # ---- building --------------------------------------------------------------------------
+
+    def _build(self, urdf: str) -> None:
+        try:
+            model = RobotModel.from_urdf(urdf)
+            estimator = GroundReactionEstimator(model, self._config, self._settings)
+        except LeggedDynamicsError as error:
+            if self.parameters['robot_description']:
+                raise
+            self._description_fault = str(error)    # a better one may still be published
+            self.node.get_logger().error(f'robot_description: {error}')
+            return
+        self._description_fault = ''
+        if self._estimator is None:
+            self._publishers(estimator)
+        elif estimator.feet != self._estimator.feet:
+            raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
+        self._read_joints = convert.JointStateReader(estimator.model.joint_names)
+        self._synchronizer = MeasurementSynchronizer(self.parameters['imu_timeout'])
+        _compile(estimator)
+        self._estimator = estimator
+        self.node.get_logger().info(
+            f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
+            f'{", ".join(estimator.feet)}; estimates are {estimator.delay} samples late')
+
+    def _publishers(self, estimator: GroundReactionEstimator) -> None:
+        def publisher(kind: str, topic: str) -> Any:
+            self._endpoints.append(self.node.create_publisher(
+                self.dialect.message(kind), topic, self.dialect.qos.reliable(500)))
+            return self._endpoints[-1]
+        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
+        self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
+        self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
+        self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
+                            for foot in estimator.feet]
+        self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
+                               for foot in estimator.feet]
+        self._net_wrench = publisher(wrench, '~/net_wrench')
+        self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
+        self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
+        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
+
+    # ---- input -----------------------------------------------------------------------------
+
+    def _on_joints(self, message: Any) -> None:
+        now = self._now()
+        self._joints.saw(now)
+        if not self._active or self._estimator is None:
+            return
+        try:
+            sample = self._read_joints(message)
+        except MeasurementError as error:
+            self._joints.refused(now, str(error))
+            return
+        self._take(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
+                                                  sample.velocity, sample.effort))
+
+    def _on_imu(self, message: Any) -> None:
+        now = self._now()
+        self._imu.saw(now)
+        if not self._active or self._estimator is None:
+            return
+        try:
+            sample = convert.read_imu(message)
+        except MeasurementError as error:
+            self._imu.refused(now, str(error))
+            return
+        self._take(self._synchronizer.push_imu(
+            sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
+            sample.orientation))
+
+    def _take(self, measurements: list[Measurement]) -> None:
+        for measurement in measurements:
+            try:
+                reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
+            except MeasurementError as error:
+                self._joints.refused(self._now(), str(error))
+                continue
+            self._reaction = reaction
+            faults = reaction.faults & ~Fault.WARMING_UP
+            if faults:
+                self._estimates.refused(self._now(), '; '.join(
+                    text for fault, text in FAULT_TEXTS.items() if faults & fault))
+            if reaction.mode != Mode.UNAVAILABLE:
+                self._estimates.saw(self._now())
+                self._publish(reaction)
+
+    # ---- output ----------------------------------------------------------------------------
+
+    def _publish(self, reaction: GroundReaction) -> None:
+        dialect, ns = self.dialect, reaction.stamp_ns
+        base = self._estimator.model.base_link      # type: ignore[union-attr]
+        wrench, contact = reaction.wrench, reaction.contact
+        for i, foot in enumerate(reaction.feet):
+            self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
+            self._contacts[i].publish(convert.boolean(dialect, contact[i]))
+            if self._deviations[i].get_subscription_count():
+                deviation = np.sqrt(np.diag(reaction.covariance_of(foot)).clip(0.0))
+                self._deviations[i].publish(
+                    convert.wrench_stamped(dialect, ns, foot, deviation))
+            if self._probabilities[i].get_subscription_count():
+                self._probabilities[i].publish(
+                    convert.float64(dialect, reaction.contact_probability[i]))
+        self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base, reaction.net_wrench))
+        center = reaction.center_of_pressure
+        if math.isfinite(center[0]):
+            self._center.publish(convert.point_stamped(dialect, ns, base, center))
+        self._publish_external(reaction)
+        self._publish_markers(reaction, base)
+
+    def _publish_external(self, reaction: GroundReaction) -> None:
+        torque = reaction.external_torque
+        known = np.isfinite(torque)
+        if known.any():
+            names = [name for name, there in zip(reaction.joints, known) if there]
+            self._external.publish(convert.joint_state(self.dialect, reaction.stamp_ns, names,
+                                                       effort=torque[known]))
+
+    def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
+        rate = self.parameters['markers.rate']
+        ns = reaction.stamp_ns
+        # A stamp far below the next one due means that time was set back.
+        if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
+            return
+        self._next_marker_ns = ns + round(1e9 / rate)
+        force = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
+        self._markers.publish(convert.reaction_markers(
+            self.dialect, ns, base, reaction.feet, reaction.contact_point, force,
+            reaction.contact, observable=reaction.observable, lifetime_s=5.0 / rate,
+            newtons_per_meter=self.parameters['markers.newtons_per_meter'],
+            center_of_pressure=reaction.center_of_pressure))
+
+    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+        level, message = self._estimates.judge(now)
+        if self._description_fault:
+            level, message = 'ERROR', f'robot_description: {self._description_fault}'
+        elif self._estimator is None:
+            level, message = 'WARN', 'waiting for robot_description'
+        elif not self._active:
+            level, message = 'OK', 'inactive'
+        return {'joint_states': self._joints.judge(now), 'imu': self._imu.judge(now),
+                'estimate': (level, message)}
+
+    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+        return {'joint_states': self._joints.values(now), 'imu': self._imu.values(now),
+                'estimate': self._estimates.values(now) | self._estimate_values()}
+
+    def _estimate_values(self) -> dict[str, Any]:
+        reaction = self._reaction
+        if reaction is None:
+            return {}
+        residual = reaction.base_residual
+        values: dict[str, Any] = {
+            'mode': reaction.mode.name.lower(),
+            'feet down': ', '.join(foot for foot, down in zip(reaction.feet, reaction.contact)
+                                   if down) or 'none',
+            'not observable': ', '.join(
+                foot for foot, down, seen in zip(reaction.feet, reaction.contact,
+                                                 reaction.observable)
+                if down and not seen) or 'none'}
+        if np.isfinite(residual).all():
+            values['base force residual [N]'] = float(np.linalg.norm(residual[:3]))
+            values['base moment residual [N m]'] = float(np.linalg.norm(residual[3:]))
+        return values
+
+    def _now(self) -> int:
+        return self.node.get_clock().now().nanoseconds
+
+
+def _compile(estimator: GroundReactionEstimator) -> None:
+    """Have the kernel compiled now and not in the callback of the first joint state."""
+    zeros = np.zeros(estimator.model.n_joints)
+    estimator.update(Measurement(0, zeros, zeros, zeros, np.zeros(3), np.array([0, 0, 9.81])))
+    estimator.reset()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the node; returns the exit code."""
+    return run(GroundReactionNode, argv)

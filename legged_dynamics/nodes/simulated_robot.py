@@ -1,0 +1,209 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Node simulated_robot: MuJoCo physics behind the topics of a robot's hardware interface."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.parameters import declare_settings
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.runner import run
+from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
+from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
+from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
+from legged_dynamics.schema import Setting
+from legged_dynamics.simulation.plant import SETTINGS as PLANT_SETTINGS
+from legged_dynamics.simulation.plant import Plant
+from legged_dynamics.simulation.robot import SimulatedRobot
+from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
+
+NODE_SETTINGS = (
+    Setting('schedule', str(DEMO_SCHEDULE), '', 'What the robot does until effort commands '
+            'arrive: behaviours with seconds, such as "stand 4, trot_forward 12, stand 4".'),
+    Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
+    Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
+    Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
+    Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
+)
+# More sensor periods than this are not made up for at once: the lost time is dropped.
+CATCH_UP = 25
+
+
+class SimulatedRobotNode(Component):
+    """A robot that is not there: publishes sensors, obeys effort commands, tells the truth.
+
+    Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
+    request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
+    ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
+    for as long as they keep coming.
+    """
+
+    default_name = 'simulated_robot'
+
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect)
+        self.parameters = declare_settings(
+            node, dialect,
+            (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *PLANT_SETTINGS, *NODE_SETTINGS))
+        self._endpoints: list[Any] = []
+        self._timer: Any = None
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Build the physics and join the topics."""
+        values = self.parameters
+        self._plant = Plant.from_parameters(values, _urdf_text(values['robot_description']))
+        self._schedule = Schedule.from_text(values['schedule'])
+        self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
+        self._robot = self._new_robot()
+        self._make_endpoints()
+        self._diagnostics = DiagnosticsPublisher(self, self._judge, self._details)
+        self.node.get_logger().info(self._robot.describe())
+
+    def activate(self) -> None:
+        """Start moving, from the beginning of the schedule, at the present time."""
+        self._robot = self._new_robot()
+        self._start_ns = self._now()
+        self._ticks = self._late = self._dropped = 0
+        self._worst_ns = 0
+        self._description.publish(convert.string(self.dialect, self._plant.urdf))
+        self._timer = self.node.create_timer(self._robot.period_ns * 1e-9, self._advance)
+
+    def deactivate(self) -> None:
+        """Stop time."""
+        if self._timer is not None:
+            self.node.destroy_timer(self._timer)
+            self._timer = None
+            self.node.get_logger().info(self._statement())
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self._diagnostics.close()
+        self.node.destroy_subscription(self._subscription)
+        for publisher in self._endpoints:
+            self.node.destroy_publisher(publisher)
+        self._endpoints = []
+
+    def _new_robot(self) -> SimulatedRobot:
+        return SimulatedRobot(self._plant, schedule=self._schedule, start_ns=self._now(),
+                              noise=self.parameters['sensor_noise'],
+                              seed=self.parameters['seed'])
+
+    def _make_endpoints(self) -> None:
+        qos = self.dialect.qos
+
+        def publisher(kind: str, topic: str, profile: Any = None) -> Any:
+            self._endpoints.append(self.node.create_publisher(
+                self.dialect.message(kind), topic, profile or qos.reliable(500)))
+            return self._endpoints[-1]
+        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
+        feet = self._plant.feet
+        self._joint_states = publisher('sensor_msgs/msg/JointState', 'joint_states')
+        self._imu = publisher('sensor_msgs/msg/Imu', 'imu/data')
+        self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
+        self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
+                       if self.parameters['publish_clock'] else None)
+        if self.parameters['publish_truth']:
+            self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
+            self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
+            self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
+        self._subscription = self.node.create_subscription(
+            self.dialect.message('std_msgs/msg/Float64MultiArray'),
+            'effort_controller/commands', self._on_command, qos.reliable(1))
+
+    # ---- time ------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Step as often as real time asks for."""
+        period = self._robot.period_ns
+        due = (self._now() - self._start_ns) // period - self._ticks
+        if due > CATCH_UP:
+            self._dropped += 1
+            self._start_ns += (due - 1) * period
+            due = 1
+        for _ in range(int(due)):
+            self._robot.step()
+            self._ticks += 1
+            lateness = self._now() - self._start_ns - self._ticks * period
+            self._late += lateness > period
+            self._worst_ns = max(self._worst_ns, lateness)
+            self._publish()
+
+    def _statement(self) -> str:
+        return (f'{self._late} of {self._ticks} deadlines missed, worst lateness '
+                f'{self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} times, '
+                f'{self._robot.command_timeouts} command time-outs')
+
+    # ---- topics ----------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        dialect, noise = self.dialect, self._plant.noise
+        sample = self._robot.read()
+        ns = sample.stamp_ns
+        variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
+                     if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
+        if self._clock is not None:
+            self._clock.publish(convert.clock(dialect, ns))
+        self._imu.publish(convert.imu(dialect, ns, self._plant.imu_link, sample.angular_velocity,
+                                      sample.linear_acceleration, sample.orientation, variances))
+        self._joint_states.publish(convert.joint_state(
+            dialect, ns, self._plant.joints, sample.position, sample.velocity, sample.effort))
+        if self.parameters['publish_truth']:
+            truth = self._robot.truth()
+            for i, foot in enumerate(self._plant.feet):
+                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot,
+                                                                 truth.feet.wrench[i]))
+                self._contacts[i].publish(convert.boolean(dialect, truth.feet.contact[i]))
+            self._odometry.publish(convert.odometry(
+                dialect, ns, 'world', self._plant.base_link, truth.base_position,
+                truth.base_orientation, truth.base_velocity[:3], truth.base_velocity[3:]))
+
+    def _on_command(self, message: Any) -> None:
+        now = self._now()
+        try:
+            self._robot.command_effort(convert.read_command(message, self._plant.joints))
+            self._commands.saw(now)
+        except MeasurementError as error:
+            self._commands.refused(now, str(error))
+
+    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+        robot = self._robot
+        level, message = 'OK', f'{robot.behaviour} under its own controller'
+        if robot.commanded:
+            message = 'obeys effort commands'
+        if robot.fallen:
+            level, message = 'WARN', 'has fallen'
+        commands = self._commands.judge(now)
+        if commands[0] != 'WARN':       # only a refused command is worth a warning
+            commands = ('OK', 'none' if commands[0] == 'STALE' else commands[1])
+        return {'robot': (level, message), 'commands': commands}
+
+    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+        return {'robot': {'deadlines': self._statement()} if self._timer is not None else {},
+                'commands': self._commands.values(now)}
+
+    def _now(self) -> int:
+        return self.node.get_clock().now().nanoseconds
+
+
+def _urdf_text(description: str) -> str:
+    if not description:
+        raise LeggedDynamicsError(
+            'robot_description: expected the URDF of the robot to simulate, as XML or as a path, '
+            'got nothing')
+    if '<' in description:
+        return description
+    try:
+        return Path(description).read_text(encoding='utf-8')
+    except OSError as error:
+        raise LeggedDynamicsError(f'robot_description: cannot read {description}: '
+                                  f'{error}') from error
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the node; returns the exit code."""
+    return run(SimulatedRobotNode, argv)

@@ -1,0 +1,87 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from scipy.signal import savgol_filter
+from scipy.stats import norm as normal
+
+from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_factorized
+from legged_dynamics.estimation.contact_detection import force_evidence, motion_evidence, relax
+from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
+from legged_dynamics.estimation.fusion import symmetric_inverse
+
+
+@pytest.mark.parametrize('n', [1, 3, 12])
+def test_cholesky_solves_and_inverts(n):
+    rng = np.random.default_rng(n)
+    root = rng.normal(size=(n, n))
+    A = root @ root.T + np.eye(n)
+    b = rng.normal(size=n)
+    work, x = A.copy(), b.copy()
+    assert factorize(work, n)
+    solve_factorized(work, n, x)
+    np.testing.assert_allclose(A @ x, b, atol=1e-12 * np.abs(A).max())
+    invert_factor(work, n)
+    inverse = np.tril(work).T @ np.tril(work)
+    np.testing.assert_allclose(A @ inverse, np.eye(n), atol=1e-11)
+
+
+def test_cholesky_says_when_a_matrix_is_not_positive():
+    assert not factorize(np.array([[1.0, 2.0], [2.0, 1.0]]), 2)
+    assert not factorize(np.array([[np.nan]]), 1)
+
+
+def test_symmetric_inverse():
+    root = np.random.default_rng(0).normal(size=(3, 3))
+    A = root @ root.T + 0.1 * np.eye(3)
+    xx, xy, xz, yy, yz, zz = symmetric_inverse(*A[np.triu_indices(3)])
+    np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], np.linalg.inv(A),
+                               rtol=1e-10)
+
+
+@pytest.mark.parametrize('h', [1, 2, 7])
+def test_slopes_are_savitzky_golay_derivatives_for_even_samples(h):
+    rng = np.random.default_rng(h)
+    window = np.column_stack([np.arange(2 * h + 1) * 0.002, rng.normal(size=(2 * h + 1, 2))])
+    out = np.zeros(2)
+    slopes(window, 1, 2, out, 0)
+    expected = savgol_filter(window[:, 1:], 2 * h + 1, 2, deriv=1, delta=0.002, axis=0)[h]
+    np.testing.assert_allclose(out, expected, rtol=1e-9)
+    shuffled = window[rng.permutation(2 * h + 1)]
+    slopes(shuffled, 1, 2, out, 0)
+    np.testing.assert_allclose(out, expected, rtol=1e-9)
+
+
+def test_acceleration_noise_is_that_of_the_filter():
+    rng = np.random.default_rng(0)
+    window, out, found = np.zeros((7, 2)), np.zeros(1), []
+    window[:, 0] = np.arange(7) / 500.0
+    for _ in range(4000):
+        window[:, 1] = 0.01 * rng.normal(size=7)
+        slopes(window, 1, 1, out, 0)
+        found.append(out[0])
+    assert np.std(found) == pytest.approx(acceleration_noise(0.01, 500.0, 3), rel=0.05)
+
+
+def test_force_evidence_is_the_log_likelihood_ratio_of_its_two_normals():
+    weight, threshold, s = 500.0, 0.03, 0.05
+    for force in (-20.0, 0.0, 10.0, 15.0, 60.0):
+        expected = (normal.logpdf(force / weight, 2 * threshold, s)
+                    - normal.logpdf(force / weight, 0.0, s))
+        found = force_evidence(force, (0.03 * weight) ** 2, weight, threshold, 0.04, 1e9)
+        assert found == pytest.approx(expected, abs=1e-12)
+    assert force_evidence(100.0, 1e12, weight, threshold, 0.04, 4.0) == pytest.approx(0, abs=1e-3)
+    assert force_evidence(500.0, 0.0, weight, threshold, 0.04, 4.0) == 4.0
+
+
+def test_motion_evidence_tells_a_still_low_foot_from_a_fast_high_one():
+    arguments = (0.15, 1.0, 0.01, 0.05, 50.0)
+    assert motion_evidence(0.0, 0.0, *arguments) > 3.0
+    assert motion_evidence(1.0, 0.0, *arguments) < -3.0
+    assert motion_evidence(0.0, 0.05, *arguments) < -3.0
+
+
+def test_odds_relax_towards_even():
+    assert 0.0 < relax(5.0, 5.0, 0.002) < 5.0
+    assert relax(0.0, 5.0, 0.002) == pytest.approx(0.0)
+    assert -0.1 < relax(6.0, 5.0, 100.0) < 0.1

@@ -1,0 +1,334 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from motions import QUIET, RATE, Scene, quadruped
+from scipy.signal import butter, lfilter, lfilter_zi
+
+from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
+from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
+
+NO_FILTER = {'force_filter.cutoff': 0.0}
+
+
+def run(scene, count=40, settings=NO_FILTER, change=lambda m: m, contact=None):
+    """Feed a scene's measurements; return the last estimate and the truth it describes."""
+    estimator = GroundReactionEstimator(scene.model, scene.config, settings)
+    for k in range(count):
+        reaction = estimator.update(change(scene.measurement(k)), contact)
+    return reaction, scene.truth(reaction.stamp_ns * 1e-9)[2]
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('down', [(1, 1, 1, 1), (1, 0, 0, 1), (0, 1, 1, 1)])
+def test_exact_measurements_give_exact_forces_squeeze_included(seed, down):
+    scene = Scene(*quadruped(**QUIET), seed=seed, down=down, squeeze=25.0 * (sum(down) > 2))
+    if sum(down) == 2:      # two points cannot carry every motion: let motors and base agree
+        scene.acceleration[:] = 0.0
+    reaction, truth = run(scene, contact=down)
+    assert reaction.mode is Mode.FUSED
+    if sum(down) > 2:
+        weight = scene.model.total_mass * 9.81
+        np.testing.assert_allclose(reaction.raw_wrench, truth.wrench, atol=1e-6 * weight)
+        np.testing.assert_allclose(reaction.base_residual, np.zeros(6), atol=1e-6 * weight)
+        assert reaction.observable.all()
+    assert not reaction.wrench[~np.array(down, bool)].any()
+
+
+def test_detection_finds_the_feet_that_carry():
+    scene = Scene(*quadruped(), motion=0.0, down=(1, 0, 1, 1), squeeze=0.0)
+    reaction, truth = run(scene)
+    assert reaction.contact.tolist() == [True, False, True, True]
+    assert (reaction.contact_probability > 0.9).tolist() == [True, False, True, True]
+
+
+def test_a_point_foot_gets_a_force_and_no_minimum_norm_wrench():
+    """J^T w = tau solved for six unknowns at a point foot returns nonsense; for three, the force.
+
+    A Go2-like leg (0.21 m links, hip offset 0.08 m) that carries 37 N straight up.
+    """
+    links = {'base': Inertia(6.9, np.zeros(3), 0.1 * np.eye(3)), 'hip': Inertia(0.01),
+             'thigh': Inertia(0.01), 'calf': Inertia(0.01), 'foot': Inertia()}
+    from legged_dynamics.spatial.frames import Transform
+
+    def at(*p):
+        return Transform(np.eye(3), np.array(p, float))
+    joints = [Joint('hip', 'revolute', 'base', 'hip', at(0.19, 0.05, 0), np.array([1.0, 0, 0])),
+              Joint('thigh', 'revolute', 'hip', 'thigh', at(0, 0.08, 0), np.array([0, 1.0, 0])),
+              Joint('calf', 'revolute', 'thigh', 'calf', at(0, 0, -0.213), np.array([0, 1.0, 0])),
+              Joint('ball', 'fixed', 'calf', 'foot', at(0, 0, -0.213))]
+    model = RobotModel('leg', links, joints)
+    config = RobotConfig.from_parameters({'robot.feet': ['foot'], 'noise.effort': 0.01})
+    q = np.array([0.1, 0.8, -1.5])
+    from legged_dynamics.dynamics import Motion, frame_poses
+    p = frame_poses(model, q, ('foot', 'hip', 'thigh', 'calf'))
+    force = np.array([0.0, 0.0, 37.0])
+    axes = [np.array([1.0, 0, 0]), p['thigh'].R[:, 1], p['calf'].R[:, 1]]
+    reach = [np.cross(axis, p['foot'].p - p[name].p) @ force
+             for axis, name in zip(axes, ('hip', 'thigh', 'calf'))]
+    from legged_dynamics.dynamics import inverse_dynamics
+    still = np.zeros(3)
+    tau = inverse_dynamics(model, Motion(q, still, still)).joint_effort - reach
+    estimator = GroundReactionEstimator(model, config, {'fusion': 'torque_only'})
+    for k in range(30):
+        r = estimator.update(Measurement(k * 2_000_000, q, still, tau, still,
+                                         np.array([0, 0, 9.81]), np.array([0, 0, 0, 1.0])))
+    np.testing.assert_allclose(r.foot_rotation[0] @ r.raw_wrench[0, :3], force, atol=0.05)
+
+
+def test_without_torque_the_sum_is_known_and_the_split_is_said_not_to_be():
+    scene = Scene(*quadruped(**QUIET))
+    reaction, truth = run(scene, change=lambda m: replace(m, effort=None), contact=[1] * 4)
+    assert reaction.mode is Mode.BASE_ONLY
+    assert reaction.faults & Fault.NO_EFFORT
+    assert not reaction.observable.any()
+    np.testing.assert_allclose(reaction.base_residual, np.zeros(6), atol=1e-3)
+    error = np.abs(reaction.raw_wrench - truth.wrench)[:, :3].max()
+    assert error > 5.0      # the squeeze is there and cannot be seen ...
+    deviation = np.sqrt(np.diag(reaction.covariance).max())
+    assert deviation > 0.1 * scene.model.total_mass * 9.81      # ... and the covariance says so
+    assert np.isnan(reaction.external_torque).all()
+
+
+def test_without_imu_torque_alone_carries_the_estimate():
+    scene = Scene(*quadruped(), motion=0.0)
+    reaction, truth = run(scene, change=lambda m: replace(m, angular_velocity=None,
+                                                          linear_acceleration=None,
+                                                          orientation=None))
+    assert reaction.mode is Mode.TORQUE_ONLY
+    assert reaction.faults & Fault.NO_IMU
+    # Up is not known either, so a leg's own weight and the contact point are slightly off.
+    weight = scene.model.total_mass * 9.81
+    np.testing.assert_allclose(reaction.raw_wrench[:, :3], truth.wrench[:, :3], atol=0.03 * weight)
+    assert np.isnan(reaction.base_residual).all()
+    assert np.isfinite(reaction.wrench).all()
+
+
+def test_one_dead_torque_sensor_is_made_up_for_by_the_base():
+    scene = Scene(*quadruped(**QUIET))
+
+    def dead(m):
+        effort = m.effort.copy()
+        effort[4] = np.nan
+        return replace(m, effort=effort)
+    reaction, truth = run(scene, change=dead, contact=[1] * 4)
+    assert reaction.mode is Mode.FUSED
+    assert reaction.faults == Fault.PARTIAL_EFFORT
+    weight = scene.model.total_mass * 9.81
+    np.testing.assert_allclose(reaction.raw_wrench, truth.wrench, atol=1e-5 * weight)
+    assert np.isnan(reaction.external_torque).tolist() == [j == 4 for j in range(12)]
+
+
+def test_in_free_fall_nothing_touches():
+    scene = Scene(*quadruped(), motion=0.0, down=(0, 0, 0, 0), squeeze=0.0)
+
+    def fall(m):
+        return replace(m, linear_acceleration=np.zeros(3), effort=np.zeros(12))
+    for change in (fall, lambda m: replace(fall(m), effort=None)):
+        reaction, _ = run(scene, change=change)
+        assert not reaction.contact.any()
+        assert not reaction.wrench.any()
+        assert np.isnan(reaction.center_of_pressure).all()
+        np.testing.assert_allclose(reaction.base_residual, np.zeros(6), atol=1e-9)
+
+
+@pytest.mark.parametrize('half_window', [1, 2, 5])
+def test_an_estimate_describes_the_sample_half_a_window_ago(half_window):
+    scene = Scene(*quadruped(**QUIET))
+    settings = {**NO_FILTER, 'derivative.half_window': half_window}
+    estimator = GroundReactionEstimator(scene.model, scene.config, settings)
+    for k in range(30):
+        reaction = estimator.update(scene.measurement(k), [1] * 4)
+        warm = k >= 2 * half_window
+        assert (reaction.mode is not Mode.UNAVAILABLE) == warm
+        assert bool(reaction.faults & Fault.WARMING_UP) != warm
+        if warm:
+            assert reaction.stamp_ns == round((k - half_window) * 1e9 / RATE)
+    truth = scene.truth(reaction.stamp_ns * 1e-9)[2]
+    np.testing.assert_allclose(reaction.raw_wrench, truth.wrench, atol=1e-3)
+
+
+def test_forces_are_filtered_by_a_butterworth_low_pass():
+    scene = Scene(*quadruped(**QUIET), motion=0.3)
+    rng = np.random.default_rng(1)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'force_filter.cutoff': 40.0})
+    raw, smooth = [], []
+    for k in range(60):
+        m = scene.measurement(k)
+        noisy = replace(m, effort=m.effort + rng.normal(size=12))
+        r = estimator.update(noisy, [1] * 4)
+        if r.mode:
+            to_world = r.base_rotation @ r.foot_rotation[2]
+            raw.append(to_world @ r.raw_wrench[2, :3])
+            smooth.append(to_world @ r.wrench[2, :3])
+    b, a = butter(2, 40.0, fs=RATE)
+    expected, _ = lfilter(b, a, np.array(raw), axis=0, zi=np.outer(lfilter_zi(b, a), raw[0]))
+    np.testing.assert_allclose(smooth, expected, atol=1e-6)
+
+
+def test_the_covariance_is_that_of_the_errors():
+    """Over many noisy samples, normalised squared errors average to one per dimension."""
+    scene = Scene(*quadruped(), motion=0.0)
+    noise = scene.config.noise
+    rng = np.random.default_rng(0)
+    estimator = GroundReactionEstimator(scene.model, scene.config, NO_FILTER)
+    exact = scene.measurement(0)
+    truth = scene.truth(0.0)[2].wrench[:, :3]
+    normalised = []
+    for k in range(1500):
+        r = estimator.update(replace(
+            exact, stamp_ns=round(k * 1e9 / RATE),
+            velocity=exact.velocity + noise.velocity * rng.normal(size=12),
+            effort=exact.effort + noise.effort * rng.normal(size=12),
+            angular_velocity=exact.angular_velocity + noise.gyro * rng.normal(size=3),
+            linear_acceleration=(exact.linear_acceleration
+                                 + noise.accelerometer * rng.normal(size=3))), [1] * 4)
+        if r.mode:
+            for i, foot in enumerate(r.feet):
+                error = r.raw_wrench[i, :3] - truth[i]
+                normalised.append(error @ np.linalg.solve(r.covariance_of(foot)[:3, :3], error))
+    assert 0.5 < np.mean(normalised) / 3.0 < 1.5
+
+
+def test_up_is_found_without_an_orientation():
+    scene = Scene(*quadruped(), motion=0.0)
+    tilted, _ = run(scene, change=lambda m: replace(m, orientation=None))
+    oriented, _ = run(scene)
+    assert tilted.faults == Fault.NO_ORIENTATION
+    np.testing.assert_allclose(tilted.base_rotation[2], oriented.base_rotation[2], atol=1e-9)
+    np.testing.assert_allclose(tilted.raw_wrench, oriented.raw_wrench, atol=1e-6)
+
+
+def test_centre_of_pressure_and_net_wrench_balance_the_robot_at_rest():
+    scene = Scene(*quadruped(**QUIET), motion=0.0)
+    r, _ = run(scene)
+    up = r.base_rotation[2]
+    net = r.net_wrench
+    np.testing.assert_allclose(net[:3], scene.model.total_mass * 9.81 * up, atol=1e-3)
+    # About the centre of pressure the ground has no tipping moment.
+    about = net[3:] - np.cross(r.center_of_pressure, net[:3])
+    heights = r.contact_point @ up
+    if np.ptp(heights) < 1e-3:
+        np.testing.assert_allclose(np.cross(about, up), np.zeros(3), atol=1e-2)
+
+
+def test_same_measurements_same_bits():
+    scene = Scene(*quadruped())
+    first, second = (GroundReactionEstimator(scene.model, scene.config) for _ in range(2))
+    for k in range(20):
+        a, b = first.update(scene.measurement(k)), second.update(scene.measurement(k))
+        assert a.data.tobytes() == b.data.tobytes()
+    first.reset()
+    third = GroundReactionEstimator(scene.model, scene.config)
+    for k in range(20):
+        a, b = first.update(scene.measurement(k)), third.update(scene.measurement(k))
+        assert a.data.tobytes() == b.data.tobytes()
+
+
+def test_a_refused_measurement_leaves_no_trace():
+    scene = Scene(*quadruped())
+    clean, disturbed = (GroundReactionEstimator(scene.model, scene.config) for _ in range(2))
+    for k in range(20):
+        m = scene.measurement(k)
+        if k > 5:
+            position = m.position.copy()
+            position[3] = np.nan
+            with pytest.raises(MeasurementError, match='NaN or infinity for: position of RF_HAA'):
+                disturbed.update(replace(m, position=position))
+            with pytest.raises(MeasurementError, match='velocity: expected 12 values'):
+                disturbed.update(replace(m, velocity=np.zeros(11)))
+        a, b = clean.update(m), disturbed.update(m)
+        assert a.data.tobytes() == b.data.tobytes()
+
+
+@pytest.mark.parametrize(('field', 'value', 'message'), [
+    ('position', None, 'position: expected 12 values in the model joint order, got None'),
+    ('effort', np.zeros(1), r'effort: expected 12 values .* got shape \(1,\)'),
+    ('angular_velocity', np.zeros(2), r'angular_velocity: expected 3 values, got shape \(2,\)'),
+    ('orientation', np.zeros(3), r'orientation: expected 4 values'),
+])
+def test_what_does_not_fit_is_named(field, value, message):
+    scene = Scene(*quadruped())
+    estimator = GroundReactionEstimator(scene.model, scene.config)
+    with pytest.raises(MeasurementError, match=message):
+        estimator.update(replace(scene.measurement(0), **{field: value}))
+
+
+def test_time_that_stands_still_jumps_back_or_leaps():
+    scene = Scene(*quadruped())
+    estimator = GroundReactionEstimator(scene.model, scene.config)
+    for k in range(10):
+        estimator.update(scene.measurement(k))
+    with pytest.raises(MeasurementError, match='expected a stamp later than the last one'):
+        estimator.update(scene.measurement(9))
+    back = estimator.update(scene.measurement(2))
+    assert back.faults == Fault.TIME_JUMPED_BACK | Fault.WARMING_UP
+    assert back.mode is Mode.UNAVAILABLE
+    for k in range(3, 8):
+        reaction = estimator.update(scene.measurement(k))
+    assert reaction.mode is Mode.FUSED
+    leap = estimator.update(scene.measurement(500))
+    assert leap.faults == Fault.GAP | Fault.WARMING_UP
+
+
+def test_nothing_published_is_ever_nan():
+    """Whatever is missing or broken, wrenches, contact and geometry stay finite."""
+    scene = Scene(*quadruped())
+    estimator = GroundReactionEstimator(scene.model, scene.config)
+    rng = np.random.default_rng(0)
+    modes = set()
+    for k in range(300):
+        m = scene.measurement(k)
+        if rng.random() < 0.3:
+            m = replace(m, effort=None)
+        elif rng.random() < 0.3:
+            effort = m.effort.copy()
+            effort[rng.integers(12)] = np.nan
+            m = replace(m, effort=effort)
+        if rng.random() < 0.2:
+            m = replace(m, angular_velocity=None, linear_acceleration=None)
+        if rng.random() < 0.2:
+            m = replace(m, orientation=None)
+        r = estimator.update(m)
+        modes.add(r.mode)
+        for value in (r.wrench, r.raw_wrench, r.net_wrench, r.contact_probability,
+                      r.contact_point, r.covariance, r.base_rotation):
+            assert np.isfinite(value).all()
+    assert modes == set(Mode)
+
+
+def test_results_are_read_only():
+    scene = Scene(*quadruped())
+    reaction, _ = run(scene)
+    with pytest.raises(ValueError, match='read-only'):
+        reaction.wrench[0, 0] = 1.0
+    with pytest.raises(AttributeError):
+        reaction.stamp_ns = 3
+
+
+@pytest.mark.parametrize(('settings', 'message'), [
+    ({'fusion': 'all'}, 'fusion: expected one of fused, base_only, torque_only'),
+    ({'rate': -5.0}, 'rate: expected a value from 1 to 10000 Hz'),
+    ({'contact.onn': 0.5}, r'contact.onn is not a setting. Did you mean contact.on\?'),
+    ({'derivative.half_window': 0}, 'derivative.half_window: expected a value from 1 to 50'),
+])
+def test_wrong_settings_are_refused(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        GroundReactionEstimator(*quadruped(), settings)
+
+
+def test_robots_that_cannot_be_estimated_are_refused():
+    model, config = quadruped()
+    with pytest.raises(ConfigurationError, match='expected at least one foot link, got none'):
+        GroundReactionEstimator(model, RobotConfig.from_parameters({}))
+    with pytest.raises(UnknownNameError, match='foot'):
+        GroundReactionEstimator(model, RobotConfig.from_parameters({'robot.feet': ['paw']}))
+
+
+def test_covariance_of_an_unknown_foot_lists_the_feet():
+    reaction, _ = run(Scene(*quadruped()))
+    with pytest.raises(UnknownNameError, match='LF_FOOT, RF_FOOT, LH_FOOT, RH_FOOT'):
+        reaction.covariance_of('paw')

@@ -1,0 +1,64 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+from robots import CONFIG, TWO_LEGS
+
+from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+
+FEET = {'robot.feet': ['l_foot', 'r_foot'], 'robot.foot_radius': 0.02, 'robot.imu_link': 'imu'}
+
+
+def test_point_and_flat_feet():
+    assert RobotConfig.from_parameters(FEET).feet == (PointFoot('l_foot', 0.02),
+                                                      PointFoot('r_foot', 0.02))
+    flat = RobotConfig.from_parameters({**FEET, 'robot.foot_type': 'flat',
+                                        'robot.sole': [0.2, -0.1, 0.05, -0.04]})
+    assert flat.feet[0] == FlatFoot('l_foot', 0.2, -0.1, 0.05, -0.04)
+
+
+@pytest.mark.parametrize(('key', 'value', 'message'), [
+    ('robot.fet', [], r'robot.fet is not a setting. Did you mean robot.feet\?'),
+    ('robot.foot_type', 'round', "robot.foot_type: expected one of point, flat, got 'round'"),
+    ('robot.foot_radius', -1.0, 'robot.foot_radius: expected a value from 0 to 1 m, got -1.0'),
+    ('robot.feet', ['l_foot', 'l_foot'], 'expected each foot once'),
+    ('robot.armature', [0.1, 0.2], r'robot.armature: expected 0 or 1 values'),
+    ('noise.effort', 'much', "noise.effort: expected a number, got 'much'"),
+])
+def test_wrong_settings_are_refused_with_what_was_expected(key, value, message):
+    with pytest.raises(ConfigurationError, match=message):
+        RobotConfig.from_parameters({**FEET, key: value})
+
+
+def test_unknown_foot_lists_the_links():
+    config = RobotConfig.from_parameters({**FEET, 'robot.feet': ['left_foot']})
+    with pytest.raises(UnknownNameError, match="Did you mean 'l_foot'"):
+        config.apply_to(RobotModel.from_urdf(TWO_LEGS))
+
+
+def test_an_imu_on_a_leg_is_refused():
+    config = RobotConfig.from_parameters({**FEET, 'robot.imu_link': 'l_shank'})
+    with pytest.raises(ConfigurationError, match='robot.imu_link: expected a link fixed to'):
+        config.apply_to(RobotModel.from_urdf(TWO_LEGS))
+
+
+@pytest.mark.parametrize('path', sorted((CONFIG / 'robots').glob('*_class.yaml')),
+                         ids=lambda p: p.stem)
+def test_shipped_robots_fit_their_urdf(path):
+    config = RobotConfig.from_yaml(path)
+    model = config.apply_to(RobotModel.from_urdf(path.with_suffix('.urdf')))
+    assert len(config.feet) == 4
+    assert model.warnings == ()
+    assert all(joint.armature > 0.0 for joint in model.joints)
+
+
+def test_a_file_that_is_not_a_parameter_file(tmp_path):
+    path = tmp_path / 'robot.yaml'
+    path.write_text('robot: {feet: []}\n')
+    assert RobotConfig.from_yaml(path).feet == ()
+    path.write_text('[1, 2')
+    with pytest.raises(ConfigurationError, match='is not valid YAML'):
+        RobotConfig.from_yaml(path)
+    path.write_text('/**: {parameters: {}}')
+    with pytest.raises(ConfigurationError, match='expected "ros__parameters:" below'):
+        RobotConfig.from_yaml(path)
