@@ -1,4 +1,4 @@
-"""Package legged_dynamics for colcon (ament_python) and for pip; the version lives in package.xml."""
+"""Package legged_dynamics for colcon (ament_python) and pip; its version is in package.xml."""
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,13 +10,14 @@ MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 
 
 def share_files() -> list:
-    """List config/ and launch/ as data files below share/legged_dynamics, keeping their folders."""
+    """List config/ and launch/ as data files below share/, keeping their folders."""
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
             if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py'}:
                 parent = path.parent.relative_to(HERE)
-                found.setdefault(f'share/{PACKAGE}/{parent}', []).append(str(path.relative_to(HERE)))
+                folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
+                folder.append(str(path.relative_to(HERE)))
     return sorted(found.items())
 
 
@@ -48,7 +49,7 @@ setup(
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2', 'urdf_parser_py>=0.0.4',
         'pyyaml>=6',
     ],
-    extras_require={**EXTRAS, 'all': sorted({name for names in EXTRAS.values() for name in names})},
+    extras_require={**EXTRAS, 'all': sorted(sum(EXTRAS.values(), []))},
     zip_safe=True,
     entry_points={
         'console_scripts': [

@@ -53,7 +53,7 @@ def random_robot(seed, n_joints, kinds=('revolute', 'prismatic'), base='floating
 
 
 def pinocchio_twin(model):
-    """Return (pin model, joint order) of the same robot in Pinocchio, built from the same parts."""
+    """Return the same robot in Pinocchio, built from the same parts."""
     twin = pin.Model()
     root = pin.JointModelFreeFlyer() if model.floating else None
     ids = {}

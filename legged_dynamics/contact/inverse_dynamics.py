@@ -19,7 +19,7 @@ several flat feet                6       null space of dimension 6 (k - 1) chose
 ===============================  ======  ======================================================
 
 The null space is chosen either nearest to a guess (``|w - w_guess|``), or for the smallest
-contact moment, ``sum |m_i|^2 + L^2 |f_i|^2`` with ``L = 0.1 m``, about each foot's reference point.
+contact moment, ``sum |m_i|^2 + L^2 |f_i|^2`` with ``L = 0.1 m``, about each foot's reference.
 """
 from __future__ import annotations
 
@@ -29,10 +29,20 @@ from enum import Enum
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import (CONTACT, FOOT_POSITION, FOOT_ROTATION,
-                                                N_FOOT_STATE, REFERENCE, SIZE, START, FeetTable,
-                                                contact_jacobians, contact_map, contact_points,
-                                                feet_table)
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    N_FOOT_STATE,
+    REFERENCE,
+    SIZE,
+    START,
+    FeetTable,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+    feet_table,
+)
 from legged_dynamics.dynamics.kinematics import FORCE, body_workspace
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.dynamics.newton_euler import newton_euler

@@ -19,14 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.external import body_wrenches
-from legged_dynamics.dynamics.kinematics import (FORCE, MOMENT, N_BODY_STATE, POSITION, ROTATION,
+from legged_dynamics.dynamics.external import body_wrenches, relieve_bodies
+from legged_dynamics.dynamics.kinematics import (ACCELERATION, ALPHA, FORCE, MOMENT,
+                                                 N_BODY_STATE, POSITION, ROTATION,
                                                  forward_kinematics)
-from legged_dynamics.dynamics.motion import BaseMotion, fits
+from legged_dynamics.dynamics.motion import BaseMotion
 from legged_dynamics.dynamics.newton_euler import add_joint_physics, inertial_wrenches
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
@@ -39,8 +41,7 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.symmetric import (about_origin, add6, add9, add_diagonal, add_outer,
                                                add_outer9, general_times_symmetric,
                                                inverse_symmetric, product_with_transpose,
-                                               rotate_symmetric, scale6, scale9, store6,
-                                               symmetric_part)
+                                               rotate_symmetric, scale6, scale9, store6)
 
 # Columns of the (nb, N_ARTICULATED) workspace. The articulated inertia IA_i = [[M, G], [G^T, J]]
 # maps linear and angular acceleration to force and moment; BIAS is pA_i, as force and moment;
@@ -49,3 +50,221 @@ M, G, J = 0, 6, 15
 BIAS_FORCE, BIAS_MOMENT = 21, 24
 D_INVERSE, U_EFFORT = 27, 33
 N_ARTICULATED = 36
+
+
+class Scratch(NamedTuple):
+    """Arrays of one call, all parts of one flat memory: an argument of its own each costs 50 ns.
+
+    Attributes
+    ----------
+    q, v, effort : (nq,), (nv,), (nv,) arrays
+        State and motor efforts: inputs.
+    base : (9,) array
+        Angular velocity, angular and proper acceleration of the base. What a floating base
+        accelerates at is not an input: zero.
+    external : (nb, 6) array
+        External wrenches in body axes: input.
+    acceleration : (nv,) array
+        Of the joints: result.
+    base_acceleration : (6,) array
+        Proper and angular acceleration of a floating base: result.
+    base_wrench : (6,) array
+        On a fixed base: result.
+    bodies : (nb, N_BODY_STATE) array
+    articulated : (nb, N_ARTICULATED) array
+    physics : (nv,) array
+        What the joints themselves take of the motors' efforts.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    effort: np.ndarray
+    base: np.ndarray
+    external: np.ndarray
+    acceleration: np.ndarray
+    base_acceleration: np.ndarray
+    base_wrench: np.ndarray
+    bodies: np.ndarray
+    articulated: np.ndarray
+    physics: np.ndarray
+
+
+def scratch_size(nb: int, nq: int, nv: int) -> int:
+    """Return how many floats :func:`carve` needs."""
+    return nq + 4 * nv + 9 + 6 + 6 + nb * (6 + N_BODY_STATE + N_ARTICULATED)
+
+
+@kernel
+def carve(memory, nb, nq, nv):
+    """Divide a flat memory into the arrays of a :class:`Scratch`."""
+    a = nq
+    b = a + nv
+    c = b + nv
+    d = c + 9
+    e = d + 6 * nb
+    f = e + nv
+    g = f + 6
+    h = g + 6
+    i = h + N_BODY_STATE * nb
+    j = i + N_ARTICULATED * nb
+    return Scratch(memory[:a], memory[a:b], memory[b:c], memory[c:d],
+                   memory[d:e].reshape((nb, 6)), memory[e:f], memory[f:g], memory[g:h],
+                   memory[h:i].reshape((nb, N_BODY_STATE)),
+                   memory[i:j].reshape((nb, N_ARTICULATED)), memory[j:j + nv])
+
+
+@kernel
+def bias(tree, s):
+    """Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
+
+    Accelerations start at zero, so that a body's are the sum of the ``c_i`` before it.
+    """
+    for i in range(s.v.shape[0]):
+        s.acceleration[i] = s.physics[i] = 0.0
+    forward_kinematics(tree, s.q, s.v, s.acceleration, s.base, s.bodies)
+    inertial_wrenches(tree, s.bodies)
+    relieve_bodies(s.external, s.bodies)
+    add_joint_physics(tree, s.q, s.v, s.acceleration, s.physics)
+    for i in range(s.bodies.shape[0]):
+        body, constant, own = s.bodies[i], tree.constants[i], s.articulated[i]
+        R = load9(body, ROTATION)
+        mass, com = constant[MASS], rotate(R, load3(constant, COM))
+        x, y, z = scale(mass, com)
+        store6(own, M, (mass, 0.0, 0.0, mass, 0.0, mass))
+        store9(own, G, (0.0, z, -y, -z, 0.0, x, y, -x, 0.0))
+        store6(own, J, about_origin(rotate_symmetric(R, load6(constant, INERTIA)), mass, com))
+        store3(own, BIAS_FORCE, load3(body, FORCE))
+        store3(own, BIAS_MOMENT, load3(body, MOMENT))
+
+
+@kernel
+def articulate(tree, s):
+    """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
+    topology = tree.topology
+    for i in range(topology.shape[0] - 1, 0, -1):
+        own, body = s.articulated[i], s.bodies[i]
+        iv, kind, armature = topology[i, V_START], topology[i, JOINT], tree.constants[i, ARMATURE]
+        R = load9(body, ROTATION)
+        force, moment = load3(own, BIAS_FORCE), load3(own, BIAS_MOMENT)
+        m, g, j = load6(own, M), load9(own, G), load6(own, J)
+        if kind == SPHERICAL:
+            d_inverse = inverse_symmetric(add_diagonal(j, armature))
+            net = rotate(R, subtract(load3(s.effort, iv), load3(s.physics, iv)))
+            u = subtract(net, moment)
+            store6(own, D_INVERSE, d_inverse)
+            store3(own, U_EFFORT, u)
+            # With U = [G; J] and d = J + armature, J - J d^-1 J is zero but for the armature.
+            b_force = general_times_symmetric(g, d_inverse)
+            qdd = symmetric_times(d_inverse, u)
+            force, moment = add(force, rotate(g, qdd)), add_scaled(net, -armature, qdd)
+            m = add6(m, scale6(-1.0, product_with_transpose(b_force, g)))
+            g = scale9(armature, b_force)
+            j = add_diagonal(scale6(-armature * armature, d_inverse), armature)
+        else:
+            axis = z_axis(R)
+            if kind == PRISMATIC:
+                U_force, U_moment = symmetric_times(m, axis), rotate_back(g, axis)
+                d, felt = dot(axis, U_force) + armature, dot(axis, force)
+            else:
+                U_force, U_moment = rotate(g, axis), symmetric_times(j, axis)
+                d, felt = dot(axis, U_moment) + armature, dot(axis, moment)
+            u = s.effort[iv] - s.physics[iv] - felt
+            own[D_INVERSE], own[U_EFFORT] = 1.0 / d, u
+            force = add_scaled(force, u / d, U_force)
+            moment = add_scaled(moment, u / d, U_moment)
+            m = add_outer(m, -1.0 / d, U_force)
+            g = add_outer9(g, -1.0 / d, U_force, U_moment)
+            j = add_outer(j, -1.0 / d, U_moment)
+        add_to_parent(s, i, topology[i, PARENT], m, g, j, force, moment)
+
+
+@kernel
+def add_to_parent(s, i, parent, m, g, j, force, moment):
+    """Shift ``Ia_i`` and ``pa_i`` to the parent's origin and add: ``X_i^T Ia_i X_i``."""
+    own = s.articulated[parent]
+    r = subtract(load3(s.bodies[i], POSITION), load3(s.bodies[parent], POSITION))
+    # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
+    row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
+    row_1 = subtract((g[3], g[4], g[5]), cross((m[1], m[3], m[4]), r))
+    row_2 = subtract((g[6], g[7], g[8]), cross((m[2], m[4], m[5]), r))
+    x = cross(r, (g[0] + row_0[0], g[3] + row_1[0], g[6] + row_2[0]))
+    y, old_y = cross(r, (row_0[1], row_1[1], row_2[1])), cross(r, (g[1], g[4], g[7]))
+    z, old_x = cross(r, (row_0[2], row_1[2], row_2[2])), cross(r, (g[0], g[3], g[6]))
+    old_z = cross(r, (g[2], g[5], g[8]))
+    store6(own, J, add6(load6(own, J), (
+        j[0] + x[0], j[1] + old_x[1] + y[0], j[2] + old_x[2] + z[0],
+        j[3] + old_y[1] + y[1], j[4] + old_y[2] + z[1], j[5] + old_z[2] + z[2])))
+    store6(own, M, add6(load6(own, M), m))
+    store9(own, G, add9(load9(own, G), row_0 + row_1 + row_2))
+    store3(own, BIAS_FORCE, add(load3(own, BIAS_FORCE), force))
+    store3(own, BIAS_MOMENT, add(load3(own, BIAS_MOMENT), add(moment, cross(r, force))))
+
+
+@kernel
+def accelerate_base(own, result):
+    """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
+    m, g, j = load6(own, M), load9(own, G), load6(own, J)
+    force, moment = load3(own, BIAS_FORCE), load3(own, BIAS_MOMENT)
+    m_inverse = inverse_symmetric(m)
+    columns = (g[0], g[3], g[6], g[1], g[4], g[7], g[2], g[5], g[8])
+    carried = general_times_symmetric(columns, m_inverse)
+    schur = add6(j, scale6(-1.0, product_with_transpose(carried, columns)))
+    alpha = symmetric_times(inverse_symmetric(schur), subtract(rotate(carried, force), moment))
+    linear = scale(-1.0, symmetric_times(m_inverse, add(force, rotate(g, alpha))))
+    store3(result, 0, linear)
+    store3(result, 3, alpha)
+
+
+@kernel
+def accelerate(tree, s, floating):
+    """Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
+
+    Workspace columns that held bias accelerations receive what comes on top of them.
+    """
+    topology, base = tree.topology, s.articulated[0]
+    for k in range(6):
+        s.base_acceleration[k] = s.base_wrench[k] = 0.0
+    if floating:
+        accelerate_base(base, s.base_acceleration)
+    else:
+        for k in range(6):
+            s.base_wrench[k] = base[BIAS_FORCE + k]
+    store3(s.bodies[0], ACCELERATION, load3(s.base_acceleration, 0))
+    store3(s.bodies[0], ALPHA, load3(s.base_acceleration, 3))
+    for i in range(1, topology.shape[0]):
+        own, body, parent = s.articulated[i], s.bodies[i], s.bodies[topology[i, PARENT]]
+        kind, iv, R = topology[i, JOINT], topology[i, V_START], load9(body, ROTATION)
+        alpha = load3(parent, ALPHA)
+        arm = subtract(load3(body, POSITION), load3(parent, POSITION))
+        a = add(load3(parent, ACCELERATION), cross(alpha, arm))
+        force = add(symmetric_times(load6(own, M), a), rotate(load9(own, G), alpha))
+        moment = add(rotate_back(load9(own, G), a), symmetric_times(load6(own, J), alpha))
+        if kind == SPHERICAL:
+            relative = symmetric_times(load6(own, D_INVERSE),
+                                       subtract(load3(own, U_EFFORT), moment))
+            alpha = add(alpha, relative)
+            store3(s.acceleration, iv, rotate_back(R, relative))
+        elif kind == PRISMATIC:
+            qdd = own[D_INVERSE] * (own[U_EFFORT] - dot(z_axis(R), force))
+            a = add_scaled(a, qdd, z_axis(R))
+            s.acceleration[iv] = qdd
+        else:
+            qdd = own[D_INVERSE] * (own[U_EFFORT] - dot(z_axis(R), moment))
+            alpha = add_scaled(alpha, qdd, z_axis(R))
+            s.acceleration[iv] = qdd
+        store3(body, ACCELERATION, a)
+        store3(body, ALPHA, alpha)
+
+
+@kernel
+def articulated_body(topology, constants, memory, nq, nv, floating):
+    """Forward dynamics as one kernel; False when an input in the memory is not finite."""
+    tree = Tree(topology, constants)
+    s = carve(memory, topology.shape[0], nq, nv)
+    for k in range(nq + 2 * nv + 9):
+        if not math.isfinite(memory[k]):
+            return False
+    bias(tree, s)
+    articulate(tree, s)
+    accelerate(tree, s, floating)
+    return True

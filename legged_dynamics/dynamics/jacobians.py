@@ -18,8 +18,19 @@ from legged_dynamics.exceptions import UnknownNameError
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
-from legged_dynamics.spatial.algebra import (add, add_scaled, compose, cross, load3, load9,
-                                             rotate, store3, store9, subtract, z_axis)
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    store3,
+    store9,
+    subtract,
+    z_axis,
+)
 from legged_dynamics.spatial.jit import kernel
 
 # Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number.

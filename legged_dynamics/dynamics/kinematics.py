@@ -14,11 +14,33 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import state_vector
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (JOINT, P_TREE, PARENT, PRISMATIC, Q_START, R_TREE,
-                                        REVOLUTE, V_START)
-from legged_dynamics.spatial.algebra import (IDENTITY, ZERO, add, add_scaled, compose, cross,
-                                             load3, load9, rotate, rotation_of_quaternion, scale,
-                                             store3, store9, turn_about_z, z_axis)
+from legged_dynamics.model.tree import (
+    JOINT,
+    P_TREE,
+    PARENT,
+    PRISMATIC,
+    Q_START,
+    R_TREE,
+    REVOLUTE,
+    V_START,
+)
+from legged_dynamics.spatial.algebra import (
+    IDENTITY,
+    ZERO,
+    add,
+    add_scaled,
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    rotation_of_quaternion,
+    scale,
+    store3,
+    store9,
+    turn_about_z,
+    z_axis,
+)
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.jit import kernel
 

@@ -109,7 +109,7 @@ def state_vector(values: object, size: int, what: str) -> np.ndarray:
     """
     array = np.ascontiguousarray(values, dtype=float)
     if array.shape != (size,):
-        raise MeasurementError(f'expected {size} {what} in the model\'s joint order, '
+        raise MeasurementError(f"expected {size} {what} in the model's joint order, "
                                f'got an array of shape {array.shape}')
     if not np.isfinite(array).all():
         raise MeasurementError(f'expected finite {what}, got {array.tolist()}')

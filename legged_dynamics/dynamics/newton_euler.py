@@ -13,17 +13,50 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.dynamics.kinematics import (ACCELERATION, ALPHA, FORCE, MOMENT, OMEGA,
-                                                 POSITION, ROTATION, body_workspace,
-                                                 forward_kinematics)
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    MOMENT,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (ARMATURE, COM, DAMPING, FRICTION, INERTIA, JOINT, MASS,
-                                        PARENT, PRISMATIC, Q_START, REST, SPHERICAL, STIFFNESS,
-                                        V_START)
-from legged_dynamics.spatial.algebra import (add, cross, dot, load3, load6, load9, rotate,
-                                             rotate_back, scale, store3, subtract,
-                                             symmetric_times, z_axis)
+from legged_dynamics.model.tree import (
+    ARMATURE,
+    COM,
+    DAMPING,
+    FRICTION,
+    INERTIA,
+    JOINT,
+    MASS,
+    PARENT,
+    PRISMATIC,
+    Q_START,
+    REST,
+    SPHERICAL,
+    STIFFNESS,
+    V_START,
+)
+from legged_dynamics.spatial.algebra import (
+    add,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    symmetric_times,
+    z_axis,
+)
 from legged_dynamics.spatial.jit import kernel
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: nobody knows its sign at rest.

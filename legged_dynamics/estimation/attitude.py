@@ -5,8 +5,19 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.spatial.algebra import (add_scaled, compose, cross, dot, load3, load9, norm,
-                                             rotation_of_quaternion, scale, store3, subtract)
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    compose,
+    cross,
+    dot,
+    load3,
+    load9,
+    norm,
+    rotation_of_quaternion,
+    scale,
+    store3,
+    subtract,
+)
 from legged_dynamics.spatial.jit import kernel
 
 # Gain of the accelerometer in the complementary filter [1/s], after Mahony et al. (2008), eq. 32:

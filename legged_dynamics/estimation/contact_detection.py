@@ -6,9 +6,9 @@ One Bayes filter a foot, in log-odds. Each sample adds the log-likelihood ratio 
 swinging from
 
 * the normal force that the joint torques show, ``x`` in body weights: standing means
-  ``N(2 t, s^2)``, swinging ``N(0, s^2)``, so the ratio is ``2 t (x - t) / s^2`` and changes sign at
-  the threshold ``t``; a leg that cannot tell (no torque, straight knee) has a large ``s`` and adds
-  nothing;
+  ``N(2 t, s^2)``, swinging ``N(0, s^2)``, so the ratio is ``2 t (x - t) / s^2`` and changes sign
+  at the threshold ``t``; a leg that cannot tell (no torque, straight knee) has a large ``s`` and
+  adds nothing;
 * the speed of the contact point over ground, and its height over the feet that stand: zero-mean
   normals, narrow for a standing foot, wide for a swinging one.
 

@@ -8,8 +8,14 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import (CONTACT, FOOT_POSITION, FOOT_ROTATION, SIZE,
-                                                START, FeetTable)
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+    FeetTable,
+)
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.exceptions import UnknownNameError
 

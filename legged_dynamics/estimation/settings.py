@@ -24,12 +24,12 @@ SETTINGS = (
             'Normal force, as a fraction of the weight, at which contact is as likely as not.',
             1e-3, 1.0),
     Setting('contact.force_noise', 0.02, '',
-            'Error of a swing foot\'s normal force beside sensor noise, as a fraction of the '
+            "Error of a swing foot's normal force beside sensor noise, as a fraction of the "
             'weight.', 1e-4, 1.0),
     Setting('contact.force_evidence', 4.0, '',
-            'Largest log-likelihood ratio a sample\'s torques may add.', 0.0, 50.0),
+            "Largest log-likelihood ratio a sample's torques may add.", 0.0, 50.0),
     Setting('contact.motion_evidence', 0.5, '',
-            'Largest log-likelihood ratio a sample\'s motion may add while torques are measured.',
+            "Largest log-likelihood ratio a sample's motion may add while torques are measured.",
             0.0, 50.0),
     Setting('contact.slip_speed', 0.15, 'm/s', 'Speed of a standing foot, one deviation.',
             1e-3, 10.0),

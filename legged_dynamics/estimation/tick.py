@@ -12,25 +12,65 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import (CONTACT, FOOT_POSITION, FOOT_ROTATION, SIZE, SOLE,
-                                                START, FeetTable, contact_jacobians, contact_map,
-                                                contact_points)
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    SOLE,
+    START,
+    FeetTable,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+)
 from legged_dynamics.dynamics.kinematics import FORCE, OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.estimation.attitude import (advance_tilt, rotation_from_imu,
-                                                 rotation_of_tilt)
-from legged_dynamics.estimation.contact_detection import (LOG_ODDS_LIMIT, clip, force_evidence,
-                                                          motion_evidence, probability_of, relax)
+from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
+from legged_dynamics.estimation.contact_detection import (
+    LOG_ODDS_LIMIT,
+    clip,
+    force_evidence,
+    motion_evidence,
+    probability_of,
+    relax,
+)
 from legged_dynamics.estimation.derivatives import slopes
 from legged_dynamics.estimation.force_filter import butterworth, filtered
-from legged_dynamics.estimation.fusion import (add_base_information, foot_alone,
-                                               joint_information, solve_standing)
-from legged_dynamics.estimation.layout import (BASE_ONLY, FUSED, NO_EFFORT, NO_IMU,
-                                               NO_ORIENTATION, NOT_FINITE, PARTIAL_EFFORT,
-                                               TORQUE_ONLY, UNAVAILABLE, WARMING_UP)
+from legged_dynamics.estimation.fusion import (
+    add_base_information,
+    foot_alone,
+    joint_information,
+    solve_standing,
+)
+from legged_dynamics.estimation.layout import (
+    BASE_ONLY,
+    FUSED,
+    NO_EFFORT,
+    NO_IMU,
+    NO_ORIENTATION,
+    NOT_FINITE,
+    PARTIAL_EFFORT,
+    TORQUE_ONLY,
+    UNAVAILABLE,
+    WARMING_UP,
+)
 from legged_dynamics.model.tree import FRICTION, Tree
-from legged_dynamics.spatial.algebra import (add, add_scaled, cross, dot, load3, load9, norm,
-                                             rotate, rotate_back, scale, store3, store9, subtract)
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load9,
+    norm,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    store9,
+    subtract,
+)
 from legged_dynamics.spatial.jit import kernel
 
 # A foot is observable when its force is known better than this fraction of the prior's variance.

@@ -39,9 +39,9 @@ SETTINGS = (
     Setting('noise.gyro_bias', 0.001, 'rad/s', 'Bias of the gyro, one standard deviation.', 0.0),
     Setting('noise.accelerometer_bias', 0.02, 'm/s^2',
             'Bias of the accelerometer, one standard deviation.', 0.0),
-    Setting('noise.mass', 0.005, '', 'Error of the model\'s mass, as a fraction.', 0.0, 1.0),
+    Setting('noise.mass', 0.005, '', "Error of the model's mass, as a fraction.", 0.0, 1.0),
     Setting('noise.center_of_mass', 0.002, 'm',
-            'Error of the model\'s centre of mass, one standard deviation.', 0.0, 1.0),
+            "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0),
 )
 
 
@@ -108,8 +108,8 @@ class RobotConfig:
             allowed = {0, len(joints)} | ({1} if key != 'nominal_position' else set())
             if len(values_of) not in allowed:
                 raise ConfigurationError(
-                    f'robot.{key}: expected {" or ".join(map(str, sorted(allowed)))} values (there '
-                    f'are {len(joints)} names in robot.joints), got {len(values_of)}')
+                    f'robot.{key}: expected {" or ".join(map(str, sorted(allowed)))} values '
+                    f'(there are {len(joints)} names in robot.joints), got {len(values_of)}')
             per_joint[key] = values_of
         noise = SensorNoise(**{name.split('.')[1]: value for name, value in found.items()
                                if name.startswith('noise.')})

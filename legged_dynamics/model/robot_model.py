@@ -314,7 +314,7 @@ def _root(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
     roots = [link for link in links if link not in parent_of]
     if len(roots) != 1:
         found = ', '.join(roots) or 'none: the joints form a loop'
-        raise ModelError(f'expected one root link (a link that is no joint\'s child), got {found}')
+        raise ModelError(f"expected one root link (a link that is no joint's child), got {found}")
     return roots[0]
 
 

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 
 SETTINGS = (
@@ -15,37 +17,32 @@ SETTINGS = (
 )
 
 
-class DescriptionSource:
-    """Hands the URDF to a component as soon as it is known, once.
+def when_described(component: Component, endpoints: Endpoints, parameter: str,
+                   callback: Callable[[str], None]) -> None:
+    """Hand the URDF to a callback: at once when the parameter has it, else from the topic."""
+    if parameter:
+        callback(urdf_text(parameter))
+        return
+    endpoints.subscription('std_msgs/msg/String', 'robot_description',
+                           lambda message: callback(message.data), component.dialect.qos.latched)
+    component.node.get_logger().info('waiting for the topic robot_description')
 
-    Parameters
-    ----------
-    component : Component
-    parameter : str
-        Value of the parameter `robot_description`.
-    callback : callable
-        Gets the URDF.
+
+def urdf_text(description: str) -> str:
+    """Return the XML of a description that may be a path.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is empty, or the file cannot be read.
     """
-
-    def __init__(self, component: Component, parameter: str, callback: Callable[[str], None]):
-        self._component = component
-        self._callback = callback
-        self._subscription: Any = None
-        if parameter:
-            callback(parameter)
-            return
-        dialect = component.dialect
-        self._subscription = component.node.create_subscription(
-            dialect.message('std_msgs/msg/String'), 'robot_description', self._received,
-            dialect.qos.latched)
-        component.node.get_logger().info('waiting for the topic robot_description')
-
-    def _received(self, message: Any) -> None:
-        if self._subscription is not None:
-            self._callback(message.data)
-
-    def close(self) -> None:
-        """Stop listening."""
-        if self._subscription is not None:
-            self._component.node.destroy_subscription(self._subscription)
-            self._subscription = None
+    if not description:
+        raise ConfigurationError('robot_description: expected the URDF of the robot, as XML or as '
+                                 'a path, got nothing')
+    if '<' in description:
+        return description
+    try:
+        return Path(description).read_text(encoding='utf-8')
+    except OSError as error:
+        raise ConfigurationError(f'robot_description: cannot read {description}: '
+                                 f'{error}') from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from legged_dynamics.middleware.conversions import diagnostic_status, diagnostics
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.nodes.endpoints import Endpoints
 
 CHECK_PERIOD = 0.1                  # s
 PUBLISH_PERIOD_NS = 1_000_000_000
@@ -81,24 +82,25 @@ class DiagnosticsPublisher:
     ----------
     component : Component
         Its node name heads every status.
+    endpoints : Endpoints
+        Of the component.
     judge : callable
         Returns ``{name: (level, message)}`` at a time [ns]; called ten times a second.
     details : callable
         Returns ``{name: values}`` at a time [ns]; called for each message published.
     """
 
-    def __init__(self, component: Component, judge: Callable[[int], dict[str, tuple[str, str]]],
+    def __init__(self, component: Component, endpoints: Endpoints,
+                 judge: Callable[[int], dict[str, tuple[str, str]]],
                  details: Callable[[int], dict[str, dict[str, Any]]]):
         self._component = component
         self._judge = judge
         self._details = details
         self._last_ns = 0
         self._levels: dict[str, str] = {}
-        dialect, node = component.dialect, component.node
-        self._publisher = node.create_publisher(
-            dialect.message('diagnostic_msgs/msg/DiagnosticArray'), '/diagnostics',
-            dialect.qos.reliable(10))
-        self._timer = node.create_timer(CHECK_PERIOD, self.check)
+        self._publisher = endpoints.publisher('diagnostic_msgs/msg/DiagnosticArray',
+                                              '/diagnostics', component.dialect.qos.reliable(10))
+        endpoints.timer(CHECK_PERIOD, self.check)
 
     def check(self) -> None:
         """Publish when it is time, or when a level has changed."""
@@ -124,8 +126,3 @@ class DiagnosticsPublisher:
                 logger.warning(f'{name}: {message}')
             elif level == 'OK' and before in ('WARN', 'ERROR'):
                 logger.info(f'{name}: ok again')
-
-    def close(self) -> None:
-        """Take the publisher and its timer off the node."""
-        self._component.node.destroy_timer(self._timer)
-        self._component.node.destroy_publisher(self._publisher)

@@ -21,8 +21,9 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
-from legged_dynamics.nodes.description import DescriptionSource
+from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
+from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
@@ -64,7 +65,7 @@ class GroundReactionNode(Component):
             node, dialect,
             (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS))
         self._active = False
-        self._endpoints: list[Any] = []
+        self._endpoints = Endpoints(self)
 
     # ---- lifecycle -------------------------------------------------------------------------
 
@@ -84,14 +85,12 @@ class GroundReactionNode(Component):
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
-        self._diagnostics = DiagnosticsPublisher(self, self._judge, self._details)
-        self._description = DescriptionSource(self, values['robot_description'], self._build)
+        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
+        when_described(self, self._endpoints, values['robot_description'], self._build)
         qos = self.dialect.qos.best_effort(values['input_depth'])
-        self._subscriptions = [
-            self.node.create_subscription(self.dialect.message('sensor_msgs/msg/JointState'),
-                                          'joint_states', self._on_joints, qos),
-            self.node.create_subscription(self.dialect.message('sensor_msgs/msg/Imu'),
-                                          'imu/data', self._on_imu, qos)]
+        self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
+                                     self._on_joints, qos)
+        self._endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu, qos)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
@@ -106,13 +105,7 @@ class GroundReactionNode(Component):
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._description.close()
-        self._diagnostics.close()
-        for subscription in self._subscriptions:
-            self.node.destroy_subscription(subscription)
-        for publisher in self._endpoints:
-            self.node.destroy_publisher(publisher)
-        self._endpoints = []
+        self._endpoints.close()
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
@@ -146,9 +139,7 @@ class GroundReactionNode(Component):
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
         def publisher(kind: str, topic: str) -> Any:
-            self._endpoints.append(self.node.create_publisher(
-                self.dialect.message(kind), topic, self.dialect.qos.reliable(500)))
-            return self._endpoints[-1]
+            return self._endpoints.publisher(kind, topic, self.dialect.qos.reliable(500))
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]

@@ -3,17 +3,18 @@
 """Node simulated_robot: MuJoCo physics behind the topics of a robot's hardware interface."""
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.parameters import declare_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
+from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
+from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 from legged_dynamics.simulation.plant import SETTINGS as PLANT_SETTINGS
 from legged_dynamics.simulation.plant import Plant
@@ -48,7 +49,7 @@ class SimulatedRobotNode(Component):
         self.parameters = declare_settings(
             node, dialect,
             (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *PLANT_SETTINGS, *NODE_SETTINGS))
-        self._endpoints: list[Any] = []
+        self._endpoints = Endpoints(self)
         self._timer: Any = None
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -56,12 +57,12 @@ class SimulatedRobotNode(Component):
     def configure(self) -> None:
         """Build the physics and join the topics."""
         values = self.parameters
-        self._plant = Plant.from_parameters(values, _urdf_text(values['robot_description']))
+        self._plant = Plant.from_parameters(values, urdf_text(values['robot_description']))
         self._schedule = Schedule.from_text(values['schedule'])
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._robot = self._new_robot()
         self._make_endpoints()
-        self._diagnostics = DiagnosticsPublisher(self, self._judge, self._details)
+        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
         self.node.get_logger().info(self._robot.describe())
 
     def activate(self) -> None:
@@ -82,11 +83,7 @@ class SimulatedRobotNode(Component):
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._diagnostics.close()
-        self.node.destroy_subscription(self._subscription)
-        for publisher in self._endpoints:
-            self.node.destroy_publisher(publisher)
-        self._endpoints = []
+        self._endpoints.close()
 
     def _new_robot(self) -> SimulatedRobot:
         return SimulatedRobot(self._plant, schedule=self._schedule, start_ns=self._now(),
@@ -97,9 +94,7 @@ class SimulatedRobotNode(Component):
         qos = self.dialect.qos
 
         def publisher(kind: str, topic: str, profile: Any = None) -> Any:
-            self._endpoints.append(self.node.create_publisher(
-                self.dialect.message(kind), topic, profile or qos.reliable(500)))
-            return self._endpoints[-1]
+            return self._endpoints.publisher(kind, topic, profile or qos.reliable(500))
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         feet = self._plant.feet
         self._joint_states = publisher('sensor_msgs/msg/JointState', 'joint_states')
@@ -111,9 +106,9 @@ class SimulatedRobotNode(Component):
             self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
             self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
             self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
-        self._subscription = self.node.create_subscription(
-            self.dialect.message('std_msgs/msg/Float64MultiArray'),
-            'effort_controller/commands', self._on_command, qos.reliable(1))
+        self._endpoints.subscription('std_msgs/msg/Float64MultiArray',
+                                     'effort_controller/commands', self._on_command,
+                                     qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
 
@@ -188,20 +183,6 @@ class SimulatedRobotNode(Component):
 
     def _now(self) -> int:
         return self.node.get_clock().now().nanoseconds
-
-
-def _urdf_text(description: str) -> str:
-    if not description:
-        raise LeggedDynamicsError(
-            'robot_description: expected the URDF of the robot to simulate, as XML or as a path, '
-            'got nothing')
-    if '<' in description:
-        return description
-    try:
-        return Path(description).read_text(encoding='utf-8')
-    except OSError as error:
-        raise LeggedDynamicsError(f'robot_description: cannot read {description}: '
-                                  f'{error}') from error
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rotations between the forms users meet: matrices, ROS quaternions, roll-pitch-yaw, axis-angle."""
+"""Rotations in the forms users meet: matrix, ROS quaternion, roll-pitch-yaw, axis-angle."""
 from __future__ import annotations
 
 import numpy as np

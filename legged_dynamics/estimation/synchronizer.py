@@ -1,0 +1,183 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs joint states with IMU readings, by their stamps alone.
+
+A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly ``s``
+is used as it is; otherwise the readings on either side are interpolated to ``s`` when they lie
+closer together than a stated gap. When a joint state newer than ``s`` by more than the time-out
+arrives first, the older one goes out without IMU. Each topic's own messages are expected in order;
+how the two topics interleave does not matter as long as neither lags by the time-out, so a bag
+gives the pairs that the live robot had.
+"""
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.exceptions import ConfigurationError
+
+# Joint states and IMU readings kept at most; the oldest make room.
+CAPACITY = 4096
+
+
+class _Joints(NamedTuple):
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray | None
+
+
+class _Imu(NamedTuple):
+    stamp_ns: int
+    angular_velocity: np.ndarray
+    linear_acceleration: np.ndarray
+    orientation: np.ndarray | None
+
+
+class MeasurementSynchronizer:
+    """Makes measurements out of joint states and IMU readings.
+
+    Parameters
+    ----------
+    imu_timeout : float [s]
+        How far a newer joint state may run ahead of one that still waits for its IMU reading. A
+        message older than its topic's newest by no more than this came out of order and is left
+        out; an older one means that time was set back.
+    max_gap : float, optional [s]
+        Largest distance of two IMU readings that are interpolated; the time-out by default.
+
+    Attributes
+    ----------
+    late : int
+        Messages left out because a newer one of their topic had come before them.
+    jumps_back : int
+        How often time was set back; what waited then is dropped.
+
+    Raises
+    ------
+    ConfigurationError
+        When a time is not positive.
+    """
+
+    def __init__(self, imu_timeout: float = 0.02, max_gap: float | None = None):
+        max_gap = imu_timeout if max_gap is None else max_gap
+        for name, value in (('imu_timeout', imu_timeout), ('max_gap', max_gap)):
+            if not 0.0 < value < math.inf:
+                raise ConfigurationError(f'{name}: expected a time above 0 s, got {value}')
+        self._timeout = round(imu_timeout * 1e9)
+        self._max_gap = round(max_gap * 1e9)
+        self.late = 0
+        self.jumps_back = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop everything that waits."""
+        self._waiting: deque[_Joints] = deque()
+        self._readings: deque[_Imu] = deque(maxlen=CAPACITY)
+        self._newest_joints: int | None = None
+        self._newest_imu: int | None = None
+
+    def push_joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
+                    effort: np.ndarray | None = None) -> list[Measurement]:
+        """Take a joint state and return the measurements that are complete now, oldest first.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+        position, velocity : (nj,) array
+        effort : (nj,) array or None
+        """
+        newest = self._newest_joints
+        if newest is not None and stamp_ns < newest:
+            if newest - stamp_ns <= self._timeout:
+                self.late += 1
+                return []
+            self.jumps_back += 1
+            self._waiting.clear()
+            self._drop_readings_after(stamp_ns + self._timeout)
+        self._newest_joints = stamp_ns
+        self._waiting.append(_Joints(stamp_ns, position, velocity, effort))
+        return self._release()
+
+    def push_imu(self, stamp_ns: int, angular_velocity: np.ndarray,
+                 linear_acceleration: np.ndarray,
+                 orientation: np.ndarray | None = None) -> list[Measurement]:
+        """Take an IMU reading and return the measurements that are complete now, oldest first.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+        angular_velocity, linear_acceleration : (3,) array
+        orientation : (4,) array or None
+        """
+        newest = self._newest_imu
+        if newest is not None and stamp_ns <= newest:
+            if newest - stamp_ns <= self._timeout:
+                self.late += 1
+                return []
+            self.jumps_back += 1
+            self._readings.clear()
+            while self._waiting and self._waiting[-1].stamp_ns > stamp_ns + self._timeout:
+                self._waiting.pop()
+        self._newest_imu = stamp_ns
+        self._readings.append(_Imu(stamp_ns, angular_velocity, linear_acceleration, orientation))
+        return self._release()
+
+    def _drop_readings_after(self, stamp_ns: int) -> None:
+        """Drop what the IMU said before time was set back."""
+        while self._readings and self._readings[-1].stamp_ns > stamp_ns:
+            self._readings.pop()
+        self._newest_imu = self._readings[-1].stamp_ns if self._readings else None
+
+    def _release(self) -> list[Measurement]:
+        ready: list[Measurement] = []
+        while self._waiting:
+            stamp = self._waiting[0].stamp_ns
+            arrived = self._newest_imu is not None and self._newest_imu >= stamp
+            given_up = (self._newest_joints - stamp > self._timeout     # type: ignore[operator]
+                        or len(self._waiting) > CAPACITY)
+            if not (arrived or given_up):
+                break
+            ready.append(self._complete(self._waiting.popleft()))
+        return ready
+
+    def _complete(self, joints: _Joints) -> Measurement:
+        """Return the joint state with its IMU reading, and forget the readings before that."""
+        stamp, readings = joints.stamp_ns, self._readings
+        # Joint states come in order: no later one needs what lies before this one's neighbours.
+        while len(readings) > 1 and readings[1].stamp_ns <= stamp:
+            readings.popleft()
+        if not readings or readings[0].stamp_ns > stamp:
+            return Measurement(*joints)
+        before = readings[0]
+        if before.stamp_ns == stamp:
+            return Measurement(*joints, *before[1:])
+        if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
+            return Measurement(*joints)
+        return Measurement(*joints, *_between(before, readings[1], stamp))
+
+
+def _between(a: _Imu, b: _Imu, stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    t = (stamp_ns - a.stamp_ns) / (b.stamp_ns - a.stamp_ns)
+    orientation = None
+    if a.orientation is not None and b.orientation is not None:
+        orientation = _slerp(a.orientation, b.orientation, t)
+    return ((1.0 - t) * a.angular_velocity + t * b.angular_velocity,
+            (1.0 - t) * a.linear_acceleration + t * b.linear_acceleration, orientation)
+
+
+def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
+    """Interpolate two unit quaternions along the shorter way."""
+    cosine = float(a @ b)
+    if cosine < 0.0:
+        b, cosine = -b, -cosine
+    angle = math.acos(min(cosine, 1.0))
+    if angle < 1e-6:        # sin(angle) is no longer told from angle
+        mixed = (1.0 - t) * a + t * b
+    else:
+        mixed = math.sin((1.0 - t) * angle) * a + math.sin(t * angle) * b
+    return mixed / math.sqrt(mixed @ mixed)

@@ -1,0 +1,135 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Symmetric 3x3 matrices as 6-tuples (xx, xy, xz, yy, yz, zz), for inertias inside kernels.
+
+General 3x3 matrices are row-major 9-tuples, as rotations are in
+:mod:`~legged_dynamics.spatial.algebra`.
+"""
+from __future__ import annotations
+
+from legged_dynamics.spatial.jit import kernel
+
+
+@kernel
+def store6(row, start, m):
+    """Write a symmetric matrix into a 1-D array."""
+    row[start] = m[0]
+    row[start + 1] = m[1]
+    row[start + 2] = m[2]
+    row[start + 3] = m[3]
+    row[start + 4] = m[4]
+    row[start + 5] = m[5]
+
+
+@kernel
+def add6(a, b):
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@kernel
+def add9(a, b):
+    """Return a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5],
+            a[6] + b[6], a[7] + b[7], a[8] + b[8])
+
+
+@kernel
+def scale6(s, m):
+    """Return s m."""
+    return s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5]
+
+
+@kernel
+def scale9(s, m):
+    """Return s m."""
+    return (s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7],
+            s * m[8])
+
+
+@kernel
+def add_diagonal(m, s):
+    """Return m + s 1."""
+    return m[0] + s, m[1], m[2], m[3] + s, m[4], m[5] + s
+
+
+@kernel
+def add_outer(m, s, a):
+    """Return m + s a a^T."""
+    x, y, z = s * a[0], s * a[1], s * a[2]
+    return (m[0] + x * a[0], m[1] + x * a[1], m[2] + x * a[2], m[3] + y * a[1],
+            m[4] + y * a[2], m[5] + z * a[2])
+
+
+@kernel
+def add_mixed_outer(m, s, a, b):
+    """Return m + s (a b^T + b a^T)."""
+    x, y, z = s * a[0], s * a[1], s * a[2]
+    return (m[0] + 2.0 * x * b[0], m[1] + x * b[1] + y * b[0], m[2] + x * b[2] + z * b[0],
+            m[3] + 2.0 * y * b[1], m[4] + y * b[2] + z * b[1], m[5] + 2.0 * z * b[2])
+
+
+@kernel
+def add_outer9(m, s, a, b):
+    """Return m + s a b^T for a general m."""
+    x, y, z = s * a[0], s * a[1], s * a[2]
+    return (m[0] + x * b[0], m[1] + x * b[1], m[2] + x * b[2],
+            m[3] + y * b[0], m[4] + y * b[1], m[5] + y * b[2],
+            m[6] + z * b[0], m[7] + z * b[1], m[8] + z * b[2])
+
+
+@kernel
+def full(m):
+    """Return the symmetric matrix as a general one."""
+    return m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]
+
+
+@kernel
+def general_times_symmetric(a, m):
+    """Return a m as a general matrix."""
+    return (a[0] * m[0] + a[1] * m[1] + a[2] * m[2],
+            a[0] * m[1] + a[1] * m[3] + a[2] * m[4],
+            a[0] * m[2] + a[1] * m[4] + a[2] * m[5],
+            a[3] * m[0] + a[4] * m[1] + a[5] * m[2],
+            a[3] * m[1] + a[4] * m[3] + a[5] * m[4],
+            a[3] * m[2] + a[4] * m[4] + a[5] * m[5],
+            a[6] * m[0] + a[7] * m[1] + a[8] * m[2],
+            a[6] * m[1] + a[7] * m[3] + a[8] * m[4],
+            a[6] * m[2] + a[7] * m[4] + a[8] * m[5])
+
+
+@kernel
+def product_with_transpose(a, b):
+    """Return a b^T, for general a and b of which it is known that the product is symmetric."""
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
+            a[0] * b[3] + a[1] * b[4] + a[2] * b[5],
+            a[0] * b[6] + a[1] * b[7] + a[2] * b[8],
+            a[3] * b[3] + a[4] * b[4] + a[5] * b[5],
+            a[3] * b[6] + a[4] * b[7] + a[5] * b[8],
+            a[6] * b[6] + a[7] * b[7] + a[8] * b[8])
+
+
+@kernel
+def rotate_symmetric(R, m):
+    """Return R m R^T: the symmetric matrix seen from the frame that R rotates into."""
+    return product_with_transpose(general_times_symmetric(R, m), R)
+
+
+@kernel
+def inverse_symmetric(m):
+    """Return m^-1 of a positive definite m, by cofactors."""
+    xx = m[3] * m[5] - m[4] * m[4]
+    xy = m[2] * m[4] - m[1] * m[5]
+    xz = m[1] * m[4] - m[2] * m[3]
+    s = 1.0 / (m[0] * xx + m[1] * xy + m[2] * xz)
+    return (s * xx, s * xy, s * xz, s * (m[0] * m[5] - m[2] * m[2]),
+            s * (m[1] * m[2] - m[0] * m[4]), s * (m[0] * m[3] - m[1] * m[1]))
+
+
+@kernel
+def about_origin(inertia, mass, com):
+    """Return an inertia about the origin from that about the centre of mass: I - m S(c) S(c)."""
+    x, y, z = com
+    return (inertia[0] + mass * (y * y + z * z), inertia[1] - mass * x * y,
+            inertia[2] - mass * x * z, inertia[3] + mass * (x * x + z * z),
+            inertia[4] - mass * y * z, inertia[5] + mass * (x * x + y * y))
