@@ -23,7 +23,7 @@ def share_files() -> list:
 
 EXTRAS = {
     'dds': ['cyclonedds>=0.10.5'],
-    'sim': ['mujoco>=3.2'],
+    'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'ruff>=0.6', 'mypy>=1.10'],
 }
@@ -46,10 +46,10 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2', 'urdf_parser_py>=0.0.4',
-        'pyyaml>=6',
+        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
+        'urdf_parser_py>=0.0.4', 'pyyaml>=6',
     ],
-    extras_require={**EXTRAS, 'all': sorted(sum(EXTRAS.values(), []))},
+    extras_require={**EXTRAS, 'all': [name for names in EXTRAS.values() for name in names]},
     zip_safe=True,
     entry_points={
         'console_scripts': [

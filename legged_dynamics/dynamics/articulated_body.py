@@ -41,7 +41,8 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.symmetric import (about_origin, add6, add9, add_diagonal, add_outer,
                                                add_outer9, general_times_symmetric,
                                                inverse_symmetric, product_with_transpose,
-                                               rotate_symmetric, scale6, scale9, store6)
+                                               rotate_symmetric, scale6, scale9)
+from legged_dynamics.spatial.table import get3, get6, get9, put3, put6, put9
 
 # Columns of the (nb, N_ARTICULATED) workspace. The articulated inertia IA_i = [[M, G], [G^T, J]]
 # maps linear and angular acceleration to force and moment; BIAS is pA_i, as force and moment;
@@ -125,34 +126,34 @@ def bias(tree, s):
     inertial_wrenches(tree, s.bodies)
     relieve_bodies(s.external, s.bodies)
     add_joint_physics(tree, s.q, s.v, s.acceleration, s.physics)
-    for i in range(s.bodies.shape[0]):
-        body, constant, own = s.bodies[i], tree.constants[i], s.articulated[i]
-        R = load9(body, ROTATION)
-        mass, com = constant[MASS], rotate(R, load3(constant, COM))
+    constants, bodies, articulated = tree.constants, s.bodies, s.articulated
+    for i in range(bodies.shape[0]):
+        R = get9(bodies, i, ROTATION)
+        mass, com = constants[i, MASS], rotate(R, get3(constants, i, COM))
         x, y, z = scale(mass, com)
-        store6(own, M, (mass, 0.0, 0.0, mass, 0.0, mass))
-        store9(own, G, (0.0, z, -y, -z, 0.0, x, y, -x, 0.0))
-        store6(own, J, about_origin(rotate_symmetric(R, load6(constant, INERTIA)), mass, com))
-        store3(own, BIAS_FORCE, load3(body, FORCE))
-        store3(own, BIAS_MOMENT, load3(body, MOMENT))
+        put6(articulated, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
+        put9(articulated, i, G, (0.0, z, -y, -z, 0.0, x, y, -x, 0.0))
+        put6(articulated, i, J, about_origin(rotate_symmetric(R, get6(constants, i, INERTIA)), mass, com))
+        put3(articulated, i, BIAS_FORCE, get3(bodies, i, FORCE))
+        put3(articulated, i, BIAS_MOMENT, get3(bodies, i, MOMENT))
 
 
 @kernel
 def articulate(tree, s):
     """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
-    topology = tree.topology
+    topology, constants, bodies, articulated = tree.topology, tree.constants, s.bodies, s.articulated
+    effort, physics = s.effort, s.physics
     for i in range(topology.shape[0] - 1, 0, -1):
-        own, body = s.articulated[i], s.bodies[i]
-        iv, kind, armature = topology[i, V_START], topology[i, JOINT], tree.constants[i, ARMATURE]
-        R = load9(body, ROTATION)
-        force, moment = load3(own, BIAS_FORCE), load3(own, BIAS_MOMENT)
-        m, g, j = load6(own, M), load9(own, G), load6(own, J)
+        iv, kind, armature = topology[i, V_START], topology[i, JOINT], constants[i, ARMATURE]
+        R = get9(bodies, i, ROTATION)
+        force, moment = get3(articulated, i, BIAS_FORCE), get3(articulated, i, BIAS_MOMENT)
+        m, g, j = get6(articulated, i, M), get9(articulated, i, G), get6(articulated, i, J)
         if kind == SPHERICAL:
             d_inverse = inverse_symmetric(add_diagonal(j, armature))
-            net = rotate(R, subtract(load3(s.effort, iv), load3(s.physics, iv)))
+            net = rotate(R, subtract(load3(effort, iv), load3(physics, iv)))
             u = subtract(net, moment)
-            store6(own, D_INVERSE, d_inverse)
-            store3(own, U_EFFORT, u)
+            put6(articulated, i, D_INVERSE, d_inverse)
+            put3(articulated, i, U_EFFORT, u)
             # With U = [G; J] and d = J + armature, J - J d^-1 J is zero but for the armature.
             b_force = general_times_symmetric(g, d_inverse)
             qdd = symmetric_times(d_inverse, u)
@@ -168,21 +169,22 @@ def articulate(tree, s):
             else:
                 U_force, U_moment = rotate(g, axis), symmetric_times(j, axis)
                 d, felt = dot(axis, U_moment) + armature, dot(axis, moment)
-            u = s.effort[iv] - s.physics[iv] - felt
-            own[D_INVERSE], own[U_EFFORT] = 1.0 / d, u
-            force = add_scaled(force, u / d, U_force)
-            moment = add_scaled(moment, u / d, U_moment)
-            m = add_outer(m, -1.0 / d, U_force)
-            g = add_outer9(g, -1.0 / d, U_force, U_moment)
-            j = add_outer(j, -1.0 / d, U_moment)
-        add_to_parent(s, i, topology[i, PARENT], m, g, j, force, moment)
+            u = effort[iv] - physics[iv] - felt
+            per_d = 1.0 / d
+            articulated[i, D_INVERSE], articulated[i, U_EFFORT] = per_d, u
+            force = add_scaled(force, per_d * u, U_force)
+            moment = add_scaled(moment, per_d * u, U_moment)
+            m = add_outer(m, -per_d, U_force)
+            g = add_outer9(g, -per_d, U_force, U_moment)
+            j = add_outer(j, -per_d, U_moment)
+        parent = topology[i, PARENT]
+        arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        add_to_parent(articulated, parent, arm, m, g, j, force, moment)
 
 
 @kernel
-def add_to_parent(s, i, parent, m, g, j, force, moment):
-    """Shift ``Ia_i`` and ``pa_i`` to the parent's origin and add: ``X_i^T Ia_i X_i``."""
-    own = s.articulated[parent]
-    r = subtract(load3(s.bodies[i], POSITION), load3(s.bodies[parent], POSITION))
+def add_to_parent(articulated, i, r, m, g, j, force, moment):
+    """Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``."""
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
     row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
     row_1 = subtract((g[3], g[4], g[5]), cross((m[1], m[3], m[4]), r))
@@ -191,13 +193,13 @@ def add_to_parent(s, i, parent, m, g, j, force, moment):
     y, old_y = cross(r, (row_0[1], row_1[1], row_2[1])), cross(r, (g[1], g[4], g[7]))
     z, old_x = cross(r, (row_0[2], row_1[2], row_2[2])), cross(r, (g[0], g[3], g[6]))
     old_z = cross(r, (g[2], g[5], g[8]))
-    store6(own, J, add6(load6(own, J), (
+    put6(articulated, i, J, add6(get6(articulated, i, J), (
         j[0] + x[0], j[1] + old_x[1] + y[0], j[2] + old_x[2] + z[0],
         j[3] + old_y[1] + y[1], j[4] + old_y[2] + z[1], j[5] + old_z[2] + z[2])))
-    store6(own, M, add6(load6(own, M), m))
-    store9(own, G, add9(load9(own, G), row_0 + row_1 + row_2))
-    store3(own, BIAS_FORCE, add(load3(own, BIAS_FORCE), force))
-    store3(own, BIAS_MOMENT, add(load3(own, BIAS_MOMENT), add(moment, cross(r, force))))
+    put6(articulated, i, M, add6(get6(articulated, i, M), m))
+    put9(articulated, i, G, add9(get9(articulated, i, G), row_0 + row_1 + row_2))
+    put3(articulated, i, BIAS_FORCE, add(get3(articulated, i, BIAS_FORCE), force))
+    put3(articulated, i, BIAS_MOMENT, add(get3(articulated, i, BIAS_MOMENT), add(moment, cross(r, force))))
 
 
 @kernel
@@ -221,7 +223,8 @@ def accelerate(tree, s, floating):
 
     Workspace columns that held bias accelerations receive what comes on top of them.
     """
-    topology, base = tree.topology, s.articulated[0]
+    topology, bodies, articulated, qdd = tree.topology, s.bodies, s.articulated, s.acceleration
+    base = articulated[0]
     for k in range(6):
         s.base_acceleration[k] = s.base_wrench[k] = 0.0
     if floating:
@@ -229,31 +232,31 @@ def accelerate(tree, s, floating):
     else:
         for k in range(6):
             s.base_wrench[k] = base[BIAS_FORCE + k]
-    store3(s.bodies[0], ACCELERATION, load3(s.base_acceleration, 0))
-    store3(s.bodies[0], ALPHA, load3(s.base_acceleration, 3))
+    put3(bodies, 0, ACCELERATION, load3(s.base_acceleration, 0))
+    put3(bodies, 0, ALPHA, load3(s.base_acceleration, 3))
     for i in range(1, topology.shape[0]):
-        own, body, parent = s.articulated[i], s.bodies[i], s.bodies[topology[i, PARENT]]
-        kind, iv, R = topology[i, JOINT], topology[i, V_START], load9(body, ROTATION)
-        alpha = load3(parent, ALPHA)
-        arm = subtract(load3(body, POSITION), load3(parent, POSITION))
-        a = add(load3(parent, ACCELERATION), cross(alpha, arm))
-        force = add(symmetric_times(load6(own, M), a), rotate(load9(own, G), alpha))
-        moment = add(rotate_back(load9(own, G), a), symmetric_times(load6(own, J), alpha))
+        parent = topology[i, PARENT]
+        kind, iv, R = topology[i, JOINT], topology[i, V_START], get9(bodies, i, ROTATION)
+        alpha = get3(bodies, parent, ALPHA)
+        arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        a = add(get3(bodies, parent, ACCELERATION), cross(alpha, arm))
+        force = add(symmetric_times(get6(articulated, i, M), a), rotate(get9(articulated, i, G), alpha))
+        moment = add(rotate_back(get9(articulated, i, G), a), symmetric_times(get6(articulated, i, J), alpha))
         if kind == SPHERICAL:
-            relative = symmetric_times(load6(own, D_INVERSE),
-                                       subtract(load3(own, U_EFFORT), moment))
+            relative = symmetric_times(get6(articulated, i, D_INVERSE),
+                                       subtract(get3(articulated, i, U_EFFORT), moment))
             alpha = add(alpha, relative)
-            store3(s.acceleration, iv, rotate_back(R, relative))
+            store3(qdd, iv, rotate_back(R, relative))
         elif kind == PRISMATIC:
-            qdd = own[D_INVERSE] * (own[U_EFFORT] - dot(z_axis(R), force))
-            a = add_scaled(a, qdd, z_axis(R))
-            s.acceleration[iv] = qdd
+            rate = articulated[i, D_INVERSE] * (articulated[i, U_EFFORT] - dot(z_axis(R), force))
+            a = add_scaled(a, rate, z_axis(R))
+            qdd[iv] = rate
         else:
-            qdd = own[D_INVERSE] * (own[U_EFFORT] - dot(z_axis(R), moment))
-            alpha = add_scaled(alpha, qdd, z_axis(R))
-            s.acceleration[iv] = qdd
-        store3(body, ACCELERATION, a)
-        store3(body, ALPHA, alpha)
+            rate = articulated[i, D_INVERSE] * (articulated[i, U_EFFORT] - dot(z_axis(R), moment))
+            alpha = add_scaled(alpha, rate, z_axis(R))
+            qdd[iv] = rate
+        put3(bodies, i, ACCELERATION, a)
+        put3(bodies, i, ALPHA, alpha)
 
 
 @kernel

@@ -108,15 +108,15 @@ def add_joint_physics(tree, q, v, a, tau):
     """Add what the joint itself takes: rotor inertia, friction and springs."""
     topology, constants = tree.topology, tree.constants
     for i in range(1, topology.shape[0]):
-        constant, iq, iv = constants[i], topology[i, Q_START], topology[i, V_START]
+        iq, iv = topology[i, Q_START], topology[i, V_START]
         if topology[i, JOINT] == SPHERICAL:
             for k in range(3):
-                tau[iv + k] += constant[ARMATURE] * a[iv + k] + constant[DAMPING] * v[iv + k]
+                tau[iv + k] += constants[i, ARMATURE] * a[iv + k] + constants[i, DAMPING] * v[iv + k]
         else:
-            tau[iv] += (constant[ARMATURE] * a[iv] + constant[DAMPING] * v[iv]
-                        + constant[STIFFNESS] * (q[iq] - constant[REST]))
-            if constant[FRICTION] != 0.0:
-                tau[iv] += constant[FRICTION] * math.tanh(v[iv] / FRICTION_SPEED)
+            tau[iv] += (constants[i, ARMATURE] * a[iv] + constants[i, DAMPING] * v[iv]
+                        + constants[i, STIFFNESS] * (q[iq] - constants[i, REST]))
+            if constants[i, FRICTION] != 0.0:
+                tau[iv] += constants[i, FRICTION] * math.tanh(v[iv] / FRICTION_SPEED)
 
 
 @kernel

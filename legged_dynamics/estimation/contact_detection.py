@@ -20,6 +20,29 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.dynamics.jacobians import (
+    BODY,
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    SOLE,
+)
+from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
+from legged_dynamics.estimation.fusion import foot_alone
+from legged_dynamics.estimation.layout import VECTOR
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load9,
+    norm,
+    rotate,
+    scale,
+    subtract,
+)
 from legged_dynamics.spatial.jit import kernel
 
 # Odds beyond this say nothing more and only make the next change slow.
@@ -66,3 +89,68 @@ def motion_evidence(speed, height, slip_speed, swing_speed, clearance, swing_cle
     """Return the log-likelihood ratio of a contact point's speed [m/s] and height [m]."""
     return clip(narrow_or_wide(speed, slip_speed, swing_speed, 3)
                 + narrow_or_wide(max(height, 0.0), clearance, swing_clearance, 1), limit)
+
+
+@kernel
+def foot_speeds(feet, bodies, states, normal, i):
+    """Return velocity and height of a foot's lowest point, the base's velocity taken as zero."""
+    body = bodies[feet.index[i, BODY]]
+    point = load3(states[i], CONTACT)
+    if feet.index[i, SIZE] == 6:
+        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
+        sole = feet.geometry[i]
+        lowest = 1e30
+        for k in range(4):
+            corner = add(origin, rotate(R_BF, (sole[SOLE + k // 2], sole[SOLE + 2 + k % 2], 0.0)))
+            if dot(corner, normal) < lowest:
+                lowest = dot(corner, normal)
+                point = corner
+    velocity = add(load3(body, VELOCITY),
+                   cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
+    return velocity, dot(point, normal)
+
+
+@kernel
+def detect_contact(feet, layout, settings, scratch, states, row, memory, normal, load, dt,
+                   torque, out):
+    """Advance each foot's log-odds of standing and its hysteresis; fill contact, probability."""
+    nf = feet.index.shape[0]
+    vectors = scratch.vectors
+    total, drift, ground, lowest = 0.0, (0.0, 0.0, 0.0), 0.0, 1e30
+    for i in range(nf):
+        p = probability_of(memory[layout.log_odds + i])
+        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        total += p
+        drift = add_scaled(drift, p, velocity)
+        ground += p * height
+        lowest = min(lowest, height)
+    drift, ground = scale(1.0 / total, drift), ground / total
+    motion_limit = settings.motion_evidence if torque else settings.force_evidence
+    for i in range(nf):
+        odds = relax(memory[layout.log_odds + i], settings.switching_rate, dt)
+        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        odds += motion_evidence(norm(subtract(velocity, drift)), height - min(ground, lowest),
+                                settings.slip_speed, settings.swing_speed, settings.clearance,
+                                settings.swing_clearance, motion_limit)
+        if torque:
+            force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
+            odds += force_evidence(force, variance, settings.weight, settings.force_threshold,
+                                   settings.force_noise, settings.force_evidence)
+        elif load < settings.force_threshold:
+            odds -= settings.force_evidence     # nothing holds the robot up: it is in the air
+        odds = clip(odds, LOG_ODDS_LIMIT)
+        p = probability_of(odds)
+        down = memory[layout.contact_state + i]
+        if p > settings.on:
+            down = 1.0
+        elif p < settings.off:
+            down = 0.0
+        given = row[layout.given_contact + i]
+        if not math.isnan(given):
+            down = given
+            p = given
+            odds = LOG_ODDS_LIMIT * (2.0 * given - 1.0)
+        memory[layout.log_odds + i] = odds
+        memory[layout.contact_state + i] = down
+        out[layout.contact + i] = down
+        out[layout.probability + i] = p

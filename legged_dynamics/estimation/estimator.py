@@ -14,11 +14,11 @@ from legged_dynamics.dynamics.kinematics import body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
-from legged_dynamics.estimation.layout import make_layout
+from legged_dynamics.estimation.layout import N_VECTORS, Robot, Scratch, make_layout
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import equation_noise
 from legged_dynamics.estimation.settings import EstimatorSettings
-from legged_dynamics.estimation.tick import N_VECTORS, Robot, Scratch, tick
+from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

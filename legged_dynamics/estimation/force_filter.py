@@ -9,7 +9,30 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+)
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+)
 from legged_dynamics.spatial.jit import kernel
+
+# Below this fraction of the weight there is no centre of pressure to speak of.
+UNLOADED = 0.02
 
 
 @kernel
@@ -34,3 +57,60 @@ def filtered(memory, at, x, coefficients, ready):
     memory[at] = b1 * x - a1 * y + memory[at + 1]
     memory[at + 1] = b2 * x - a2 * y
     return y
+
+
+@kernel
+def write_wrenches(feet, layout, states, w, out, start):
+    """Move contact coordinates to wrenches in base axes about each foot's origin."""
+    for i in range(feet.index.shape[0]):
+        c = feet.index[i, START]
+        force = load3(w, c)
+        moment = cross(subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)), force)
+        if feet.index[i, SIZE] == 6:
+            moment = add(moment, load3(w, c + 3))
+        store3(out, start + 6 * i, force)
+        store3(out, start + 6 * i + 3, moment)
+
+
+@kernel
+def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
+    """Filter the raw wrenches in world axes; turn both kinds into the feet's axes."""
+    coefficients = butterworth(settings.cutoff, dt)
+    ready = memory[layout.filter_ready] > 0.5
+    net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    load, center = 0.0, (0.0, 0.0, 0.0)
+    normal = (R_WB[6], R_WB[7], R_WB[8])
+    for i in range(feet.index.shape[0]):
+        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
+        for part in range(2):
+            at = layout.raw_wrench + 6 * i + 3 * part
+            raw = load3(out, at)
+            world = rotate(R_WB, raw)
+            channel = layout.filter + 12 * i + 6 * part
+            smooth = (filtered(memory, channel, world[0], coefficients, ready),
+                      filtered(memory, channel + 2, world[1], coefficients, ready),
+                      filtered(memory, channel + 4, world[2], coefficients, ready))
+            smooth = rotate_back(R_WB, smooth)
+            if part == 0:
+                force = smooth
+                net_force = add(net_force, smooth)
+            else:
+                net_moment = add(net_moment, add(smooth, cross(origin, force)))
+                pressed = dot(normal, force)
+                if pressed > 0.0:
+                    # The point where the wrench has no tipping moment, at the contact's height.
+                    contact = load3(states[i], CONTACT)
+                    arm = subtract(contact, origin)
+                    tipping = subtract(smooth, cross(arm, force))
+                    point = add_scaled(contact, 1.0 / pressed, cross(normal, tipping))
+                    center = add_scaled(center, pressed, point)
+                    load += pressed
+            store3(out, at, rotate_back(R_BF, raw))
+            store3(out, layout.wrench + 6 * i + 3 * part, rotate_back(R_BF, smooth))
+    memory[layout.filter_ready] = 1.0
+    store3(out, layout.net_wrench, net_force)
+    store3(out, layout.net_wrench + 3, net_moment)
+    if load > UNLOADED * settings.weight:
+        store3(out, layout.center_of_pressure, scale(1.0 / load, center))
+    else:
+        store3(out, layout.center_of_pressure, (math.nan, math.nan, math.nan))

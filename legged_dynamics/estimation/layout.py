@@ -1,12 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where things lie in the flat arrays that the estimator's kernel reads and writes.
+"""What the estimator's kernel works on: its arrays, and where things lie in them.
 
-Both tables are one-element record arrays: a single argument to a compiled call, with names.
+The tables of indices and of settings are one-element record arrays: one argument to a compiled
+call, with names.
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+
+from legged_dynamics.dynamics.jacobians import FeetTable
+from legged_dynamics.model.tree import Tree
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -51,3 +57,41 @@ def make_layout(nj: int, nf: int, nc: int) -> np.ndarray:
     for name, value in places.items():
         layout[name] = value
     return layout
+
+
+class Robot(NamedTuple):
+    """What the kernel needs to know of the robot.
+
+    Attributes
+    ----------
+    tree : Tree
+    feet : FeetTable
+    variance : (6 + 2 nv,) array
+        Of the base's equations, the joints', and the joints' without an IMU.
+    prior : (nc,) array
+        Inverse variance of each contact coordinate before measuring.
+    columns : (nv, nc + 1) int array
+        Contact coordinates each joint bears on, behind their number.
+    """
+
+    tree: Tree
+    feet: FeetTable
+    variance: np.ndarray
+    prior: np.ndarray
+    columns: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Arrays the kernel works in; nothing in them outlives a tick."""
+
+    bodies: np.ndarray          # (nb, N_BODY_STATE)
+    jacobian: np.ndarray        # (nc, nv), zero where no joint bears on a foot
+    information: np.ndarray     # (nc, nc)
+    grasp: np.ndarray           # (6, nc)
+    vectors: np.ndarray         # (rows, max(nv, nc, 9))
+    active: np.ndarray          # (nc,) int
+
+
+# Rows of Scratch.vectors.
+TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
+N_VECTORS = 7

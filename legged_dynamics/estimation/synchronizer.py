@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs joint states with IMU readings, by their stamps alone.
 
-A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly ``s``
-is used as it is; otherwise the readings on either side are interpolated to ``s`` when they lie
-closer together than a stated gap. When a joint state newer than ``s`` by more than the time-out
-arrives first, the older one goes out without IMU. Each topic's own messages are expected in order;
-how the two topics interleave does not matter as long as neither lags by the time-out, so a bag
-gives the pairs that the live robot had.
+A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly
+``s`` is used as it is; otherwise the readings on either side are interpolated to ``s`` when they
+lie closer together than a stated gap. When a joint state newer than ``s`` by more than the
+time-out arrives first, the older one goes out without IMU. Each topic's own messages are expected
+in order; how the two topics interleave does not matter as long as neither lags by the time-out, so
+a bag gives the pairs that the live robot had.
 """
 from __future__ import annotations
 

@@ -8,64 +8,42 @@ are down; fuse at full bandwidth; only then filter the forces.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
-    CONTACT,
-    FOOT_POSITION,
-    FOOT_ROTATION,
-    SIZE,
-    SOLE,
     START,
-    FeetTable,
     contact_jacobians,
     contact_map,
     contact_points,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, OMEGA, POSITION, VELOCITY
+from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
+from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
-from legged_dynamics.estimation.contact_detection import (
-    LOG_ODDS_LIMIT,
-    clip,
-    force_evidence,
-    motion_evidence,
-    probability_of,
-    relax,
-)
+from legged_dynamics.estimation.contact_detection import detect_contact
 from legged_dynamics.estimation.derivatives import slopes
-from legged_dynamics.estimation.force_filter import butterworth, filtered
+from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.fusion import (
     add_base_information,
-    foot_alone,
     joint_information,
     solve_standing,
 )
 from legged_dynamics.estimation.layout import (
-    BASE_ONLY,
-    FUSED,
-    NO_EFFORT,
-    NO_IMU,
-    NO_ORIENTATION,
-    NOT_FINITE,
-    PARTIAL_EFFORT,
-    TORQUE_ONLY,
-    UNAVAILABLE,
-    WARMING_UP,
+    ACCEL,
+    BASE,
+    BASE_WEIGHTS,
+    RESIDUAL,
+    TAU,
+    VECTOR,
+    WEIGHTS,
 )
-from legged_dynamics.model.tree import FRICTION, Tree
+from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
-    add_scaled,
     cross,
     dot,
     load3,
     load9,
-    norm,
     rotate,
-    rotate_back,
     scale,
     store3,
     store9,
@@ -75,46 +53,6 @@ from legged_dynamics.spatial.jit import kernel
 
 # A foot is observable when its force is known better than this fraction of the prior's variance.
 OBSERVABLE = 0.05
-# Below this fraction of the weight there is no centre of pressure to speak of.
-UNLOADED = 0.02
-
-
-class Robot(NamedTuple):
-    """What the kernel needs to know of the robot.
-
-    Attributes
-    ----------
-    tree : Tree
-    feet : FeetTable
-    variance : (6 + 2 nv,) array
-        Of the base's equations, the joints', and the joints' without an IMU.
-    prior : (nc,) array
-        Inverse variance of each contact coordinate before measuring.
-    columns : (nv, nc + 1) int array
-        Contact coordinates each joint bears on, behind their number.
-    """
-
-    tree: Tree
-    feet: FeetTable
-    variance: np.ndarray
-    prior: np.ndarray
-    columns: np.ndarray
-
-
-class Scratch(NamedTuple):
-    """Arrays the kernel works in; nothing in them outlives a tick."""
-
-    bodies: np.ndarray          # (nb, N_BODY_STATE)
-    jacobian: np.ndarray        # (nc, nv), zero where no joint bears on a foot
-    information: np.ndarray     # (nc, nc)
-    grasp: np.ndarray           # (6, nc)
-    vectors: np.ndarray         # (rows, max(nv, nc, 9))
-    active: np.ndarray          # (nc,) int
-
-
-# Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
-N_VECTORS = 7
 
 
 @kernel
@@ -125,11 +63,11 @@ def missing_inputs(row, layout, nj):
         if math.isnan(row[layout.effort + j]):
             unknown += 1
     if unknown > 0:
-        faults = NO_EFFORT if unknown == nj else PARTIAL_EFFORT
+        faults = codes.NO_EFFORT if unknown == nj else codes.PARTIAL_EFFORT
     if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
-        faults |= NO_IMU
+        faults |= codes.NO_IMU
     elif math.isnan(row[layout.orientation]):
-        faults |= NO_ORIENTATION
+        faults |= codes.NO_ORIENTATION
     return faults
 
 
@@ -144,129 +82,6 @@ def base_motion(row, layout, settings, accel, angular_at, base):
     store3(base, 0, w)
     store3(base, 3, alpha)
     store3(base, 6, a)
-
-
-@kernel
-def foot_speeds(feet, bodies, states, normal, i):
-    """Return velocity and height of a foot's lowest point, the base's velocity taken as zero."""
-    body = bodies[feet.index[i, 0]]
-    point = load3(states[i], CONTACT)
-    if feet.index[i, SIZE] == 6:
-        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
-        sole = feet.geometry[i]
-        lowest = 1e30
-        for k in range(4):
-            corner = add(origin, rotate(R_BF, (sole[SOLE + k // 2], sole[SOLE + 2 + k % 2], 0.0)))
-            if dot(corner, normal) < lowest:
-                lowest = dot(corner, normal)
-                point = corner
-    velocity = add(load3(body, VELOCITY),
-                   cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
-    return velocity, dot(point, normal)
-
-
-@kernel
-def detect_contact(robot, layout, settings, scratch, states, row, memory, normal, load, dt,
-                   torque, out):
-    """Advance each foot's log-odds of standing and its hysteresis; fill contact, probability."""
-    feet = robot.feet
-    nf = feet.index.shape[0]
-    vectors = scratch.vectors
-    total, drift, ground, lowest = 0.0, (0.0, 0.0, 0.0), 0.0, 1e30
-    for i in range(nf):
-        p = probability_of(memory[layout.log_odds + i])
-        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
-        total += p
-        drift = add_scaled(drift, p, velocity)
-        ground += p * height
-        lowest = min(lowest, height)
-    drift, ground = scale(1.0 / total, drift), ground / total
-    motion_limit = settings.motion_evidence if torque else settings.force_evidence
-    for i in range(nf):
-        odds = relax(memory[layout.log_odds + i], settings.switching_rate, dt)
-        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
-        odds += motion_evidence(norm(subtract(velocity, drift)), height - min(ground, lowest),
-                                settings.slip_speed, settings.swing_speed, settings.clearance,
-                                settings.swing_clearance, motion_limit)
-        if torque:
-            force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
-            odds += force_evidence(force, variance, settings.weight, settings.force_threshold,
-                                   settings.force_noise, settings.force_evidence)
-        elif load < settings.force_threshold:
-            odds -= settings.force_evidence     # nothing holds the robot up: it is in the air
-        odds = clip(odds, LOG_ODDS_LIMIT)
-        p = probability_of(odds)
-        down = memory[layout.contact_state + i]
-        if p > settings.on:
-            down = 1.0
-        elif p < settings.off:
-            down = 0.0
-        given = row[layout.given_contact + i]
-        if not math.isnan(given):
-            down = given
-            p = given
-            odds = LOG_ODDS_LIMIT * (2.0 * given - 1.0)
-        memory[layout.log_odds + i] = odds
-        memory[layout.contact_state + i] = down
-        out[layout.contact + i] = down
-        out[layout.probability + i] = p
-
-
-@kernel
-def write_wrenches(feet, layout, states, w, out, start):
-    """Move contact coordinates to wrenches in base axes about each foot's origin."""
-    for i in range(feet.index.shape[0]):
-        c = feet.index[i, START]
-        force = load3(w, c)
-        moment = cross(subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)), force)
-        if feet.index[i, SIZE] == 6:
-            moment = add(moment, load3(w, c + 3))
-        store3(out, start + 6 * i, force)
-        store3(out, start + 6 * i + 3, moment)
-
-
-@kernel
-def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
-    """Filter the raw wrenches in world axes; turn both kinds into the feet's axes."""
-    coefficients = butterworth(settings.cutoff, dt)
-    ready = memory[layout.filter_ready] > 0.5
-    net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    load, center = 0.0, (0.0, 0.0, 0.0)
-    normal = (R_WB[6], R_WB[7], R_WB[8])
-    for i in range(feet.index.shape[0]):
-        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
-        for part in range(2):
-            at = layout.raw_wrench + 6 * i + 3 * part
-            raw = load3(out, at)
-            world = rotate(R_WB, raw)
-            channel = layout.filter + 12 * i + 6 * part
-            smooth = (filtered(memory, channel, world[0], coefficients, ready),
-                      filtered(memory, channel + 2, world[1], coefficients, ready),
-                      filtered(memory, channel + 4, world[2], coefficients, ready))
-            smooth = rotate_back(R_WB, smooth)
-            if part == 0:
-                force = smooth
-                net_force = add(net_force, smooth)
-            else:
-                net_moment = add(net_moment, add(smooth, cross(origin, force)))
-                pressed = dot(normal, force)
-                if pressed > 0.0:
-                    # The point where the wrench has no tipping moment, at the contact's height.
-                    contact = load3(states[i], CONTACT)
-                    arm = subtract(contact, origin)
-                    tipping = subtract(smooth, cross(arm, force))
-                    point = add_scaled(contact, 1.0 / pressed, cross(normal, tipping))
-                    center = add_scaled(center, pressed, point)
-                    load += pressed
-            store3(out, at, rotate_back(R_BF, raw))
-            store3(out, layout.wrench + 6 * i + 3 * part, rotate_back(R_BF, smooth))
-    memory[layout.filter_ready] = 1.0
-    store3(out, layout.net_wrench, net_force)
-    store3(out, layout.net_wrench + 3, net_moment)
-    if load > UNLOADED * settings.weight:
-        store3(out, layout.center_of_pressure, scale(1.0 / load, center))
-    else:
-        store3(out, layout.center_of_pressure, (math.nan, math.nan, math.nan))
 
 
 @kernel
@@ -335,7 +150,7 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
     n = window.shape[0]
     for k in range(layout.position, layout.velocity + nj):
         if not math.isfinite(row[k]):
-            return NOT_FINITE
+            return codes.NOT_FINITE
 
     # The window is a ring: a slope does not mind the order of its samples.
     head = (int(memory[layout.head]) + 1) % n
@@ -346,8 +161,8 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
     faults = int(out[layout.faults]) | missing_inputs(row, layout, nj)
     out[layout.faults] = faults
     if memory[layout.filled] < n:
-        out[layout.faults] = faults | WARMING_UP
-        return UNAVAILABLE
+        out[layout.faults] = faults | codes.WARMING_UP
+        return codes.UNAVAILABLE
     now = window[(head + n - n // 2) % n]
     dt = now[0] - memory[layout.last_time]
     if not 0.0 < dt < 1.0:
@@ -399,7 +214,7 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
 
     # 5 Which feet are down.
     load = dot(up, load3(scratch.bodies[0], FORCE)) / settings.weight
-    detect_contact(robot, layout, settings, scratch, states, now, memory, up,
+    detect_contact(feet, layout, settings, scratch, states, now, memory, up,
                    load if imu else 1.0, dt, used > 0, out)
 
     # 6 Fuse.
@@ -421,5 +236,5 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
     for j in range(nj):
         out[layout.joint_acceleration + j] = accel[j]
     if used > 0:
-        return FUSED if base_used else TORQUE_ONLY
-    return BASE_ONLY if base_used else UNAVAILABLE
+        return codes.FUSED if base_used else codes.TORQUE_ONLY
+    return codes.BASE_ONLY if base_used else codes.UNAVAILABLE

@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
+from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
 from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
 from legged_dynamics.model.tree import Tree
 from legged_dynamics.spatial.frames import Transform
@@ -26,21 +27,6 @@ VELOCITY_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 3}
 
 class ModelWarning(UserWarning):
     """Something in a robot description is physically odd, but can be computed with."""
-
-
-class Frame(NamedTuple):
-    """A named link's frame: fixed to a body of the tree.
-
-    Attributes
-    ----------
-    body : int
-        Index of the body that carries the frame.
-    pose : Transform
-        Pose of the frame in that body's own frame.
-    """
-
-    body: int
-    pose: Transform
 
 
 class RobotModel:
@@ -76,10 +62,10 @@ class RobotModel:
         self.floating = base == 'floating'
         self.links = dict(links)
         self.warnings: tuple[str, ...] = ()
-        joints = _drop_world(self.links, list(joints))
+        joints = drop_world(self.links, list(joints))
         self._check_parts(joints)
-        self.base_link = _root(self.links, joints)
-        moving, inertias, self.frames = _merge(self.links, joints, self.base_link)
+        self.base_link = root_of(self.links, joints)
+        moving, inertias, self.frames = weld(self.links, joints, self.base_link)
         self.joints: tuple[Joint, ...] = tuple(moving)
         self.joint_names: tuple[str, ...] = tuple(joint.name for joint in moving)
         self.tree = self._flatten(moving, inertias)
@@ -188,7 +174,8 @@ class RobotModel:
         for column, values in columns.items():
             for name, value in values.items():
                 self.joint_index(name)
-                changed[name] = replace(changed[name], **{column: float(value)})
+                new: dict[str, Any] = {column: float(value)}
+                changed[name] = replace(changed[name], **new)
         copy = object.__new__(RobotModel)
         copy.__dict__.update(self.__dict__)
         copy.joints = tuple(changed.values())
@@ -280,70 +267,3 @@ class RobotModel:
 
 def _joint_physics(joint: Joint) -> tuple[float, ...]:
     return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
-
-
-def _drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
-    """Remove an explicit floating joint at the root: the base then floats anyway."""
-    floating = [joint for joint in joints if joint.kind == 'floating']
-    if not floating:
-        return joints
-    root = _root(links, joints)
-    first = floating[0]
-    others = [joint for joint in joints if joint.parent == root and joint is not first]
-    if len(floating) > 1 or first.parent != root or others or links[root].mass > 0.0:
-        raise ModelError(
-            f'joint {floating[-1].name!r}: a floating joint is understood only as the one joint '
-            f'between a massless root link and the base; the root here is {root!r}')
-    del links[root]
-    return [joint for joint in joints if joint is not first]
-
-
-def _root(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
-    if not links:
-        raise ModelError('expected at least one link, got a robot without any')
-    parent_of: dict[str, str] = {}
-    for joint in joints:
-        for role, link in (('parent', joint.parent), ('child', joint.child)):
-            if link not in links:
-                raise ModelError(f'joint {joint.name!r}: its {role} link {link!r} is not defined. '
-                                 f'The links are: {", ".join(links)}')
-        if joint.child in parent_of:
-            raise ModelError(f'link {joint.child!r} is the child of more than one joint '
-                             f'({joint.name!r} is one), so this is not a tree. Cut the loop.')
-        parent_of[joint.child] = joint.parent
-    roots = [link for link in links if link not in parent_of]
-    if len(roots) != 1:
-        found = ', '.join(roots) or 'none: the joints form a loop'
-        raise ModelError(f"expected one root link (a link that is no joint's child), got {found}")
-    return roots[0]
-
-
-def _merge(links: Mapping[str, Inertia], joints: Sequence[Joint],
-           root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
-    """Walk the tree from the root, welding fixed links to the body they hang on."""
-    below: dict[str, list[Joint]] = {link: [] for link in links}
-    for joint in joints:
-        below[joint.parent].append(joint)
-    moving: list[Joint] = []
-    inertias = [links[root]]
-    frames = {root: Frame(0, Transform.identity())}
-    pending = [root]
-    while pending:
-        link = pending.pop()
-        for joint in reversed(below[link]):
-            pending.append(joint.child)
-        if link == root:
-            continue
-        joint = next(j for j in joints if j.child == link)
-        body, pose = frames[joint.parent]
-        if joint.kind == 'fixed':
-            frames[link] = Frame(body, pose @ joint.placement)
-            inertias[body] = inertias[body] + links[link].seen_from(frames[link].pose)
-        else:
-            moving.append(joint)
-            inertias.append(links[link])
-            frames[link] = Frame(len(moving), Transform.identity())
-    if len(frames) != len(links):
-        lost = ', '.join(link for link in links if link not in frames)
-        raise ModelError(f'these links are not connected to the root {root!r}: {lost}')
-    return moving, inertias, frames

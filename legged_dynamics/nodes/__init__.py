@@ -1,2 +1,3 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
+"""The ROS 2 components: convert, update, publish."""

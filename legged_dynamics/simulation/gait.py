@@ -1,0 +1,135 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""When each foot is on the ground in a trot, and the path of a foot through the air."""
+from __future__ import annotations
+
+import numpy as np
+
+APEX = 0.45  # of the swing: a foot rises faster than it comes down
+STANDING_BLEND = 0.15  # s, time in which the legs' loads are equalised after the last step
+
+
+class TrotClock:
+    """Phases of the feet of a trot: two diagonal pairs, half a cycle apart, overlapping shortly.
+
+    The clock starts and stops where all feet are on the ground. A foot's phase runs from 0 at
+    touch-down over ``duty`` at lift-off to 1.
+
+    Parameters
+    ----------
+    diagonal : (nf,) array of bool
+        Which of the two pairs each foot belongs to.
+    period : float
+        Duration of a cycle [s].
+    duty : float
+        Part of the cycle that a foot is on the ground; above a half.
+
+    Attributes
+    ----------
+    stance : (nf,) array of bool
+        Feet that should be on the ground.
+    load : (nf,) array
+        Share of its full load that each foot should carry, 0 to 1: it rises and falls during the
+        overlap, so that the weight passes smoothly from one pair to the other.
+    swing : (nf,) array
+        Progress of each swinging foot, 0 to 1; 0 in stance.
+    """
+
+    def __init__(self, diagonal: np.ndarray, period: float, duty: float):
+        self._pair_of = np.where(diagonal, 0, 1)
+        self._period = period
+        self._duty = duty
+        self._cycle = 0.0
+        self._standing = 1.0
+        self.stepping = False
+        self._update()
+
+    @property
+    def stance_time(self) -> float:
+        """Duration of a foot's stance [s]."""
+        return self._duty * self._period
+
+    @property
+    def swing_time(self) -> float:
+        """Duration of a foot's swing [s]."""
+        return (1.0 - self._duty) * self._period
+
+    def advance(self, time_step: float, stepping: bool) -> None:
+        """Move on by ``time_step`` [s]; without ``stepping`` stop when all feet are down."""
+        if stepping:
+            self.stepping = True
+        if self.stepping:
+            before = self._cycle
+            self._cycle += time_step / self._period
+            # A pair touches down at 0 and at one half: the place to stop.
+            landed = int(2.0 * self._cycle) > int(2.0 * before)
+            if landed and not stepping:
+                self._cycle = 0.5 * int(2.0 * self._cycle)
+                self.stepping = False
+            self._cycle %= 1.0
+        if self.stepping:
+            self._standing -= time_step / ((self._duty - 0.5) * self._period)
+        else:
+            self._standing += time_step / STANDING_BLEND
+        self._standing = min(max(self._standing, 0.0), 1.0)
+        self._update()
+
+    def _update(self) -> None:
+        pairs = [self._pair(self._cycle), self._pair((self._cycle + 0.5) % 1.0)]
+        stance, load, swing = zip(*pairs)
+        self.stance = np.array(stance)[self._pair_of]
+        self.load = np.array(load)[self._pair_of]
+        self.swing = np.array(swing)[self._pair_of]
+
+    def _pair(self, phase: float) -> tuple[bool, float, float]:
+        """Return stance, load and swing of a pair of feet at its phase."""
+        if self.stepping and phase >= self._duty:
+            return False, 0.0, (phase - self._duty) / (1.0 - self._duty)
+        ramp = min(phase, self._duty - phase) / (self._duty - 0.5)
+        ramp = min(max(ramp, 0.0), 1.0)
+        return True, max(ramp * ramp * (3.0 - 2.0 * ramp), self._standing), 0.0
+
+
+def swing_position(start: np.ndarray, target: np.ndarray, height: float, progress: float,
+                   duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return position, velocity and acceleration on a foot's path from lift-off to touch-down.
+
+    Minimum-jerk curves: one across, one up and a slower one down, all ending at rest, which makes
+    touch-down soft.
+
+    Parameters
+    ----------
+    start, target : (3,) array
+        Lift-off and touch-down, world axes [m].
+    height : float
+        Clearance at the apex, above the higher of both [m].
+    progress : float
+        0 at lift-off, 1 at touch-down.
+    duration : float
+        Duration of the swing [s].
+
+    Returns
+    -------
+    position, velocity, acceleration : (3,) array
+        World axes [m, m/s, m/s^2].
+    """
+    travel, top = target - start, max(start[2], target[2]) + height
+    if progress < APEX:
+        vertical = minimum_jerk(progress / APEX, APEX * duration)
+        from_height, climb = start[2], top - start[2]
+    else:
+        vertical = minimum_jerk((progress - APEX) / (1.0 - APEX), (1.0 - APEX) * duration)
+        from_height, climb = top, target[2] - top
+    (x, y), across = travel[:2].tolist(), minimum_jerk(progress, duration)
+    position, velocity, acceleration = (
+        np.array([x * along, y * along, climb * up]) for along, up in zip(across, vertical))
+    position += [start[0], start[1], from_height]
+    return position, velocity, acceleration
+
+
+def minimum_jerk(progress: float, duration: float) -> tuple[float, float, float]:
+    """Return position, rate and acceleration of the smoothest way from 0 to 1."""
+    s, r = progress, 1.0 - progress
+    return (s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s),
+            30.0 * (s * r) ** 2 / duration,
+            60.0 * s * r * (r - s) / duration ** 2)

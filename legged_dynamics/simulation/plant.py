@@ -1,0 +1,174 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulated robot is made of: the URDF text and the YAML keys that the simulator needs."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.schema import Setting, checked, read_parameter_file
+from legged_dynamics.simulation.sensors import SensorNoise
+
+SETTINGS = (
+    Setting('simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0),
+    Setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3),
+    Setting('simulation.command_timeout', 0.02, 's',
+            'Age at which an effort command is no longer obeyed.', 1e-3, 10.0),
+    Setting('simulation.floor_friction', 0.8, '1', 'Friction coefficient of the feet.', 0.01, 5.0),
+    Setting('simulation.contact_time', 0.01, 's', "Time constant of the feet's rubber.",
+            1e-3, 0.1),
+    Setting('simulation.gait.period', 0.64, 's', 'Duration of one trot cycle.', 0.1, 5.0),
+    Setting('simulation.gait.duty', 0.58, '1', 'Part of the cycle that a foot is on the ground.',
+            0.51, 0.9),
+    Setting('simulation.gait.step_height', 0.06, 'm', 'How high a foot is lifted.', 0.0, 0.5),
+    Setting('simulation.gait.speed', 0.35, 'm/s', 'Forward speed of trot_forward.', -1.0, 1.0),
+    Setting('simulation.gait.stiffness', 250.0, 'N m/rad', 'Joint PD of a swinging leg.', 0.0),
+    Setting('simulation.gait.damping', 8.0, 'N m s/rad', 'Joint PD of a swinging leg.', 0.0),
+    Setting('simulation.gait.stance_stiffness', 60.0, 'N m/rad', 'Joint PD of a loaded leg.', 0.0),
+    Setting('simulation.gait.stance_damping', 4.0, 'N m s/rad', 'Joint PD of a loaded leg.', 0.0),
+)
+
+
+@dataclass(frozen=True)
+class GaitSettings:
+    """Timing, steps and joint gains of the stand-in for the robot's own controller.
+
+    Attributes
+    ----------
+    period : float
+        Duration of one trot cycle [s].
+    duty : float
+        Part of the cycle that a foot is on the ground.
+    step_height, speed : float
+        Foot clearance [m], forward speed of ``trot_forward`` [m/s].
+    stiffness, damping : float
+        Joint PD of a swinging leg [N m/rad, N m s/rad].
+    stance_stiffness, stance_damping : float
+        Joint PD of a loaded leg [N m/rad, N m s/rad].
+    """
+
+    period: float
+    duty: float
+    step_height: float
+    speed: float
+    stiffness: float
+    damping: float
+    stance_stiffness: float
+    stance_damping: float
+
+
+@dataclass(frozen=True)
+class Plant:
+    """Everything that defines one simulated robot.
+
+    Attributes
+    ----------
+    urdf : str
+        The robot's URDF text.
+    base_link, imu_link : str
+        URDF links of the base and of the IMU.
+    feet : tuple of str
+        URDF links whose origins are the feet.
+    foot_radius : float
+        Radius of a point foot's sphere [m].
+    joints : tuple of str
+        Joints in command order; every array over joints has this order.
+    nominal_position : (nj,) array
+        Standing pose [rad].
+    armature, joint_damping, joint_friction : (nj,) array
+        Rotor inertia at the joint [kg m^2], viscous [N m s/rad] and dry friction [N m].
+    noise : SensorNoise
+        Noise and bias of the sensors.
+    rate, timestep, command_timeout : float
+        Sensor rate [Hz], physics step [s], age at which effort commands expire [s].
+    floor_friction, contact_time : float
+        Friction coefficient of the feet; time constant of their rubber [s].
+    gait : GaitSettings
+        How the robot stands and trots.
+    """
+
+    urdf: str
+    base_link: str
+    imu_link: str
+    feet: tuple[str, ...]
+    foot_radius: float
+    joints: tuple[str, ...]
+    nominal_position: np.ndarray
+    armature: np.ndarray
+    joint_damping: np.ndarray
+    joint_friction: np.ndarray
+    noise: SensorNoise
+    rate: float
+    timestep: float
+    command_timeout: float
+    floor_friction: float
+    contact_time: float
+    gait: GaitSettings
+
+    @property
+    def name(self) -> str:
+        """The robot's name in its URDF."""
+        return ElementTree.fromstring(self.urdf).get('name', 'robot')
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
+        """Build from dotted parameter names, as a node holds them, and a URDF's text.
+
+        Raises
+        ------
+        ConfigurationError
+            When a key is missing, of the wrong length, or a setting is out of range.
+        """
+        try:
+            robot = {key.removeprefix('robot.'): value for key, value in parameters.items()
+                     if key.startswith('robot.')}
+            joints = tuple(robot['joints'])
+            found = checked(parameters, SETTINGS)
+            simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
+            gait = {key.removeprefix('gait.'): simulation.pop(key) for key in list(simulation)
+                    if key.startswith('gait.')}
+            return cls(
+                urdf=urdf, base_link=robot['base_link'], imu_link=robot['imu_link'],
+                feet=tuple(robot['feet']), foot_radius=float(robot.get('foot_radius', 0.0)),
+                joints=joints, noise=SensorNoise.from_parameters(parameters),
+                nominal_position=_per_joint('nominal_position', robot, len(joints)),
+                armature=_per_joint('armature', robot, len(joints)),
+                joint_damping=_per_joint('joint_damping', robot, len(joints)),
+                joint_friction=_per_joint('joint_friction', robot, len(joints)),
+                gait=GaitSettings(**gait), **simulation)
+        except KeyError as error:
+            raise ConfigurationError(
+                f'robot.{error.args[0]} is missing; the simulator needs it') from error
+
+    @classmethod
+    def from_files(cls, config: str | Path, urdf: str | Path | None = None) -> Plant:
+        """Read a robot's YAML and the URDF of the same name beside it, unless another is given.
+
+        Raises
+        ------
+        ConfigurationError
+            When a file cannot be read or a key is missing or out of range.
+        """
+        config = Path(config)
+        urdf = config.with_suffix('.urdf') if urdf is None else Path(urdf)
+        try:
+            text = urdf.read_text(encoding='utf-8')
+        except OSError as error:
+            raise ConfigurationError(f'cannot read the URDF {urdf}: {error}') from error
+        return cls.from_parameters(read_parameter_file(config), text)
+
+
+def _per_joint(name: str, robot: Mapping[str, Any], n_joints: int) -> np.ndarray:
+    values = np.atleast_1d(np.asarray(robot[name], dtype=float))
+    if values.size not in (1, n_joints):
+        raise ConfigurationError(
+            f'robot.{name}: expected 1 or {n_joints} values (one per joint), got {values.size}')
+    values = np.broadcast_to(values, n_joints).copy()
+    values.setflags(write=False)
+    return values

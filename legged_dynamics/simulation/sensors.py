@@ -1,0 +1,129 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What the robot's sensors report: one sample of joints and IMU, with stated noise and bias."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+
+
+@dataclass(frozen=True)
+class SensorSample:
+    """Readings of all sensors at one instant.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Time of the sample [ns].
+    position, velocity, effort : (nj,) array
+        Joint angle [rad], rate [rad/s] and torque [N m], in command order. The torque is what the
+        motor delivers, rotor included:
+        ``M qdd + armature qdd + damping qd + h = effort + friction + J^T f``.
+    angular_velocity : (3,) array
+        Gyro, IMU axes [rad/s].
+    linear_acceleration : (3,) array
+        Proper acceleration of the IMU, IMU axes [m/s^2]; +g upwards at rest (REP-145).
+    orientation : (4,) array
+        Quaternion xyzw that rotates IMU components into world components.
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    angular_velocity: np.ndarray
+    linear_acceleration: np.ndarray
+    orientation: np.ndarray
+
+
+@dataclass(frozen=True)
+class SensorNoise:
+    """Standard deviations of white noise per sample, and of the biases drawn once per run.
+
+    Attributes
+    ----------
+    position, velocity, effort : float
+        Joint sensors [rad, rad/s, N m].
+    gyro, accelerometer, orientation : float
+        IMU [rad/s, m/s^2, rad].
+    gyro_bias, accelerometer_bias : float
+        Constant error of each axis [rad/s, m/s^2].
+    """
+
+    position: float = 0.0
+    velocity: float = 0.0
+    effort: float = 0.0
+    gyro: float = 0.0
+    accelerometer: float = 0.0
+    orientation: float = 0.0
+    gyro_bias: float = 0.0
+    accelerometer_bias: float = 0.0
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> SensorNoise:
+        """Read the ``noise.*`` keys among dotted parameter names.
+
+        Raises
+        ------
+        ConfigurationError
+            When a value is not a number that is finite and at least zero.
+        """
+        values = {}
+        for name in (field.name for field in fields(cls)):
+            value = parameters.get(f'noise.{name}', 0.0)
+            if not isinstance(value, (int, float)) or not 0.0 <= value < np.inf:
+                raise ConfigurationError(f'noise.{name}: expected a number >= 0, got {value!r}')
+            values[name] = float(value)
+        return cls(**values)
+
+
+class NoisySensors:
+    """Adds noise and bias to exact samples; the same seed gives the same errors.
+
+    Parameters
+    ----------
+    noise : SensorNoise
+        How large.
+    n_joints : int
+        Number of joints.
+    seed : int
+        Seed of the random numbers.
+    """
+
+    def __init__(self, noise: SensorNoise, n_joints: int, seed: int = 0):
+        self._random = np.random.default_rng(seed)
+        self._n_joints = n_joints
+        joints = [noise.position, noise.velocity, noise.effort]
+        self._scale = np.concatenate([
+            np.repeat(joints, n_joints),
+            np.repeat([noise.gyro, noise.accelerometer, noise.orientation], 3)])
+        self.gyro_bias = noise.gyro_bias * self._random.standard_normal(3)
+        self.accelerometer_bias = noise.accelerometer_bias * self._random.standard_normal(3)
+
+    def measure(self, exact: SensorSample) -> SensorSample:
+        """Return the sample as the sensors report it."""
+        error = self._scale * self._random.standard_normal(self._scale.size)
+        joints = error[:-9].reshape(3, self._n_joints)
+        return SensorSample(
+            stamp_ns=exact.stamp_ns,
+            position=exact.position + joints[0],
+            velocity=exact.velocity + joints[1],
+            effort=exact.effort + joints[2],
+            angular_velocity=exact.angular_velocity + error[-9:-6] + self.gyro_bias,
+            linear_acceleration=(exact.linear_acceleration + error[-6:-3]
+                                 + self.accelerometer_bias),
+            orientation=_turned(exact.orientation, error[-3:]))
+
+
+def _turned(quaternion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Return the xyzw quaternion turned by a small rotation vector about its own axes [rad]."""
+    x, y, z, w = quaternion
+    a, b, c = 0.5 * rotation
+    turned = np.array([x + w * a + y * c - z * b, y + w * b + z * a - x * c,
+                       z + w * c + x * b - y * a, w - x * a - y * b - z * c])
+    return turned / np.sqrt(turned @ turned)

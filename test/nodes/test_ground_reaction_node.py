@@ -1,0 +1,247 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The estimator's node under everything that goes wrong on a robot, on the in-process bus."""
+import math
+
+import numpy as np
+import pytest
+from loopback_robot import DIALECT, FEET, NODE, LoopbackRobot
+
+from legged_dynamics.middleware import conversions as convert
+
+OK, WARN, ERROR, STALE = range(4)
+WEIGHT = 52.13 * 9.81
+
+
+@pytest.fixture
+def robot():
+    return LoopbackRobot()
+
+
+def newest(robot):
+    return np.array([convert.read_wrench(topic[-1])[1] for topic in robot.wrenches])
+
+
+def stands(robot):
+    """Whether the newest estimate carries the robot, give or take sensor noise."""
+    forces = newest(robot)[:, :3]
+    return abs(np.linalg.norm(forces, axis=1).sum() - WEIGHT) < 0.2 * WEIGHT
+
+
+def all_finite(robot):
+    return all(np.isfinite(convert.read_wrench(m)[1]).all()
+               for topic in robot.wrenches for m in topic)
+
+
+def test_standing_robot_is_carried_by_its_feet(robot):
+    net = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/net_wrench')
+    centre = robot.watch('geometry_msgs/msg/PointStamped', f'{NODE}/center_of_pressure')
+    contacts = [robot.watch('std_msgs/msg/Bool', f'{NODE}/{foot}/contact') for foot in FEET]
+    robot.run(200)
+    assert stands(robot)
+    assert all(topic[-1].data for topic in contacts)
+    assert abs(convert.read_wrench(net[-1])[1][2] - WEIGHT) < 0.02 * WEIGHT
+    assert net[-1].header.frame_id == 'base'
+    assert abs(centre[-1].point.x) < 0.05
+    for foot, topic in zip(FEET, robot.wrenches):
+        assert topic[-1].header.frame_id == foot
+    assert robot.status()['estimate'][0] == OK
+
+
+def test_every_stamp_is_that_of_a_joint_state_and_none_is_missing(robot):
+    sent = []
+    robot.run(50, joints=lambda m: sent.append(convert.stamp_ns(m.header.stamp)) or m)
+    for topic in robot.wrenches:
+        assert [convert.stamp_ns(m.header.stamp) for m in topic] == sent[1:-1]
+
+
+def test_what_is_lazy_is_published_while_somebody_listens(robot):
+    deviation = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/LF_FOOT/wrench_stddev')
+    probability = robot.watch('std_msgs/msg/Float64', f'{NODE}/LF_FOOT/contact_probability')
+    robot.run(20)
+    _, spread = convert.read_wrench(deviation[-1])
+    assert (spread[:3] > 0.5).all()
+    assert (spread[:3] < 0.2 * WEIGHT).all()
+    assert 0.5 < probability[-1].data <= 1.0
+
+
+def test_markers_draw_an_arrow_for_each_loaded_foot(robot):
+    markers = robot.watch('visualization_msgs/msg/MarkerArray', f'{NODE}/markers')
+    robot.run(100)
+    assert 5 <= len(markers) <= 8       # 30 Hz for 0.2 s
+    arrows = [m for m in markers[-1].markers if m.ns == 'reaction']
+    assert len(arrows) == 4
+    start, end = arrows[0].points
+    assert end.z - start.z == pytest.approx(WEIGHT / 4 / 500.0, rel=0.3)
+
+
+def test_external_torque_names_its_joints(robot):
+    torque = robot.watch('sensor_msgs/msg/JointState', f'{NODE}/external_torque')
+
+    def without_knee(m):
+        m.effort[2] = math.nan
+        return m
+    robot.run(20, joints=without_knee)
+    assert 'LF_KFE' not in torque[-1].name
+    assert len(torque[-1].name) == len(torque[-1].effort) == 11
+    assert np.isfinite(torque[-1].effort).all()
+
+
+def spoil(field, index, value):
+    def change(m):
+        values = list(getattr(m, field))
+        values[index] = value
+        setattr(m, field, values)
+        return m
+    return change
+
+
+def drop_joint(m):
+    m.name, m.position = m.name[:-1], m.position[:-1]
+    m.velocity, m.effort = m.velocity[:-1], m.effort[:-1]
+    return m
+
+
+def shorten(m):
+    m.position = m.position[:-2]
+    return m
+
+
+@pytest.mark.parametrize(('change', 'part', 'level', 'message'), [
+    (spoil('position', 3, math.nan), 'joint_states', WARN, 'position is not finite: RF_HAA = nan'),
+    (spoil('velocity', 0, math.inf), 'joint_states', WARN, 'velocity is not finite'),
+    (drop_joint, 'joint_states', WARN, 'RH_KFE is missing'),
+    (shorten, 'joint_states', WARN, 'expected 12 values of position, one per name, got 10'),
+])
+def test_unusable_joint_states_are_named_refused_and_recovered_from(robot, change, part, level,
+                                                                    message):
+    robot.run(100)
+    before = len(robot.wrenches[0])
+    robot.run(400, joints=change)
+    assert len(robot.wrenches[0]) <= before + 1     # the last good sample waits for its successor
+    found = robot.status()
+    assert found[part][0] == level
+    assert message in found[part][1]
+    assert found['estimate'][0] == ERROR
+    robot.run(1100)
+    assert all_finite(robot)
+    assert stands(robot)
+    assert {level for level, _ in robot.status().values()} == {OK}
+
+
+@pytest.mark.parametrize(('change', 'message'), [
+    (spoil('effort', 5, math.nan), 'some joints have no effort'),
+    (lambda m: setattr(m, 'effort', []) or m, 'no joint effort is measured'),
+])
+def test_missing_effort_is_said_and_lived_with(robot, change, message):
+    robot.run(100)
+    robot.run(200, joints=change)
+    assert all_finite(robot)
+    assert stands(robot)
+    level, text = robot.status()['estimate']
+    assert (level, message in text) == (WARN, True)
+
+
+def test_reordered_joints_give_the_same_estimate():
+    plain, shuffled = LoopbackRobot(), LoopbackRobot()
+    order = np.random.default_rng(0).permutation(12)
+
+    def shuffle(m):
+        m.name = [m.name[i] for i in order]
+        for field in ('position', 'velocity', 'effort'):
+            setattr(m, field, [getattr(m, field)[i] for i in order])
+        return m
+    plain.run(20)
+    shuffled.run(20, joints=shuffle)
+    np.testing.assert_array_equal(newest(plain), newest(shuffled))
+
+
+def test_the_imu_stops_and_comes_back(robot):
+    robot.run(100)
+    before = len(robot.wrenches[0])
+    robot.run(600, imu=lambda m: None)
+    assert len(robot.wrenches[0]) - before == pytest.approx(590, abs=15)
+    assert all_finite(robot)
+    assert stands(robot)
+    found = robot.status()
+    assert found['imu'] == (ERROR, found['imu'][1])
+    assert 'nothing received for' in found['imu'][1]
+    assert 'no IMU reading' in found['estimate'][1]
+    robot.run(1100)
+    assert {level for level, _ in robot.status().values()} == {OK}
+
+
+def test_an_imu_full_of_nan_is_as_good_as_none(robot):
+    def nan(m):
+        m.angular_velocity.x = math.nan
+        return m
+    robot.run(400, imu=nan)
+    assert all_finite(robot)
+    assert stands(robot)
+    assert 'angular_velocity is not finite' in robot.status()['imu'][1]
+
+
+def test_the_simulator_dies_and_starts_again(robot):
+    robot.run(100)
+    robot.bus.step(3.0)
+    found = robot.status()
+    assert (found['joint_states'][0], found['imu'][0], found['estimate'][0]) == (ERROR,) * 3
+    robot.sent = 0
+    robot.run(1100)
+    assert stands(robot)
+    assert {level for level, _ in robot.status().values()} == {OK}
+
+
+def test_time_jumps_back(robot):
+    robot.run(100)
+
+    def earlier(m):
+        m.header.stamp = convert.time_message(DIALECT,
+                                              convert.stamp_ns(m.header.stamp) - 900_000_000)
+        return m
+    before = len(robot.wrenches[0])
+    robot.run(100, imu=earlier, joints=earlier)
+    assert len(robot.wrenches[0]) - before == pytest.approx(98, abs=3)
+    assert 'time jumped back' in robot.status()['estimate'][1]
+    assert stands(robot)
+
+
+def test_the_description_comes_by_parameter_too():
+    robot = LoopbackRobot(description='parameter')
+    robot.run(20)
+    assert stands(robot)
+
+
+def test_without_a_description_the_node_waits_and_says_so():
+    robot = LoopbackRobot(description='none')
+    robot.run(50)
+    assert not robot.wrenches[0]
+    assert robot.status()['estimate'] == (WARN, 'waiting for robot_description')
+    robot.describe('<robot name="broken">')
+    robot.run(50)
+    level, message = robot.status()['estimate']
+    assert level == ERROR
+    assert 'not a URDF that can be parsed' in message
+    robot.describe(robot.urdf)
+    robot.run(600)
+    assert stands(robot)
+    assert robot.status()['estimate'][0] == OK
+
+
+def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
+    robot.run(50)
+    robot.host.component.deactivate()
+    before = len(robot.wrenches[0])
+    robot.run(50)
+    assert len(robot.wrenches[0]) == before
+    robot.host.component.activate()
+    robot.run(50)
+    assert len(robot.wrenches[0]) - before == 48
+    robot.host.stop()
+    robot.run(10)       # nobody there any more, and nothing breaks
+
+
+def test_a_wrong_parameter_is_refused_by_name():
+    from legged_dynamics.exceptions import ConfigurationError
+    with pytest.raises(ConfigurationError, match='fusion'):
+        LoopbackRobot(fusion='everything')

@@ -1,0 +1,71 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The folder list is the architecture: imports go down it, never up."""
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
+# From the ground up; a layer may import itself and what stands before it.
+LAYERS = ('exceptions', 'schema', 'resources', 'spatial', 'model', 'dynamics', 'force_map',
+          'contact', 'estimation', 'workspace', 'stickybot', 'safety', 'simulation', 'middleware',
+          'analysis', 'nodes', 'cli')
+OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
+           'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
+           'matplotlib': {'analysis', 'cli'}}
+# Layers that must not know of each other although one stands before the other.
+STRANGERS = {('middleware', 'simulation')}
+ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'urdf_parser_py', 'yaml'}
+FILES = sorted(PACKAGE.rglob('*.py'))
+
+
+def layer_of(path):
+    part = path.relative_to(PACKAGE).parts[0]
+    return part.removesuffix('.py')
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: relative import'
+            yield node.module
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down(path):
+    layer = layer_of(path)
+    if layer == '__init__':
+        return
+    assert layer in LAYERS, f'{layer} has no place in the list of layers'
+    for name in imports_of(path):
+        root, _, rest = name.partition('.')
+        if root == 'legged_dynamics' and rest:
+            other = rest.split('.')[0]
+            assert LAYERS.index(other) <= LAYERS.index(layer), f'{layer} imports {other}'
+            assert (layer, other) not in STRANGERS
+        elif root in OUTSIDE:
+            assert layer in OUTSIDE[root], f'{layer} imports {root}'
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_core_needs_only_its_few_packages(path):
+    import sys
+    layer = layer_of(path)
+    if layer == '__init__' or LAYERS.index(layer) >= LAYERS.index('simulation'):
+        return
+    for name in imports_of(path):
+        root = name.split('.')[0]
+        assert (root in sys.stdlib_module_names or root in ALLOWED_IN_CORE
+                or root == 'legged_dynamics'), f'{layer} imports {root}'
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_every_file_says_whose_it_is_and_what_it_is(path):
+    text = path.read_text()
+    assert text.startswith('# Copyright 2026 legged_dynamics maintainers\n'
+                           '# SPDX-License-Identifier: Apache-2.0\n')
+    assert ast.get_docstring(ast.parse(text)), 'no docstring'
+    assert len(text.splitlines()) <= 330, 'too long to be read at one sitting'
