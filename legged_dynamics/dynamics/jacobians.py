@@ -35,6 +35,7 @@ from legged_dynamics.spatial.jit import kernel
 
 # Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number.
 BODY, START, SIZE = 0, 1, 2
+N_INDEX = 3
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
 # foot frame, ball radius, sole edges (front, back, left, right).
 R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = 0, 9, 12, 15, 16

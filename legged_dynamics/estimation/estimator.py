@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START, feet_table
-from legged_dynamics.dynamics.kinematics import body_workspace
+from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
-from legged_dynamics.estimation.layout import N_VECTORS, Robot, Scratch, make_layout
+from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import equation_noise
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import SPHERICAL
+from legged_dynamics.spatial.jit import as_python
 
 
 class GroundReactionEstimator:
@@ -65,21 +66,15 @@ class GroundReactionEstimator:
         _check(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
-        nc = table.size
-        self._layouts = make_layout(nj, nf, nc)
+        self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1)
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table, self._index)
         self._settings = self._packed_settings()
-        self._robot = Robot(self.model.tree, table, self._variances(), self._prior(table),
-                            _columns(self.model, table))
-        self._window = np.full((2 * settings.half_window + 1, self._index['input_size']), np.nan)
-        self._scratch = Scratch(
-            body_workspace(self.model), np.zeros((nc, nj)), np.zeros((nc, nc)),
-            np.zeros((6, nc)), np.zeros((N_VECTORS, max(nj + 3, nc, 9))),
-            np.zeros(nc, dtype=np.int64))
-        self._row = np.zeros(int(self._index['input_size']))
-        self._memory = np.zeros(int(self._index['memory_size']))
+        self._integers, self._floats = allocate(self._index)
+        arrays = as_python(unpack)(self._index, self._integers, self._floats)
+        self._fill(arrays.robot, table)
+        self._window, self._memory, self._row = arrays.window, arrays.memory, arrays.row
         self._output_size = int(self._index['output_size'])
         self._slices = self._input_slices(nj, nf)
         self._period = round(1e9 / settings.rate)
@@ -133,8 +128,7 @@ class GroundReactionEstimator:
         self._fill_row(measurement, contact)
         out = np.zeros(self._output_size)
         out[0] = faults
-        mode = tick(self._robot, self._layouts, self._settings, self._window, self._memory,
-                    self._scratch, self._row, out)
+        mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
             raise MeasurementError(self._not_finite(measurement))
         self._newest = stamp
@@ -228,18 +222,37 @@ class GroundReactionEstimator:
             packed[name] = value
         return packed
 
-    def _variances(self) -> np.ndarray:
+    def _fill(self, robot: Robot, table: FeetTable) -> None:
+        """Copy the robot's constants into the arrays that the kernel sees."""
         noise = equation_noise(self.model, self.config, self.settings.rate,
                                self.settings.half_window)
-        return np.concatenate([noise.base, noise.joint, noise.joint_blind])
-
-    def _prior(self, table: Any) -> np.ndarray:
+        robot.tree.topology[:] = self.model.tree.topology
+        robot.tree.constants[:] = self.model.tree.constants
+        robot.feet.index[:] = table.index
+        robot.feet.geometry[:] = table.geometry
+        robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
-        prior = np.full(table.size, force ** -2)
-        for _, start, size in table.index:
+        robot.prior[:] = force ** -2
+        for body, start, size in table.index:
             if size == 6:
-                prior[start + 3:start + 6] = (force * self.settings.prior_length) ** -2
-        return prior
+                moment = force * self.settings.prior_length
+                robot.prior[start + 3:start + 6] = moment ** -2
+            for b in self.model.chain(int(body)):
+                joint = robot.columns[b - 1]
+                joint[1 + joint[0]:1 + joint[0] + size] = np.arange(start, start + size)
+                joint[0] += size
+
+
+def compile_kernels() -> None:
+    """Compile what :meth:`GroundReactionEstimator.update` runs, or load it from disk.
+
+    Takes seconds on the first call on a machine; the code is the same for every robot.
+    """
+    links = {'base': Inertia(1.0, np.zeros(3), np.eye(3)), 'foot': Inertia(1.0)}
+    model = RobotModel('smallest', links, [Joint('hip', 'revolute', 'base', 'foot')])
+    estimator = GroundReactionEstimator(model,
+                                        RobotConfig.from_parameters({'robot.feet': ['foot']}))
+    estimator.update(Measurement(0, np.zeros(1), np.zeros(1)))
 
 
 def _check(model: RobotModel, config: RobotConfig) -> None:
@@ -254,16 +267,5 @@ def _check(model: RobotModel, config: RobotConfig) -> None:
                                  'one position a joint, and the model has a spherical one')
 
 
-def _columns(model: RobotModel, table: Any) -> np.ndarray:
-    columns = np.zeros((model.nv, table.size + 1), dtype=np.int64)
-    for body, start, size in table.index:
-        for b in model.chain(int(body)):
-            count = columns[b - 1, 0]
-            columns[b - 1, 1 + count:1 + count + size] = np.arange(start, start + size)
-            columns[b - 1, 0] += size
-    return columns
-
-
 _MODES = {mode.value: mode for mode in Mode}
 _NEVER = -(1 << 62)       # a stamp no clock shows
-assert (START, SIZE) == (1, 2)      # the order in which table.index rows are unpacked here

@@ -33,6 +33,8 @@ from legged_dynamics.spatial.jit import kernel
 
 # Below this fraction of the weight there is no centre of pressure to speak of.
 UNLOADED = 0.02
+# A filtered force this small [N] after the foot has left the ground is none.
+NEGLIGIBLE = 1e-30
 
 
 @kernel
@@ -54,6 +56,9 @@ def filtered(memory, at, x, coefficients, ready):
         memory[at + 1] = (b2 - a2) * x
         memory[at] = (b1 - a1) * x + memory[at + 1]
     y = b0 * x + memory[at]
+    if math.fabs(y) < NEGLIGIBLE and x == 0.0:      # a decay into subnormal numbers is slow
+        memory[at], memory[at + 1] = 0.0, 0.0
+        return 0.0
     memory[at] = b1 * x - a1 * y + memory[at + 1]
     memory[at + 1] = b2 * x - a2 * y
     return y

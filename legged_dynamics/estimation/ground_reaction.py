@@ -49,7 +49,7 @@ class ResultLayout:
     feet: tuple[str, ...]
     joints: tuple[str, ...]
     table: FeetTable
-    index: np.void
+    index: np.record
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import FeetTable
-from legged_dynamics.model.tree import Tree
+from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
+from legged_dynamics.spatial.jit import kernel
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -30,14 +32,16 @@ OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observabl
 MEMORY = ('filled', 'head', 'last_time', 'up', 'up_known', 'oriented', 'filter_ready',
           'log_odds', 'contact_state', 'filter')
 
-LAYOUT = np.dtype([(name, np.int64) for name in (
-    *INPUT, 'input_size', *OUTPUT, 'output_size', *MEMORY, 'memory_size')])
+SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
+# Elements are np.record, whose fields are attributes in compiled code and in Python alike.
+LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
+    *SIZES, *INPUT, 'input_size', *OUTPUT, 'output_size', *MEMORY, 'memory_size')]))
 
-SETTINGS = np.dtype([(name, np.float64) for name in (
+SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
     'swing_speed', 'clearance', 'swing_clearance', 'switching_rate', 'on', 'off', 'weight',
     'prior_force_variance', 'use_base', 'use_torque')]
-    + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))])
+    + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
 def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> dict[str, int]:
@@ -45,13 +49,21 @@ def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> di
     return {**dict(zip(names, starts.tolist())), size_name: int(starts[-1])}
 
 
-def make_layout(nj: int, nf: int, nc: int) -> np.ndarray:
-    """Return the (1,) record array of indices for nj joints, nf feet, nc contact coordinates."""
+def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
+    """Return the (1,) record array of indices.
+
+    Parameters
+    ----------
+    nj, nf, nc : int
+        Joints, feet, contact coordinates.
+    samples : int
+        Length of the window.
+    """
     places = {
+        **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
-                         nc * nc),
-                 'output_size'),
+                          nc * nc), 'output_size'),
         **_place(MEMORY, (1, 1, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
@@ -95,3 +107,59 @@ class Scratch(NamedTuple):
 # Rows of Scratch.vectors.
 TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
 N_VECTORS = 7
+
+
+class Arrays(NamedTuple):
+    """Everything a tick works on, as views of one integer and one float array."""
+
+    robot: Robot
+    scratch: Scratch
+    window: np.ndarray          # (samples, input_size), a ring
+    memory: np.ndarray          # (memory_size,)
+    row: np.ndarray             # (input_size,), the newest measurement
+
+
+@kernel
+def matrix_at(flat, start, rows, columns):
+    """Return a (rows, columns) view of a flat array, and where it ends."""
+    end = start + rows * columns
+    return flat[start:end].reshape((rows, columns)), end
+
+
+@kernel
+def unpack(layout, integers, floats):
+    """Cut the two flat arrays into their parts.
+
+    Two arguments to a compiled call instead of twenty; the same text makes the views that fill
+    them from Python.
+    """
+    nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
+    topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
+    index, at = matrix_at(integers, at, nf, N_INDEX)
+    columns, at = matrix_at(integers, at, nj, nc + 1)
+    active = integers[at:at + nc]
+    constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
+    geometry, at = matrix_at(floats, at, nf, N_GEOMETRY)
+    bodies, at = matrix_at(floats, at, nb, N_BODY_STATE)
+    jacobian, at = matrix_at(floats, at, nc, nj)
+    information, at = matrix_at(floats, at, nc, nc)
+    grasp, at = matrix_at(floats, at, 6, nc)
+    vectors, at = matrix_at(floats, at, N_VECTORS, max(nj + 3, nc, 9))
+    window, at = matrix_at(floats, at, layout.samples, layout.input_size)
+    variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
+    prior, at = floats[at:at + nc], at + nc
+    memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
+    row = floats[at:at + layout.input_size]
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns)
+    scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
+    return Arrays(robot, scratch, window, memory, row)
+
+
+def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
+    """Return the integer and the float array that :func:`unpack` cuts up, zero."""
+    nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
+    integers = nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+    floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
+              + N_VECTORS * max(nj + 3, nc, 9) + layout['samples'] * layout['input_size']
+              + 6 + 2 * nj + nc + layout['memory_size'] + layout['input_size'])
+    return np.zeros(integers, np.int64), np.zeros(int(floats))

@@ -35,6 +35,7 @@ from legged_dynamics.estimation.layout import (
     TAU,
     VECTOR,
     WEIGHTS,
+    unpack,
 )
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import (
@@ -135,8 +136,8 @@ def mark_observable(feet, layout, settings, nc, out):
 
 
 @kernel
-def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
-    """Take one row of measurements in and estimate the middle one of the window.
+def tick(layouts, settings_table, integers, floats, out):
+    """Take the measurement in `Arrays.row` and estimate the middle one of the window.
 
     Returns
     -------
@@ -145,8 +146,9 @@ def tick(robot, layouts, settings_table, window, memory, scratch, row, out):
         row has no finite joint position or velocity and was not taken.
     """
     layout, settings = layouts[0], settings_table[0]
+    robot, scratch, window, memory, row = unpack(layout, integers, floats)
     feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
-    nj, nf, nc = robot.columns.shape[0], feet.index.shape[0], robot.prior.shape[0]
+    nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     n = window.shape[0]
     for k in range(layout.position, layout.velocity + nj):
         if not math.isfinite(row[k]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
-from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.estimator import GroundReactionEstimator, compile_kernels
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
@@ -81,6 +81,7 @@ class GroundReactionNode(Component):
         self._joints = InputMonitor('joint_states', timeout)
         self._imu = InputMonitor('imu', timeout)
         self._estimates = InputMonitor('estimate', timeout)
+        compile_kernels()       # now, and not in the callback of the first joint state
         self._description_fault = ''
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
@@ -131,7 +132,6 @@ class GroundReactionNode(Component):
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         self._read_joints = convert.JointStateReader(estimator.model.joint_names)
         self._synchronizer = MeasurementSynchronizer(self.parameters['imu_timeout'])
-        _compile(estimator)
         self._estimator = estimator
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
@@ -277,13 +277,6 @@ class GroundReactionNode(Component):
 
     def _now(self) -> int:
         return self.node.get_clock().now().nanoseconds
-
-
-def _compile(estimator: GroundReactionEstimator) -> None:
-    """Have the kernel compiled now and not in the callback of the first joint state."""
-    zeros = np.zeros(estimator.model.n_joints)
-    estimator.update(Measurement(0, zeros, zeros, zeros, np.zeros(3), np.array([0, 0, 9.81])))
-    estimator.reset()
 
 
 def main(argv: list[str] | None = None) -> int:
