@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which feet are down, without foot sensors.
 
-One Bayes filter a foot, in log-odds. Each sample adds the log-likelihood ratio of standing over
+One Bayes filter a foot. Each sample adds the log-likelihood ratio of standing over
 swinging from
 
 * the normal force that the joint torques show, ``x`` in body weights: standing means
@@ -45,14 +45,8 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import kernel
 
-# Odds beyond this say nothing more and only make the next change slow.
-LOG_ODDS_LIMIT = 6.0
-
-
-@kernel
-def probability_of(log_odds):
-    """Return the probability of log-odds."""
-    return 1.0 / (1.0 + math.exp(-log_odds))
+# Certainty beyond this says nothing more and only makes the next change slow.
+DOUBT = 0.0025
 
 
 @kernel
@@ -62,11 +56,16 @@ def clip(value, limit):
 
 
 @kernel
-def relax(log_odds, rate, dt):
-    """Carry log-odds over a time step, in which the foot may have switched."""
-    p = probability_of(log_odds)
-    p += min(rate * dt, 0.5) * (1.0 - 2.0 * p)
-    return math.log(p / (1.0 - p))
+def relax(p, rate, dt):
+    """Carry a probability over a time step, in which the foot may have switched."""
+    return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
+
+
+@kernel
+def weigh(p, evidence):
+    """Return the probability after evidence, a log-likelihood ratio (Bayes' rule)."""
+    odds = p * math.exp(evidence)
+    return min(max(odds / (odds + 1.0 - p), DOUBT), 1.0 - DOUBT)
 
 
 @kernel
@@ -78,17 +77,18 @@ def force_evidence(normal_force, variance, weight, threshold, noise, limit):
 
 
 @kernel
-def narrow_or_wide(value, narrow, wide, dimensions):
-    """Return the log-likelihood ratio of two zero-mean normals in 1 or more dimensions."""
-    return (dimensions * math.log(wide / narrow)
-            - 0.5 * value * value * (1.0 / (narrow * narrow) - 1.0 / (wide * wide)))
+def motion_evidence(speed, height, settings, limit):
+    """Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
 
-
-@kernel
-def motion_evidence(speed, height, slip_speed, swing_speed, clearance, swing_clearance, limit):
-    """Return the log-likelihood ratio of a contact point's speed [m/s] and height [m]."""
-    return clip(narrow_or_wide(speed, slip_speed, swing_speed, 3)
-                + narrow_or_wide(max(height, 0.0), clearance, swing_clearance, 1), limit)
+    Zero-mean normals, narrow for a standing foot and wide for a swinging one, of three dimensions
+    of speed and one of height; their log-determinants stand ready in ``settings.at_rest``.
+    """
+    s, w = settings.slip_speed, settings.swing_speed
+    c, h = settings.clearance, settings.swing_clearance
+    height = max(height, 0.0)
+    return clip(settings.at_rest
+                - 0.5 * speed * speed * (1.0 / (s * s) - 1.0 / (w * w))
+                - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h)), limit)
 
 
 @kernel
@@ -113,12 +113,12 @@ def foot_speeds(feet, bodies, states, normal, i):
 @kernel
 def detect_contact(feet, layout, settings, scratch, states, row, memory, normal, load, dt,
                    torque, out):
-    """Advance each foot's log-odds of standing and its hysteresis; fill contact, probability."""
+    """Advance each foot's probability of standing and its hysteresis; fill both into ``out``."""
     nf = feet.index.shape[0]
     vectors = scratch.vectors
     total, drift, ground, lowest = 0.0, (0.0, 0.0, 0.0), 0.0, 1e30
     for i in range(nf):
-        p = probability_of(memory[layout.log_odds + i])
+        p = memory[layout.standing + i]
         velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
         total += p
         drift = add_scaled(drift, p, velocity)
@@ -127,19 +127,16 @@ def detect_contact(feet, layout, settings, scratch, states, row, memory, normal,
     drift, ground = scale(1.0 / total, drift), ground / total
     motion_limit = settings.motion_evidence if torque else settings.force_evidence
     for i in range(nf):
-        odds = relax(memory[layout.log_odds + i], settings.switching_rate, dt)
         velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
-        odds += motion_evidence(norm(subtract(velocity, drift)), height - min(ground, lowest),
-                                settings.slip_speed, settings.swing_speed, settings.clearance,
-                                settings.swing_clearance, motion_limit)
+        evidence = motion_evidence(norm(subtract(velocity, drift)), height - min(ground, lowest),
+                                   settings, motion_limit)
         if torque:
             force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
-            odds += force_evidence(force, variance, settings.weight, settings.force_threshold,
-                                   settings.force_noise, settings.force_evidence)
+            evidence += force_evidence(force, variance, settings.weight, settings.force_threshold,
+                                       settings.force_noise, settings.force_evidence)
         elif load < settings.force_threshold:
-            odds -= settings.force_evidence     # nothing holds the robot up: it is in the air
-        odds = clip(odds, LOG_ODDS_LIMIT)
-        p = probability_of(odds)
+            evidence -= settings.force_evidence     # nothing holds the robot up: it is in the air
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = memory[layout.contact_state + i]
         if p > settings.on:
             down = 1.0
@@ -148,9 +145,8 @@ def detect_contact(feet, layout, settings, scratch, states, row, memory, normal,
         given = row[layout.given_contact + i]
         if not math.isnan(given):
             down = given
-            p = given
-            odds = LOG_ODDS_LIMIT * (2.0 * given - 1.0)
-        memory[layout.log_odds + i] = odds
+            p = weigh(given, 0.0)
+        memory[layout.standing + i] = p
         memory[layout.contact_state + i] = down
         out[layout.contact + i] = down
         out[layout.probability + i] = p

@@ -94,6 +94,8 @@ class GroundReactionEstimator:
         """Forget all measurements; the next estimates warm up again."""
         self._memory[:] = 0.0
         self._memory[self._index['head']] = -1.0
+        feet = int(self._index['standing'])
+        self._memory[feet:feet + len(self.feet)] = 0.5
         self._memory[self._index['up'] + 2] = 1.0
         self._memory[self._index['last_time']] = -np.inf
         self._window[:] = np.nan
@@ -213,6 +215,8 @@ class GroundReactionEstimator:
             'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
             'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
             'swing_clearance': s.contact_swing_clearance,
+            'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
+                        + np.log(s.contact_swing_clearance / s.contact_clearance)),
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'prior_force_variance': 3.0 * (s.prior_force * weight) ** 2,
             'use_base': float(s.fusion != 'torque_only'),

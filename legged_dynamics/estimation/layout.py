@@ -30,7 +30,7 @@ OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observabl
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
           'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
 MEMORY = ('filled', 'head', 'last_time', 'up', 'up_known', 'oriented', 'filter_ready',
-          'log_odds', 'contact_state', 'filter')
+          'standing', 'contact_state', 'filter')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
@@ -39,8 +39,8 @@ LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
-    'swing_speed', 'clearance', 'swing_clearance', 'switching_rate', 'on', 'off', 'weight',
-    'prior_force_variance', 'use_base', 'use_torque')]
+    'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
+    'weight', 'prior_force_variance', 'use_base', 'use_torque')]
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 

@@ -1,14 +1,24 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.signal import savgol_filter
+from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
 from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_factorized
-from legged_dynamics.estimation.contact_detection import force_evidence, motion_evidence, relax
+from legged_dynamics.estimation.contact_detection import (
+    force_evidence,
+    motion_evidence,
+    relax,
+    weigh,
+)
 from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
 from legged_dynamics.estimation.fusion import symmetric_inverse
+from legged_dynamics.spatial.jit import as_python
 
 
 @pytest.mark.parametrize('n', [1, 3, 12])
@@ -75,13 +85,26 @@ def test_force_evidence_is_the_log_likelihood_ratio_of_its_two_normals():
 
 
 def test_motion_evidence_tells_a_still_low_foot_from_a_fast_high_one():
-    arguments = (0.15, 1.0, 0.01, 0.05, 50.0)
-    assert motion_evidence(0.0, 0.0, *arguments) > 3.0
-    assert motion_evidence(1.0, 0.0, *arguments) < -3.0
-    assert motion_evidence(0.0, 0.05, *arguments) < -3.0
+    settings = SimpleNamespace(slip_speed=0.15, swing_speed=1.0, clearance=0.01,
+                               swing_clearance=0.05,
+                               at_rest=3 * math.log(1.0 / 0.15) + math.log(5.0))
+    evidence = as_python(motion_evidence)
+    for speed, height in ((0.0, 0.0), (1.0, 0.0), (0.0, 0.05), (0.3, 0.02)):
+        expected = (multivariate_normal.logpdf([speed, 0, 0], cov=0.15 ** 2 * np.eye(3))
+                    - multivariate_normal.logpdf([speed, 0, 0], cov=np.eye(3))
+                    + normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05))
+        assert evidence(speed, height, settings, 1e9) == pytest.approx(expected)
+    assert evidence(0.0, -0.1, settings, 1e9) == evidence(0.0, 0.0, settings, 1e9)
+    assert evidence(1.0, 0.0, settings, 2.0) == -2.0
 
 
 def test_odds_relax_towards_even():
-    assert 0.0 < relax(5.0, 5.0, 0.002) < 5.0
-    assert relax(0.0, 5.0, 0.002) == pytest.approx(0.0)
-    assert -0.1 < relax(6.0, 5.0, 100.0) < 0.1
+    assert 0.5 < relax(0.99, 5.0, 0.002) < 0.99
+    assert relax(0.5, 5.0, 0.002) == pytest.approx(0.5)
+    assert relax(0.99, 5.0, 100.0) == pytest.approx(0.5)
+
+
+def test_evidence_follows_bayes_rule_and_never_makes_certain():
+    assert weigh(0.2, math.log(3.0)) == pytest.approx(0.2 * 3 / (0.2 * 3 + 0.8))
+    assert 0.99 < weigh(0.999, 50.0) < 1.0
+    assert 0.0 < weigh(0.001, -50.0) < 0.01

@@ -1,0 +1,61 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Run all benchmarks, or those named, and write their tables to docs/benchmarks.md."""
+from __future__ import annotations
+
+import importlib
+import platform
+import sys
+from datetime import date
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPORT = HERE.parent / 'docs' / 'benchmarks.md'
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    try:
+        lines = Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines()
+        return next(line.split(':')[1].strip() for line in lines if line.startswith('model name'))
+    except (OSError, StopIteration):
+        return platform.processor() or 'unknown processor'
+
+
+def table(rows: list[dict]) -> str:
+    """Return a Markdown table of benchmark rows."""
+    lines = ['| what | ours, us | peer | peer, us | peer / ours | note |',
+             '|---|---:|---|---:|---:|---|']
+    for row in rows:
+        peer = row.get('peer_us')
+        ratio = f'{peer / row["ours_us"]:.1f}' if peer else ''
+        lines.append(f'| {row["name"]} | {row["ours_us"]:.2f} | {row.get("peer", "")} | '
+                     f'{"" if peer is None else f"{peer:.2f}"} | {ratio} | {row.get("note", "")} |')
+    return '\n'.join(lines)
+
+
+def main(names: list[str]) -> int:
+    """Run the benchmarks; returns the exit code."""
+    files = sorted(path.stem for path in HERE.glob('bench_*.py'))
+    chosen = [name for name in files if not names or name.removeprefix('bench_') in names]
+    if not chosen:
+        print(f'expected one of: {", ".join(name.removeprefix("bench_") for name in files)}')
+        return 2
+    text = ['# Benchmarks', '',
+            f'Measured on {date.today()} by `make bench`: {processor()}, Python '
+            f'{platform.python_version()}. Each number is the median of batches of calls from '
+            'Python; rivals take turns in one process.']
+    for name in chosen:
+        module = importlib.import_module(f'benchmarks.{name}')
+        print(f'{module.title} ...', flush=True)
+        section = f'\n## {module.title}\n\n{table(module.rows())}'
+        print(section)
+        text.append(section)
+    if len(chosen) == len(files):
+        REPORT.write_text('\n'.join(text) + '\n', encoding='utf-8')
+        print(f'\nwritten to {REPORT}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,27 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped node settings are the defaults, all of them, and nothing else."""
+import pytest
+from robots import CONFIG
+
+from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
+from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
+from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
+from legged_dynamics.schema import read_parameter_file
+
+TABLES = {'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
+          'simulated_robot': SIMULATOR_NODE}
+
+
+@pytest.mark.parametrize('node', TABLES)
+def test_shipped_settings_are_the_defaults(node):
+    values = read_parameter_file(CONFIG / 'nodes' / f'{node}.yaml', node)
+    assert values == {setting.name: setting.default for setting in TABLES[node]}
+
+
+@pytest.mark.parametrize('path', sorted(CONFIG.rglob('*.yaml')), ids=lambda p: p.stem)
+def test_every_number_in_a_shipped_file_has_a_comment(path):
+    for line in path.read_text().splitlines():
+        key, _, value = line.partition(':')
+        if value.strip()[:1].isdigit():
+            assert '#' in value, f'{key.strip()} has no unit beside it'
