@@ -312,7 +312,7 @@ def test_results_are_read_only():
 @pytest.mark.parametrize(('settings', 'message'), [
     ({'fusion': 'all'}, 'fusion: expected one of fused, base_only, torque_only'),
     ({'rate': -5.0}, 'rate: expected a value from 1 to 10000 Hz'),
-    ({'contact.onn': 0.5}, r'contact.onn is not a setting. Did you mean contact.on\?'),
+    ({'contact.clearence': 0.5}, r'contact.clearence is not a setting. Did you mean contact.clearance\?'),
     ({'derivative.half_window': 0}, 'derivative.half_window: expected a value from 1 to 50'),
 ])
 def test_wrong_settings_are_refused(settings, message):
