@@ -1,0 +1,6 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What stands between a controller and a motor."""
+from legged_dynamics.safety.effort_guard import EffortGuard, GuardedEffort, GuardState
+
+__all__ = ['EffortGuard', 'GuardState', 'GuardedEffort']
