@@ -22,7 +22,7 @@ def share_files() -> list:
 
 
 EXTRAS = {
-    'dds': ['cyclonedds>=0.10.5'],
+    'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'ruff>=0.6', 'mypy>=1.10'],

@@ -15,7 +15,7 @@ from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings
+from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
@@ -61,9 +61,9 @@ class GroundReactionNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        self.parameters = declare_settings(
-            node, dialect,
-            (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS))
+        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
+        self.parameters = declare_settings(node, dialect, table)
+        follow_settings(node, dialect, table, self.parameters)
         self._active = False
         self._endpoints = Endpoints(self)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings
+from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
@@ -46,9 +46,9 @@ class SimulatedRobotNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        self.parameters = declare_settings(
-            node, dialect,
-            (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *PLANT_SETTINGS, *NODE_SETTINGS))
+        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *PLANT_SETTINGS, *NODE_SETTINGS)
+        self.parameters = declare_settings(node, dialect, table)
+        follow_settings(node, dialect, table, self.parameters)
         self._endpoints = Endpoints(self)
         self._timer: Any = None
 

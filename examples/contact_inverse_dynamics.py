@@ -1,0 +1,36 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Which forces explain a motion: one foot, many feet, and how much the motion leaves open."""
+import numpy as np
+
+from legged_dynamics.contact import ContactInverseDynamics
+from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
+
+yaml, urdf = robot_files('solo_class')
+config = RobotConfig.from_yaml(yaml)
+model = RobotModel.from_urdf(urdf)
+order = [config.joints.index(name) for name in model.joint_names]
+standing = np.array(config.nominal_position)[order]
+still = np.zeros(model.nv)
+solver = ContactInverseDynamics(model, config.feet)
+np.set_printoptions(precision=2, suppress=True)
+
+
+def show(what: str, motion: Motion, **options) -> None:
+    """Solve and print."""
+    found = solver.solve(motion, **options)
+    print(f'{what}: {found.support.value}; rank {found.rank}, {found.nullity} directions open')
+    for foot, wrench in zip(config.feet, found.wrench):
+        print(f'  {foot.link}: {wrench[:3]} N')
+    if np.abs(found.root_residual).max() > 1e-6:
+        print(f'  not explained: {found.root_residual} N, N m')
+
+
+show('standing on four feet', Motion(standing, still, still))
+show('standing on two feet', Motion(standing, still, still), in_contact=[1, 0, 0, 1])
+leaping = BaseMotion(proper_acceleration=np.array([0.0, 0.0, 2 * 9.81]))
+show('pushing off with 1 g', Motion(standing, still, still, leaping))
+falling = BaseMotion(proper_acceleration=np.zeros(3))
+show('falling', Motion(standing, still, still, falling), in_contact=[0, 0, 0, 0])

@@ -1,0 +1,42 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to arrays and back: stamps in integer ns, wrenches [f; m], quaternions xyzw."""
+from legged_dynamics.middleware.conversions.building import (
+    boolean,
+    clock,
+    command,
+    diagnostic_status,
+    diagnostics,
+    duration_message,
+    float64,
+    header,
+    imu,
+    joint_state,
+    odometry,
+    point,
+    point_stamped,
+    quaternion,
+    string,
+    time_message,
+    vector3,
+    wrench_stamped,
+)
+from legged_dynamics.middleware.conversions.markers import reaction_markers, support_polygon
+from legged_dynamics.middleware.conversions.reading import (
+    ImuSample,
+    JointSample,
+    JointStateReader,
+    diagnostic_level,
+    read_command,
+    read_imu,
+    read_wrench,
+    stamp_ns,
+)
+
+__all__ = [
+    'ImuSample', 'JointSample', 'JointStateReader', 'boolean', 'clock', 'command',
+    'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message', 'float64',
+    'header', 'imu', 'joint_state', 'odometry', 'point', 'point_stamped', 'quaternion',
+    'reaction_markers', 'read_command', 'read_imu', 'read_wrench', 'stamp_ns', 'string',
+    'support_polygon', 'time_message', 'vector3', 'wrench_stamped',
+]

@@ -1,0 +1,144 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What rviz shows of a ground reaction: an arrow per foot, support polygon, centre of pressure.
+
+Everything is in one frame, usually the robot's base. A foot in the air has its arrow deleted.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.middleware.conversions.building import (
+    duration_message,
+    header,
+    point,
+    vector3,
+)
+from legged_dynamics.middleware.protocol import Dialect
+
+FIRM, UNSURE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0)
+_POLYGON, _PRESSURE = (0.3, 0.5, 1.0), (1.0, 0.1, 0.1)
+
+
+def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[str],
+                     contact_point: np.ndarray, force: np.ndarray, contact: Sequence[bool], *,
+                     newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
+                     observable: Sequence[bool] | None = None, text: bool = False,
+                     center_of_pressure: np.ndarray | None = None) -> Any:
+    """Return a visualization_msgs/MarkerArray of one ground reaction.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose messages to make.
+    ns : int
+        Stamp [ns].
+    frame_id : str
+        Frame of everything below.
+    feet : sequence of str
+        Names of the n feet.
+    contact_point, force : (n, 3) array [m, N]
+        Where the ground pushes, and how.
+    contact : sequence of n bool
+        Which feet are on the ground.
+    newtons_per_meter : float
+        Force drawn as an arrow of one metre [N/m].
+    lifetime_s : float
+        After this, rviz lets a marker vanish by itself [s].
+    observable : sequence of n bool, optional
+        Feet whose force is only a guess have their arrow in orange.
+    text : bool
+        Whether to write the newtons beside each arrow.
+    center_of_pressure : (3,) array, optional [m]
+        Drawn as a sphere; NaN or None when there is none.
+    """
+    make = _Maker(dialect, header(dialect, ns, frame_id), duration_message(dialect, lifetime_s))
+    sure = [True] * len(feet) if observable is None else observable
+    markers = []
+    for index, name in enumerate(feet):
+        start = contact_point[index]
+        end = start + force[index] / newtons_per_meter
+        shown = bool(contact[index]) and bool(np.isfinite(end).all())
+        color = FIRM if sure[index] else UNSURE
+        markers.append(make.arrow('reaction', index, start, end, color) if shown else
+                       make.deletion('reaction', index))
+        if text:
+            newtons = float(np.linalg.norm(force[index]))
+            markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
+                           if shown else make.deletion('reaction_text', index))
+    standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
+    polygon = support_polygon(standing)
+    markers.append(make.line('support_polygon', np.vstack((polygon, polygon[:1])))
+                   if len(polygon) > 1 else make.deletion('support_polygon', 0))
+    has_pressure = center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())
+    markers.append(make.sphere('center_of_pressure', center_of_pressure) if has_pressure else
+                   make.deletion('center_of_pressure', 0))
+    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+
+
+def support_polygon(points: np.ndarray) -> np.ndarray:
+    """Return the points at the corners of the convex hull seen from above, counter-clockwise.
+
+    Parameters
+    ----------
+    points : (n, 3) array [m]
+        Points on the ground, z roughly up.
+    """
+    if len(points) < 3:
+        return np.asarray(points, float).reshape(-1, 3)
+    ordered = sorted(map(tuple, np.asarray(points, float)))
+    hull: list[tuple] = []
+    for chain in (ordered, ordered[::-1]):
+        floor = len(hull)
+        for corner in chain:
+            while len(hull) - floor >= 2 and _turn(hull[-2], hull[-1], corner) <= 0.0:
+                hull.pop()
+            hull.append(corner)
+        hull.pop()
+    return np.array(hull)
+
+
+def _turn(a: tuple, b: tuple, c: tuple) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+class _Maker:
+    def __init__(self, dialect: Dialect, stamp: Any, lifetime: Any):
+        self._dialect, self._header, self._lifetime = dialect, stamp, lifetime
+        self._marker = dialect.message('visualization_msgs/msg/Marker')
+        self._color = dialect.message('std_msgs/msg/ColorRGBA')
+
+    def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
+        marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
+        marker.points = [point(self._dialect, start), point(self._dialect, end)]
+        return marker
+
+    def label(self, ns: str, number: int, place: Any, text: str) -> Any:
+        marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04),
+                           (1.0, 1.0, 1.0))
+        marker.pose.position = point(self._dialect, place)
+        marker.text = text
+        return marker
+
+    def line(self, ns: str, places: np.ndarray) -> Any:
+        marker = self._new(ns, 0, self._marker.LINE_STRIP, (0.008, 0.0, 0.0), _POLYGON)
+        marker.points = [point(self._dialect, place) for place in places]
+        return marker
+
+    def sphere(self, ns: str, place: Any) -> Any:
+        marker = self._new(ns, 0, self._marker.SPHERE, (0.03, 0.03, 0.03), _PRESSURE)
+        marker.pose.position = point(self._dialect, place)
+        return marker
+
+    def deletion(self, ns: str, number: int) -> Any:
+        return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
+
+    def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple) -> Any:
+        red, green, blue = color
+        return self._marker(header=self._header, ns=ns, id=number, type=kind,
+                            action=self._marker.ADD, scale=vector3(self._dialect, scale),
+                            color=self._color(r=red, g=green, b=blue, a=0.9),
+                            lifetime=self._lifetime)

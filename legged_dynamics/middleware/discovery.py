@@ -1,0 +1,144 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes a process on Cyclone DDS sees: ROS 2's environment variables, in Cyclone's terms."""
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from xml.sax.saxutils import quoteattr
+
+from legged_dynamics.exceptions import MiddlewareError
+
+RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
+_LOOPBACK = '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+_HIGHEST_DOMAIN = 232
+# DDS: ports 7400 + 250 domain + 10, 11, 12 ... belong to the processes of a domain
+_FIRST_PORT, _PORTS_PER_DOMAIN, _FIRST_PROCESS = 7400, 250, 10
+_LEASE_PORT = 249  # never a process's: their numbers end far below
+_LEASED_DOMAINS = range(1, 101)  # higher ones reach into the ports the system gives out itself
+_MOST_PROCESSES = 32  # rmw_cyclonedds' number; announcements go to so many ports per peer
+
+
+def domain_id(environ: Mapping[str, str] = os.environ) -> int:
+    """Return ROS_DOMAIN_ID, 0 when it is not set.
+
+    Raises
+    ------
+    MiddlewareError
+        When it is not a number from 0 to 232.
+    """
+    text = environ.get('ROS_DOMAIN_ID', '').strip() or '0'
+    if not text.isdecimal() or int(text) > _HIGHEST_DOMAIN:
+        raise MiddlewareError(f'expected ROS_DOMAIN_ID from 0 to {_HIGHEST_DOMAIN}, got {text!r}')
+    return int(text)
+
+
+def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
+    """Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
+
+    Raises
+    ------
+    MiddlewareError
+        When it is not one of the ranges.
+    """
+    default = 'LOCALHOST' if environ.get('ROS_LOCALHOST_ONLY', '') == '1' else 'SUBNET'
+    text = environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').strip().upper() or default
+    if text not in RANGES:
+        raise MiddlewareError(f'expected ROS_AUTOMATIC_DISCOVERY_RANGE to be one of '
+                              f'{", ".join(RANGES)}, got {text!r}')
+    return text
+
+
+def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
+    """Return Cyclone's configuration for the environment, as rmw_cyclonedds builds it.
+
+    With LOCALHOST everything stays on the loopback interface, without multicast. A CYCLONEDDS_URI
+    of the user's is appended and has the last word; the interface is then left to it.
+
+    Raises
+    ------
+    MiddlewareError
+        When an environment variable has a value that ROS 2 does not know.
+    """
+    reach = discovery_range(environ)
+    peers = [peer for peer in environ.get('ROS_STATIC_PEERS', '').split(';') if peer]
+    uri = environ.get('CYCLONEDDS_URI', '')
+    general = discovery = ''
+    if reach == 'LOCALHOST':
+        general = ('' if uri else _LOOPBACK) + '<AllowMulticast>false</AllowMulticast>'
+        peers.insert(0, 'localhost')
+    elif reach == 'OFF':
+        general = '<AllowMulticast>false</AllowMulticast>'
+        discovery = ('<ParticipantIndex>none</ParticipantIndex>'
+                     f'<Tag>ros_discovery_off_{os.getpid()}</Tag>')
+    if reach in ('SUBNET', 'LOCALHOST'):
+        listed = ''.join(f'<Peer address={quoteattr(peer)}/>' for peer in peers)
+        discovery = ('<ParticipantIndex>auto</ParticipantIndex>'
+                     f'<MaxAutoParticipantIndex>{_MOST_PROCESSES}</MaxAutoParticipantIndex>'
+                     + (f'<Peers>{listed}</Peers>' if listed else ''))
+    if reach == 'SYSTEM_DEFAULT':
+        return uri
+    own = (f'<CycloneDDS><Domain id="any"><General>{general}</General>'
+           f'<Discovery>{discovery}</Discovery></Domain></CycloneDDS>')
+    return f'{own},{uri}' if uri else own
+
+
+class DomainLease:
+    """A domain id that nobody on this machine uses, kept from others until closed.
+
+    For demonstrations and tests that run beside each other. Whoever leases finds a domain whose
+    first process's port is free, and holds one more port of that domain as a sign for the others.
+
+    Attributes
+    ----------
+    domain_id : int
+        The domain.
+
+    Raises
+    ------
+    MiddlewareError
+        When every domain is taken.
+    """
+
+    def __init__(self):
+        start = os.getpid() % len(_LEASED_DOMAINS)
+        for domain in (*_LEASED_DOMAINS[start:], *_LEASED_DOMAINS[:start]):
+            base = _FIRST_PORT + _PORTS_PER_DOMAIN * domain
+            sign = _bound(base + _LEASE_PORT)
+            probe = _bound(base + _FIRST_PROCESS) if sign is not None else None
+            if sign is not None and probe is not None:
+                probe.close()
+                self.domain_id, self._sign = domain, sign
+                return
+            if sign is not None:
+                sign.close()
+        raise MiddlewareError('every DDS domain from 1 to 100 is in use on this machine')
+
+    def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """Return an environment for processes that meet in this domain, on this machine only."""
+        kept = {key: value for key, value in environ.items()
+                if key not in ('CYCLONEDDS_URI', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS')}
+        return {**kept, 'ROS_DOMAIN_ID': str(self.domain_id),
+                'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+
+    def close(self) -> None:
+        """Give the domain back."""
+        self._sign.close()
+
+    def __enter__(self) -> DomainLease:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _bound(port: int) -> socket.socket | None:
+    """Return a socket on a UDP port, or None when somebody has it."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        made.bind(('', port))
+    except OSError:
+        made.close()
+        return None
+    return made

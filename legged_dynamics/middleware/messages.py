@@ -1,0 +1,168 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Message classes made from the table of definitions: plain dataclasses, field for field as ROS.
+
+They need no ROS and no DDS. Numeric sequences and arrays default to ``array.array`` (as rclpy's
+sequences are) and may be assigned any list, tuple or numpy array; it is converted when published.
+"""
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass, field, make_dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from typing import Any
+
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.middleware.definitions import DEFINITIONS
+
+# ROS primitive -> (struct code, default); the numeric codes are also those of array.array.
+PRIMITIVES: dict[str, tuple[str, Any]] = {
+    'bool': ('?', False), 'byte': ('c', b'\x00'),
+    'int8': ('b', 0), 'uint8': ('B', 0), 'int16': ('h', 0), 'uint16': ('H', 0),
+    'int32': ('i', 0), 'uint32': ('I', 0), 'int64': ('q', 0), 'uint64': ('Q', 0),
+    'float32': ('f', 0.0), 'float64': ('d', 0.0),
+}
+NUMERIC = frozenset(PRIMITIVES) - {'bool', 'byte'}
+_FIELD = re.compile(r'(?P<type>[\w/]+)(?P<array>\[(?P<size>\d*)\])?\s+(?P<name>\w+)'
+                    r'(?:\s*=\s*(?P<constant>\S+)|\s+(?P<default>\S+))?$')
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a message.
+
+    Attributes
+    ----------
+    name : str
+        Name as in the .msg file.
+    type : str
+        A primitive, 'string', or a full name such as 'std_msgs/msg/Header'.
+    size : int or None
+        None for a single value, 0 for a sequence, n for an array of n.
+    default : str or None
+        Default value's text.
+    """
+
+    name: str
+    type: str
+    size: int | None
+    default: str | None = None
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the field (or its elements) is a message itself."""
+        return '/' in self.type
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A parsed message definition: its full name, its fields in order, its constants."""
+
+    name: str
+    fields: tuple[Field, ...]
+    constants: dict[str, Any]
+
+
+@cache
+def definition(name: str) -> Definition:
+    """Return the definition of a message.
+
+    Raises
+    ------
+    MiddlewareError
+        When the table has no message of that name.
+    """
+    name = full_name(name)
+    if name not in DEFINITIONS:
+        close = get_close_matches(name, DEFINITIONS, n=1)
+        hint = f' Did you mean {close[0]}?' if close else ''
+        raise MiddlewareError(f'{name!r} is not in the table of messages.{hint} The messages are: '
+                              f'{", ".join(sorted(DEFINITIONS))}.')
+    package = name.split('/', 1)[0]
+    fields, constants = [], {}
+    for line in DEFINITIONS[name].strip().splitlines():
+        part = _FIELD.match(line.strip())
+        assert part is not None, line
+        kind = part['type']
+        if part['constant'] is not None:
+            constants[part['name']] = _value(kind, part['constant'])
+            continue
+        if kind not in PRIMITIVES and kind != 'string':
+            kind = full_name(kind if '/' in kind else f'{package}/{kind}')
+        size = None if part['array'] is None else int(part['size'] or 0)
+        fields.append(Field(part['name'], kind, size, part['default']))
+    return Definition(name, tuple(fields), constants)
+
+
+def full_name(name: str) -> str:
+    """Return 'package/msg/Type' for 'package/Type' or 'package/msg/Type'."""
+    parts = name.split('/')
+    return f'{parts[0]}/msg/{parts[1]}' if len(parts) == 2 else name
+
+
+@cache
+def message_class(name: str) -> type:
+    """Return the dataclass of a message, made when first asked for.
+
+    Parameters
+    ----------
+    name : str
+        Such as 'sensor_msgs/msg/JointState' or 'sensor_msgs/JointState'.
+
+    Returns
+    -------
+    type
+        A dataclass with the message's fields and constants and with ``ros_type``, its full name.
+
+    Raises
+    ------
+    MiddlewareError
+        When the table has no message of that name.
+    """
+    if full_name(name) != name:
+        return message_class(full_name(name))
+    message = definition(name)
+    members = [(entry.name, Any, _initial(entry)) for entry in message.fields]
+    made = make_dataclass(name.rsplit('/', 1)[1], members, slots=True,
+                          namespace={**message.constants, 'ros_type': name})
+    made.__module__ = __name__
+    made.__doc__ = f'{name}: {", ".join(entry.name for entry in message.fields)}.'
+    return made
+
+
+def type_name(message_type: type) -> str:
+    """Return the ROS name of a class made by :func:`message_class`.
+
+    Raises
+    ------
+    MiddlewareError
+        When the class is not one of these.
+    """
+    name = getattr(message_type, 'ros_type', None)
+    if name is None:
+        raise MiddlewareError(f'expected a message class such as '
+                              f'message_class("std_msgs/msg/Bool"), got {message_type!r}')
+    return name
+
+
+def _value(kind: str, text: str) -> Any:
+    if kind == 'byte':
+        return bytes([int(text)])
+    return float(text) if kind.startswith('float') else int(text)
+
+
+def _initial(entry: Field) -> Any:
+    if entry.size is None:
+        if entry.is_message:
+            return field(default_factory=message_class(entry.type))
+        if entry.default is not None:
+            return field(default=_value(entry.type, entry.default))
+        return field(default='' if entry.type == 'string' else PRIMITIVES[entry.type][1])
+    if entry.type in NUMERIC:
+        code = PRIMITIVES[entry.type][0]
+        blank = bytes(array(code).itemsize * entry.size)
+        return field(default_factory=partial(array, code, blank))
+    assert entry.size == 0, f'{entry.name}: arrays of a fixed size hold numbers only'
+    return field(default_factory=list)

@@ -1,0 +1,289 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Declared, typed, ranged parameters for the backends that have no rclpy, by rclpy's rules."""
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.middleware.arguments import Override
+from legged_dynamics.middleware.protocol import Dialect, Logger, Node
+from legged_dynamics.schema import Setting
+
+
+class ParameterType(Enum):
+    """The types a parameter can have; the numbers are rcl_interfaces'."""
+
+    NOT_SET = 0
+    BOOL = 1
+    INTEGER = 2
+    DOUBLE = 3
+    STRING = 4
+    BOOL_ARRAY = 6
+    INTEGER_ARRAY = 7
+    DOUBLE_ARRAY = 8
+    STRING_ARRAY = 9
+
+    @classmethod
+    def of(cls, value: Any) -> ParameterType:
+        """Return the type of a value.
+
+        Raises
+        ------
+        ConfigurationError
+            When a parameter cannot hold the value.
+        """
+        if value is None:
+            return cls.NOT_SET
+        if isinstance(value, (list, tuple, array)):
+            kinds = {cls.of(item) for item in value}
+            if len(kinds) == 1 and (kind := kinds.pop()) in _ARRAYS:
+                return _ARRAYS[kind]
+            raise ConfigurationError(f'expected a non-empty list of values of one type, '
+                                     f'got {list(value)!r}')
+        for kind, python_type in _SCALARS.items():
+            if type(value) is python_type:
+                return kind
+        raise ConfigurationError(f'expected a bool, int, float, str or a list of one of these, '
+                                 f'got {type(value).__name__} {value!r}')
+
+    @property
+    def text(self) -> str:
+        """Name for people."""
+        return self.name.lower().replace('_', ' ')
+
+
+_SCALARS = {ParameterType.BOOL: bool, ParameterType.INTEGER: int, ParameterType.DOUBLE: float,
+            ParameterType.STRING: str}
+_ARRAYS = {ParameterType.BOOL: ParameterType.BOOL_ARRAY,
+           ParameterType.INTEGER: ParameterType.INTEGER_ARRAY,
+           ParameterType.DOUBLE: ParameterType.DOUBLE_ARRAY,
+           ParameterType.STRING: ParameterType.STRING_ARRAY}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter's name and value."""
+
+    name: str
+    value: Any = None
+
+    @property
+    def type_(self) -> ParameterType:
+        """Type of the value."""
+        return ParameterType.NOT_SET if self.value is None or not _has_type(self.value) else (
+            ParameterType.of(self.value))
+
+
+@dataclass(frozen=True)
+class ParameterDescriptor:
+    """What is known of a parameter beside its value."""
+
+    description: str = ''
+    lower: float | None = None
+    upper: float | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class SetParametersResult:
+    """Answer to a wish to change parameters."""
+
+    successful: bool
+    reason: str = ''
+
+
+class ParameterStore:
+    """The parameters of one node.
+
+    Parameters
+    ----------
+    overrides : mapping of str to Override
+        Values from files and the command line, by parameter name.
+    """
+
+    def __init__(self, overrides: Mapping[str, Override]):
+        self._overrides = dict(overrides)
+        self._parameters: dict[str, Parameter] = {}
+        self._types: dict[str, ParameterType] = {}
+        self._descriptors: dict[str, ParameterDescriptor] = {}
+        self._callbacks: list[Callable[[list[Parameter]], SetParametersResult]] = []
+
+    def declare(self, name: str, value: Any, descriptor: ParameterDescriptor | None) -> Parameter:
+        """Declare a parameter with its default, or with its type and no value.
+
+        Raises
+        ------
+        ConfigurationError
+            When it is declared already, or default or override have a wrong type or are out of
+            range or are refused by a callback.
+        """
+        if name in self._parameters:
+            raise ConfigurationError(f'parameter {name!r} is declared already')
+        descriptor = descriptor or ParameterDescriptor()
+        if isinstance(value, ParameterType):
+            kind, value = value, None
+        else:
+            kind = ParameterType.of(value)
+        override = self._overrides.get(name)
+        source = 'default'
+        if override is not None:
+            value, source = override.value, override.source
+        if value is not None:
+            fault = _fault(name, value, kind, descriptor)
+            if not fault:
+                fault = self._ask_callbacks([Parameter(name, value)]).reason
+            if fault:
+                raise ConfigurationError(f'{fault} ({source})')
+        self._types[name], self._descriptors[name] = kind, descriptor
+        self._parameters[name] = Parameter(name, _plain(value))
+        return self._parameters[name]
+
+    def has(self, name: str) -> bool:
+        """Tell whether a parameter is declared."""
+        return name in self._parameters
+
+    def get(self, name: str) -> Parameter:
+        """Return a declared parameter.
+
+        Raises
+        ------
+        ConfigurationError
+            When it is not declared.
+        """
+        if name not in self._parameters:
+            raise ConfigurationError(f'parameter {name!r} is not declared.'
+                                     f'{_hint(name, self._parameters)}')
+        return self._parameters[name]
+
+    def set(self, parameters: Iterable[Parameter]) -> SetParametersResult:
+        """Change parameters, all or none; type, range, read-only and callbacks are asked."""
+        wanted = list(parameters)
+        for parameter in wanted:
+            name = parameter.name
+            if name not in self._parameters:
+                return SetParametersResult(False, f'parameter {name!r} is not declared.'
+                                                  f'{_hint(name, self._parameters)}')
+            if self._descriptors[name].read_only:
+                return SetParametersResult(False, f'parameter {name!r} is read-only')
+            fault = _fault(name, parameter.value, self._types[name], self._descriptors[name])
+            if fault:
+                return SetParametersResult(False, fault)
+        answer = self._ask_callbacks(wanted)
+        if answer.successful:
+            for parameter in wanted:
+                self._parameters[parameter.name] = Parameter(parameter.name,
+                                                             _plain(parameter.value))
+        return answer
+
+    def add_callback(self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
+        """Have a callback accept or refuse changes."""
+        self._callbacks.append(callback)
+
+    def warn_of_undeclared(self, logger: Logger) -> None:
+        """Warn of every override meant for this node that no declaration took."""
+        for name, override in self._overrides.items():
+            if name not in self._parameters and not override.is_for_all:
+                logger.warning(f'parameter {name!r} from {override.source} is not one of this '
+                               f'node and has no effect.{_hint(name, self._parameters)}')
+
+    def _ask_callbacks(self, wanted: list[Parameter]) -> SetParametersResult:
+        for callback in self._callbacks:
+            answer = callback(wanted)
+            if not answer.successful:
+                return SetParametersResult(False, answer.reason or 'refused by the node')
+        return SetParametersResult(True)
+
+
+def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+                     read_only: bool = False) -> dict[str, Any]:
+    """Declare a table of settings as parameters and return their checked values by name.
+
+    Parameters
+    ----------
+    node : Node
+        Node whose parameters they become.
+    dialect : Dialect
+        The node's dialect.
+    settings : iterable of Setting
+        The table; an empty list as default declares a list without a value.
+    read_only : bool
+        Whether they may be changed at run time.
+
+    Raises
+    ------
+    ConfigurationError
+        When an override has the wrong type or is out of range.
+    """
+    values = {}
+    for setting in settings:
+        default = setting.default
+        if default == [] or default == ():
+            default = (dialect.parameter_type.DOUBLE_ARRAY if setting.unit else
+                       dialect.parameter_type.STRING_ARRAY)
+        bounds = (setting.lower, setting.upper)
+        descriptor = dialect.parameter_descriptor(
+            description=setting.text, range=None if bounds == (None, None) else bounds,
+            read_only=read_only)
+        value = node.declare_parameter(setting.name, default, descriptor).value
+        if isinstance(value, array):
+            value = list(value)
+        values[setting.name] = setting.check(list(setting.default) if value is None else value)
+    return values
+
+
+def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+                    values: dict[str, Any]) -> None:
+    """Keep ``values`` up to date with changes at run time, refusing those out of range."""
+    table = {setting.name: setting for setting in settings}
+
+    def change(parameters: list[Any]) -> Any:
+        try:
+            wanted = {parameter.name: table[parameter.name].check(
+                list(parameter.value) if isinstance(parameter.value, array) else parameter.value)
+                for parameter in parameters if parameter.name in table}
+        except ConfigurationError as error:
+            return dialect.set_parameters_result(False, str(error))
+        values.update(wanted)
+        return dialect.set_parameters_result(True)
+    node.add_on_set_parameters_callback(change)
+
+
+def _fault(name: str, value: Any, kind: ParameterType, descriptor: ParameterDescriptor) -> str:
+    about = f'. {descriptor.description}' if descriptor.description else ''
+    is_list = kind in _ARRAYS.values()
+    if not (is_list and not _has_type(value)):
+        try:
+            got = ParameterType.of(value)
+        except ConfigurationError as error:
+            return f'parameter {name!r}: {error}'
+        if got is not kind:
+            hint = ' (write a decimal point: 5.0)' if 'DOUBLE' in kind.name and (
+                'INTEGER' in got.name) else ''
+            return (f'parameter {name!r}: expected {kind.text}, got {got.text} '
+                    f'{value!r}{hint}{about}')
+    low = -float('inf') if descriptor.lower is None else descriptor.lower
+    high = float('inf') if descriptor.upper is None else descriptor.upper
+    numbers = value if is_list else [value]
+    if any(type(item) in (int, float) and not low <= item <= high for item in numbers):
+        return (f'parameter {name!r}: expected a value from {low:g} to {high:g}, '
+                f'got {value!r}{about}')
+    return ''
+
+
+def _has_type(value: Any) -> bool:
+    return not (isinstance(value, (list, tuple, array)) and len(value) == 0)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, array)) else value
+
+
+def _hint(name: str, declared: Iterable[str]) -> str:
+    close = get_close_matches(name, list(declared), n=1)
+    return f' Did you mean {close[0]!r}?' if close else ''

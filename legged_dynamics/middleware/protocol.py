@@ -1,0 +1,207 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The seam between components and middleware: the few node methods we use, as rclpy spells them.
+
+A real rclpy node satisfies :class:`Node` unchanged; so do the nodes of the Cyclone DDS backend and
+of the in-process loopback. What differs between them beside the node (message classes, QoS
+profiles, parameter descriptors) a component takes from its :class:`Dialect`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+
+class Publisher(Protocol):
+    """Sends messages on one topic."""
+
+    def publish(self, msg: Any) -> None:
+        """Send a message."""
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscriptions match now."""
+
+
+class Timer(Protocol):
+    """Calls back periodically on the node's clock."""
+
+    def cancel(self) -> None:
+        """Stop calling back."""
+
+
+class Time(Protocol):
+    """A point in time."""
+
+    @property
+    def nanoseconds(self) -> int:
+        """Time since the epoch of the clock [ns]."""
+
+
+class Clock(Protocol):
+    """The node's clock: wall time, or simulated time from /clock."""
+
+    def now(self) -> Time:
+        """Return the present time."""
+
+
+class Logger(Protocol):
+    """The node's log; a throttle is per place in the code, as in rclpy."""
+
+    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
+        """Log for developers."""
+
+    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
+        """Log what a user may want to know."""
+
+    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
+        """Log what should not be, but can be lived with."""
+
+    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
+        """Log what stops something from working."""
+
+
+class Parameter(Protocol):
+    """A declared parameter."""
+
+    @property
+    def name(self) -> str:
+        """Name, dotted."""
+
+    @property
+    def value(self) -> Any:
+        """Value: bool, int, float, str or a list of one of these; None when it has none."""
+
+
+@runtime_checkable
+class Node(Protocol):
+    """What a component may ask of its node."""
+
+    def get_name(self) -> str:
+        """Return the node's name after remapping."""
+
+    def get_namespace(self) -> str:
+        """Return the node's namespace, '/' for none."""
+
+    def get_logger(self) -> Logger:
+        """Return the node's logger."""
+
+    def get_clock(self) -> Clock:
+        """Return the node's clock."""
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
+        """Return a publisher; the topic is relative, private ('~/x') or absolute."""
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
+                            qos_profile: Any) -> Any:
+        """Return a subscription whose callback gets each message; one callback runs at a time."""
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
+        """Return a timer [s]."""
+
+    def destroy_publisher(self, publisher: Any) -> Any:
+        """Take a publisher off the bus."""
+
+    def destroy_subscription(self, subscription: Any) -> Any:
+        """Take a subscription off the bus."""
+
+    def destroy_timer(self, timer: Any) -> Any:
+        """Stop and forget a timer."""
+
+    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Parameter:
+        """Declare a parameter with its default (or its type) and return it, override applied."""
+
+    def has_parameter(self, name: str) -> bool:
+        """Tell whether a parameter is declared."""
+
+    def get_parameter(self, name: str) -> Parameter:
+        """Return a declared parameter."""
+
+    def add_on_set_parameters_callback(self, callback: Callable[[list[Any]], Any]) -> None:
+        """Have ``callback(parameters) -> result`` accept or refuse changes at run time."""
+
+
+class QoS(Protocol):
+    """The QoS profiles that components use."""
+
+    @property
+    def sensor_data(self) -> Any:
+        """Best effort, keep last 5: matches every publisher."""
+
+    @property
+    def latched(self) -> Any:
+        """Reliable, transient local, keep last 1: late subscriptions get the last message."""
+
+    def reliable(self, depth: int = 10) -> Any:
+        """Return reliable, volatile, keep last ``depth``."""
+
+    def best_effort(self, depth: int = 10) -> Any:
+        """Return best effort, volatile, keep last ``depth``."""
+
+
+class Dialect(Protocol):
+    """What differs between the backends beside the node.
+
+    Attributes
+    ----------
+    parameter_type : Enum
+        BOOL, INTEGER, DOUBLE, STRING, BOOL_ARRAY, INTEGER_ARRAY, DOUBLE_ARRAY, STRING_ARRAY: given
+        in place of a default, they declare a parameter that has a type but no value.
+    """
+
+    parameter_type: Any
+
+    @property
+    def qos(self) -> QoS:
+        """Profiles for publishers and subscriptions."""
+
+    def message(self, name: str) -> Any:
+        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
+
+    def parameter_descriptor(self, description: str = '',
+                             range: tuple[float | None, float | None] | None = None,
+                             read_only: bool = False) -> Any:
+        """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
+
+    def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
+        """Return the answer of an on-set-parameters callback."""
+
+
+class Component:
+    """A node's work, written once for every backend.
+
+    The constructor declares parameters and nothing else. ``configure`` creates what the component
+    needs, ``activate`` starts it, ``deactivate`` brings its outputs to a safe state and stops it,
+    ``cleanup`` releases what ``configure`` made; each raises a ``LeggedDynamicsError`` when it
+    cannot. On ROS 2 they are bound to the lifecycle transitions; elsewhere the runner walks
+    through them. ``on_fault`` is told of every exception that a callback let through.
+
+    Attributes
+    ----------
+    default_name : str
+        Node name when none is given.
+    node : Node
+        Handle to the bus.
+    dialect : Dialect
+        Message classes, QoS profiles and descriptors of the backend.
+    """
+
+    default_name = 'component'
+
+    def __init__(self, node: Node, dialect: Dialect):
+        self.node = node
+        self.dialect = dialect
+
+    def configure(self) -> None:
+        """Read parameters and create publishers, subscriptions and timers."""
+
+    def activate(self) -> None:
+        """Start working."""
+
+    def deactivate(self) -> None:
+        """Stop working, leaving every output safe."""
+
+    def cleanup(self) -> None:
+        """Release everything that configure made."""
+
+    def on_fault(self, error: Exception) -> None:
+        """Take note of an exception that one of the callbacks let through."""

@@ -1,0 +1,104 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a component as a process: the one place that chooses between ROS 2 and Cyclone DDS."""
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+
+from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
+from legged_dynamics.middleware.lifecycle import ComponentHost, report_fault
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.signals import stopped_by_signals
+
+BACKENDS = ('rclpy', 'cyclonedds')
+CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
+
+
+def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the backend: the one the environment names, else rclpy where it is installed.
+
+    Raises
+    ------
+    MiddlewareError
+        When the environment names an unknown backend, or neither can be imported.
+    """
+    wanted = environ.get(CHOICE, '')
+    if wanted and wanted not in BACKENDS:
+        raise MiddlewareError(f'expected {CHOICE} to be one of {", ".join(BACKENDS)}, '
+                              f'got {wanted!r}')
+    for backend in (wanted,) if wanted else BACKENDS:
+        if find_spec(backend) is not None:
+            return backend
+    missing = wanted or 'neither rclpy nor cyclonedds'
+    raise MiddlewareError(f'{missing} cannot be imported: source a ROS 2 installation, or '
+                          'pip install "legged_dynamics[dds]"')
+
+
+def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:
+    """Run a component until Ctrl-C or SIGTERM and return the process's exit code.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+    argv : sequence of str, optional
+        Command line without the program's name, ``--ros-args`` included; sys.argv when None.
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _runner(choose_backend())(component_class, argv)
+    except LeggedDynamicsError as error:
+        print(f'{component_class.default_name}: {error}', file=sys.stderr)
+        return 1
+
+
+def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
+    if backend == 'cyclonedds':
+        return run_on_cyclone
+    try:
+        from legged_dynamics.middleware.ros2 import run_on_ros2
+    except ImportError as error:
+        raise MiddlewareError(f'rclpy is there but cannot be used: {error}; source the ROS 2 '
+                              f'installation, or set {CHOICE}=cyclonedds') from error
+    return run_on_ros2
+
+
+def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
+    """Run a component on Cyclone DDS; see ``run``.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bus cannot be joined or the arguments are wrong.
+    """
+    from legged_dynamics.middleware.cyclone import CycloneBus
+
+    bus = CycloneBus()
+    with stopped_by_signals(bus.stop):
+        try:
+            node = bus.create_node(component_class.default_name, argv)
+            host = ComponentHost(component_class, node)
+            try:
+                host.start()
+            except LeggedDynamicsError as error:
+                node.get_logger().error(f'cannot start: {error}')
+                return 1
+            except Exception as error:
+                report_fault(host.component, node.get_logger(), error)
+                return 1
+            else:
+                # the compiler's objects are here to stay; scanning them would stall callbacks
+                gc.collect()
+                gc.freeze()
+                bus.spin()
+                return 0
+            finally:
+                host.stop()
+        except SystemExit as request:
+            return request.code if isinstance(request.code, int) else int(bool(request.code))
+        finally:
+            bus.close()

@@ -1,0 +1,297 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes on a real DDS bus on the loopback interface: within a process and between two."""
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.protocol import Node
+from legged_dynamics.middleware.qos import QoSProfile
+
+cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytestmark = pytest.mark.dds
+
+DIALECT = StandaloneDialect()
+QOS = DIALECT.qos
+STRING = DIALECT.message('std_msgs/msg/String')
+WRENCH = DIALECT.message('geometry_msgs/msg/WrenchStamped')
+JOINT_STATE = DIALECT.message('sensor_msgs/msg/JointState')
+JOINTS = [f'joint_{i}' for i in range(12)]
+ECHO = Path(__file__).parent / 'echo_component.py'
+PATIENCE_S = 20.0  # only a broken bus needs so long
+
+
+def spin_until(bus, condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < end:
+        bus.spin_once(0.05)
+    assert condition()
+
+
+@pytest.fixture(scope='module')
+def environ():
+    with DomainLease() as lease:
+        yield lease.environment()
+
+
+@pytest.fixture
+def bus(environ):
+    made = cyclone.CycloneBus(environ)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def start(environ):
+    """Return a function that starts a process running the echo component."""
+    started = []
+
+    def run(*argv, **options):
+        process = subprocess.Popen(
+            [sys.executable, str(ECHO), *argv], stderr=subprocess.PIPE, text=True,
+            env={**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}, **options)
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_messages_between_nodes_of_one_process(bus):
+    node = bus.create_node('node')
+    assert isinstance(node, Node)
+    seen = []
+    node.create_subscription(STRING, '~/x', lambda m: seen.append(m.data), 10)
+    publisher = node.create_publisher(STRING, '/node/x', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    for text in ('', 'é', 'x' * 100_000):
+        publisher.publish(convert.string(DIALECT, text))
+    spin_until(bus, lambda: len(seen) == 3)
+    assert seen == ['', 'é', 'x' * 100_000]
+
+
+def test_latched_messages_reach_who_comes_late(bus):
+    node = bus.create_node('node')
+    seen = {}
+    for depth in (1, 3):
+        qos = QoSProfile(depth=depth, latched=True)
+        publisher = node.create_publisher(STRING, f'latched_{depth}', qos)
+        for text in 'abcd':
+            publisher.publish(convert.string(DIALECT, text))
+        seen[depth] = received = []
+        node.create_subscription(STRING, f'latched_{depth}',
+                                 lambda m, received=received: received.append(m.data),
+                                 QoSProfile(depth=10, latched=True))
+    spin_until(bus, lambda: seen[1] and len(seen[3]) >= 3)
+    bus.spin(0.1)
+    assert seen == {1: ['d'], 3: ['b', 'c', 'd']}
+
+
+@pytest.mark.parametrize(('offered', 'asked', 'matches'), [
+    (QOS.reliable(1), QOS.sensor_data, True),
+    (QOS.sensor_data, QOS.reliable(1), False),
+    (QOS.reliable(1), QOS.latched, False),
+    (QOS.latched, QOS.reliable(1), True),
+])
+def test_who_matches_whom(bus, offered, asked, matches):
+    node = bus.create_node('node')
+    node.create_subscription(STRING, 'qos', lambda m: None, asked)
+    publisher = node.create_publisher(STRING, 'qos', offered)
+    if matches:
+        spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    else:
+        bus.spin(0.2)
+        assert publisher.get_subscription_count() == 0
+
+
+def test_two_buses_in_one_process_and_domain(environ):
+    first, second = cyclone.CycloneBus(environ), cyclone.CycloneBus(environ)
+    publisher = first.create_node('a').create_publisher(STRING, 'shared', QOS.latched)
+    publisher.publish(convert.string(DIALECT, 'hello'))
+    seen = []
+    second.create_node('b').create_subscription(STRING, 'shared', seen.append, QOS.latched)
+    spin_until(second, lambda: seen)
+    first.close()
+    again = second.create_node('c').create_publisher(STRING, 'shared', QOS.latched)
+    again.publish(convert.string(DIALECT, 'still here'))
+    spin_until(second, lambda: len(seen) == 2)
+    second.close()
+
+
+def test_destroyed_endpoints_leave_the_bus(bus):
+    node = bus.create_node('node')
+    seen = []
+    subscription = node.create_subscription(STRING, 'gone', seen.append, 10)
+    publisher = node.create_publisher(STRING, 'gone', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(convert.string(DIALECT, 'not taken any more'))
+    node.destroy_subscription(subscription)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 0)
+    assert seen == []
+    assert '/gone' in [info.topic for info in bus.topics()]
+    node.destroy_publisher(publisher)
+    spin_until(bus, lambda: '/gone' not in [info.topic for info in bus.topics()])
+
+
+def test_a_callback_may_destroy_its_own_subscription(bus):
+    node = bus.create_node('node')
+    seen = []
+
+    def once(message):
+        seen.append(message.data)
+        node.destroy_subscription(subscription)
+
+    subscription = node.create_subscription(STRING, 'once', once, 10)
+    publisher = node.create_publisher(STRING, 'once', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    for text in 'abc':
+        publisher.publish(convert.string(DIALECT, text))
+    spin_until(bus, lambda: seen)
+    bus.spin(0.1)
+    assert seen == ['a']
+
+
+def test_timers_fire_without_any_subscription(bus):
+    node = bus.create_node('node')
+    ticks = []
+    node.create_timer(0.01, lambda: ticks.append(1))
+    spin_until(bus, lambda: len(ticks) >= 5)
+
+
+def test_the_loop_sleeps_when_there_is_nothing_to_do(bus):
+    bus.create_node('node').create_timer(0.05, lambda: None)
+    turns = 0
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        bus.spin_once(0.05)
+        turns += 1
+    assert turns < 100
+
+
+def test_simulated_time(bus):
+    source = bus.create_node('sim').create_publisher(
+        DIALECT.message('rosgraph_msgs/msg/Clock'), '/clock', QOS.reliable(1))
+    clock = bus.create_node('node', parameters={'use_sim_time': True}).get_clock()
+    spin_until(bus, lambda: source.get_subscription_count() == 1)
+    source.publish(convert.clock(DIALECT, 42))
+    spin_until(bus, lambda: clock.now().nanoseconds == 42)
+
+
+def test_a_fault_in_a_callback_goes_to_the_handler(bus):
+    node = bus.create_node('node')
+    faults = []
+    node.fault_handler = faults.append
+    node.create_timer(0.01, lambda: 1 / 0)
+    spin_until(bus, lambda: len(faults) >= 2)
+    assert isinstance(faults[0], ZeroDivisionError)
+
+
+def test_wrong_environments_are_explained(environ):
+    with pytest.raises(MiddlewareError, match='ROS_DOMAIN_ID from 0 to 232'):
+        cyclone.CycloneBus({**environ, 'ROS_DOMAIN_ID': '1000'})
+    # a domain of its own: Cyclone keeps the configuration of a domain that a process has joined
+    with DomainLease() as other, pytest.raises(MiddlewareError, match='cannot join domain'):
+        cyclone.CycloneBus({**other.environment(), 'CYCLONEDDS_URI': '<CycloneDDS><Doma'})
+
+
+def test_500_hz_between_processes_without_loss_and_a_clean_end(bus, start):
+    process = start('--ros-args', '-r', '__ns:=/lab', '-r', 'joint_states:=/robot/joints')
+    node = bus.create_node('robot', namespace='/robot')
+    sent, echoed, raw, states = [], [], [], []
+    publisher = node.create_publisher(JOINT_STATE, 'joints', QOS.reliable(500))
+    answers = node.create_subscription(
+        WRENCH, '/lab/echo/wrench', lambda m: echoed.append(convert.read_wrench(m)),
+        QOS.reliable(500))
+    recorder = node.create_raw_subscription(
+        'geometry_msgs/msg/WrenchStamped', '/lab/echo/wrench',
+        lambda cdr, ns: raw.append((cdr, ns, recorder.source_ns)), QOS.reliable(500))
+    node.create_subscription(STRING, '/lab/echo/state', lambda m: states.append(m.data),
+                             QOS.latched)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    spin_until(bus, lambda: answers.get_publisher_count() == 1 and states)
+
+    def tick():
+        if len(sent) < 1500:
+            position = np.arange(12.0) + len(sent)
+            message = convert.joint_state(DIALECT, time.time_ns(), JOINTS[::-1], position[::-1],
+                                          np.zeros(12))
+            sent.append((convert.stamp_ns(message.header.stamp), position[:6].tolist()))
+            publisher.publish(message)
+
+    node.create_timer(0.002, tick)
+    spin_until(bus, lambda: len(sent) == 1500)
+    spin_until(bus, lambda: len(echoed) == len(raw) == 1500)
+    assert [(stamp, wrench.tolist()) for stamp, wrench in echoed] == sent
+    assert states == ['active']
+
+    for (cdr, received_ns, source_ns), (stamp, _) in zip(raw, sent):
+        message = deserialize(cdr, 'geometry_msgs/msg/WrenchStamped')
+        assert convert.stamp_ns(message.header.stamp) == stamp
+        assert serialize(message) == cdr
+        assert stamp < source_ns < received_ns
+
+    found = {info.topic: info for info in bus.topics()}
+    assert found['/lab/echo/state'] == ('/lab/echo/state', 'std_msgs/msg/String',
+                                        QoSProfile(1, True, True))
+    assert found['/robot/joints'].type == 'sensor_msgs/msg/JointState'
+    assert found['/lab/echo/wrench'].qos.reliable
+
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == 0
+    log = process.stderr.read()
+    assert '[lab.echo]: deactivated' in log
+    assert '[lab.echo]: cleaned up' in log
+    assert 'Traceback' not in log
+    spin_until(bus, lambda: answers.get_publisher_count() == 0)
+
+
+def test_sigterm_and_a_faulty_message_between_processes(bus, start):
+    process = start()
+    node = bus.create_node('robot')
+    echoed = []
+    publisher = node.create_publisher(JOINT_STATE, 'joint_states', 10)
+    answers = node.create_subscription(WRENCH, '/echo/wrench', echoed.append, 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    spin_until(bus, lambda: answers.get_publisher_count() == 1)
+    publisher.publish(convert.joint_state(DIALECT, 1, JOINTS[1:], np.zeros(11), np.zeros(11)))
+    publisher.publish(convert.joint_state(DIALECT, 2, JOINTS, np.zeros(12), np.zeros(12)))
+    spin_until(bus, lambda: echoed)
+    assert convert.stamp_ns(echoed[0].header.stamp) == 2
+    process.terminate()
+    assert process.wait(PATIENCE_S) == 0
+    assert 'joint_states: joint_0 is missing' in process.stderr.read()
+
+
+@pytest.mark.parametrize(('argv', 'code', 'text'), [
+    (['-p', 'fail_in:=configure'], 1, 'told to fail in configure'),
+    (['-p', 'gain:=3.0'], 1, "'gain': expected a value from 0 to 2, got 3.0"),
+    (['-p', 'gain:=3'], 1, "'gain': expected double, got integer 3"),
+    (['-p', 'gain'], 1, 'expected -p name:=value'),
+    (['-p', 'gian:=1.0', '-p', 'fail_in:=exit'], 7, "Did you mean 'gain'?"),
+])
+def test_a_process_that_cannot_start_says_why(start, argv, code, text):
+    process = start('--ros-args', *argv)
+    assert process.wait(PATIENCE_S) == code
+    log = process.stderr.read()
+    assert text in log
+    assert 'Traceback' not in log
+
+
+def test_a_defect_in_configure_is_shown_with_its_place(start):
+    process = start('--ros-args', '-p', 'fail_in:=defect')
+    assert process.wait(PATIENCE_S) == 1
+    log = process.stderr.read()
+    assert 'ZeroDivisionError: told to have a defect' in log
+    assert 'in configure' in log

@@ -1,0 +1,152 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A component as a lifecycle node on real ROS 2; runs where rclpy can be imported."""
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.discovery import DomainLease
+
+rclpy = pytest.importorskip('rclpy')
+lifecycle = pytest.importorskip('lifecycle_msgs.srv')
+ros2 = pytest.importorskip('legged_dynamics.middleware.ros2')
+pytestmark = pytest.mark.dds
+
+DIALECT = ros2.RclpyDialect()
+JOINTS = [f'joint_{i}' for i in range(12)]
+ECHO = Path(__file__).parent / 'echo_component.py'
+PATIENCE_S = 20.0  # only a broken bus needs so long
+
+
+@pytest.fixture(scope='module')
+def environ():
+    with DomainLease() as lease:
+        # a CYCLONEDDS_URI of the user's keeps ROS 2 itself on the loopback; it must stay
+        yield {**lease.environment(), **{key: value for key, value in os.environ.items()
+                                         if key == 'CYCLONEDDS_URI'}}
+
+
+@pytest.fixture(scope='module')
+def context(environ):
+    before = dict(os.environ)
+    os.environ.update(environ)
+    made = rclpy.Context()
+    rclpy.init(context=made)
+    os.environ.clear()
+    os.environ.update(before)
+    yield made
+    rclpy.shutdown(context=made)
+
+
+@pytest.fixture
+def node(context):
+    made = rclpy.create_node('tester', context=context)
+    yield made
+    made.destroy_node()
+
+
+@pytest.fixture
+def spin_until(node, context):
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def spin(condition):
+        end = time.monotonic() + PATIENCE_S
+        while not condition() and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.05)
+        assert condition()
+
+    yield spin
+    executor.shutdown()
+
+
+@pytest.fixture
+def start(environ):
+    started = []
+
+    def run(*argv):
+        process = subprocess.Popen(
+            [sys.executable, str(ECHO), '--ros-args', *argv], stderr=subprocess.PIPE, text=True,
+            env={**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'rclpy'})
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def echo_topics(node):
+    seen = []
+    publisher = node.create_publisher(DIALECT.message('sensor_msgs/msg/JointState'),
+                                      'joint_states', DIALECT.qos.reliable(500))
+    node.create_subscription(DIALECT.message('geometry_msgs/msg/WrenchStamped'), '/echo/wrench',
+                             lambda m: seen.append(convert.read_wrench(m)),
+                             DIALECT.qos.reliable(500))
+    return publisher, seen
+
+
+def test_it_starts_itself_survives_a_fault_and_ends_cleanly(start, echo_topics, spin_until):
+    process = start()
+    publisher, seen = echo_topics
+    spin_until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(convert.joint_state(DIALECT, 1, JOINTS[1:], [0.0] * 11, [0.0] * 11))
+    position = [float(i) for i in range(12)]
+    publisher.publish(convert.joint_state(DIALECT, 2, JOINTS, position, [0.0] * 12))
+    spin_until(lambda: seen)
+    assert (seen[0][0], seen[0][1].tolist()) == (2, position[:6])
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == 0
+    log = process.stderr.read()
+    for text in ('joint_0 is missing', 'deactivated', 'cleaned up'):
+        assert text in log
+    assert 'Traceback' not in log
+
+
+def test_a_manager_may_walk_it_through_its_life(start, node, echo_topics, spin_until):
+    start('-p', 'autostart:=false')
+    publisher, _ = echo_topics
+    state = node.create_client(lifecycle.GetState, '/echo/get_state')
+    change = node.create_client(lifecycle.ChangeState, '/echo/change_state')
+    spin_until(change.service_is_ready)
+    spin_until(state.service_is_ready)
+
+    def ask(client, request):
+        answer = client.call_async(request)
+        spin_until(answer.done)
+        return answer.result()
+
+    def goes_to(label, transition):
+        request = lifecycle.ChangeState.Request()
+        request.transition.label = transition
+        assert ask(change, request).success
+        assert ask(state, lifecycle.GetState.Request()).current_state.label == label
+
+    assert ask(state, lifecycle.GetState.Request()).current_state.label == 'unconfigured'
+    assert publisher.get_subscription_count() == 0
+    for label, transition in (('inactive', 'configure'), ('active', 'activate'),
+                              ('inactive', 'deactivate'), ('active', 'activate')):
+        goes_to(label, transition)
+    spin_until(lambda: publisher.get_subscription_count() >= 1)
+
+
+@pytest.mark.parametrize(('argv', 'text'), [
+    (['-p', 'fail_in:=configure'], 'told to fail in configure'),
+    (['-p', 'gain:=3.0'], "parameter 'gain'"),
+    (['-p', 'gain:=3'], "parameter 'gain'"),
+    (['-p', 'gain'], 'expected -p name:=value'),
+])
+def test_a_process_that_cannot_start_says_why(start, argv, text):
+    process = start(*argv)
+    assert process.wait(PATIENCE_S) == 1
+    log = process.stderr.read()
+    assert text in log
+    assert 'Traceback' not in log

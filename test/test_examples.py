@@ -1,0 +1,18 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The examples run, and say something."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parent.parent / 'examples').glob('*.py'))
+
+
+@pytest.mark.parametrize('path', EXAMPLES, ids=lambda p: p.stem)
+def test_example_runs(path):
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert len(path.read_text().splitlines()) <= 80
