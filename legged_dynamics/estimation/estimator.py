@@ -75,6 +75,7 @@ class GroundReactionEstimator:
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
         self._fill(arrays.robot, table)
         self._window, self._memory, self._row = arrays.window, arrays.memory, arrays.row
+        self._window_stamps = arrays.stamps
         self._output_size = int(self._index['output_size'])
         self._slices = self._input_slices(nj, nf)
         self._period = round(1e9 / settings.rate)
@@ -93,14 +94,12 @@ class GroundReactionEstimator:
     def reset(self) -> None:
         """Forget all measurements; the next estimates warm up again."""
         self._memory[:] = 0.0
-        self._memory[self._index['head']] = -1.0
         feet = int(self._index['standing'])
         self._memory[feet:feet + len(self.feet)] = 0.5
         self._memory[self._index['up'] + 2] = 1.0
-        self._memory[self._index['last_time']] = -np.inf
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.settings.half_window + 1)
-        self._newest = self._epoch = _NEVER
+        self._newest = _NEVER
 
     def update(self, measurement: Measurement,
                contact: Sequence[bool] | None = None) -> GroundReaction:
@@ -128,6 +127,7 @@ class GroundReactionEstimator:
         if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
             faults = self._check_time(stamp)
         self._fill_row(measurement, contact)
+        self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
         out[0] = faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
@@ -143,7 +143,6 @@ class GroundReactionEstimator:
     def _check_time(self, stamp: int) -> int:
         """Return the fault bits of an uneven step in time, and start anew where it is too much."""
         if self._newest == _NEVER:
-            self._epoch = stamp
             return 0
         step = stamp - self._newest
         if step == 0:
@@ -152,7 +151,6 @@ class GroundReactionEstimator:
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self.reset()
-        self._epoch = stamp
         return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
     def _input_slices(self, nj: int, nf: int) -> list[slice]:
@@ -165,7 +163,6 @@ class GroundReactionEstimator:
         row = self._row
         position, velocity, effort, gyro, acceleration, orientation, given = self._slices
         nj = self.model.n_joints
-        row[0] = (m.stamp_ns - self._epoch) * 1e-9
         try:
             if not (len(m.position) == nj == len(m.velocity)
                     and (m.effort is None or len(m.effort) == nj)):

@@ -29,7 +29,7 @@ INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orie
 OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
           'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
-MEMORY = ('filled', 'head', 'last_time', 'up', 'up_known', 'oriented', 'filter_ready',
+MEMORY = ('filled', 'up', 'up_known', 'oriented', 'filter_ready',
           'standing', 'contact_state', 'filter')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
@@ -64,7 +64,7 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
                           nc * nc), 'output_size'),
-        **_place(MEMORY, (1, 1, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
+        **_place(MEMORY, (1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
         layout[name] = value
@@ -114,7 +114,8 @@ class Arrays(NamedTuple):
 
     robot: Robot
     scratch: Scratch
-    window: np.ndarray          # (samples, input_size), a ring
+    window: np.ndarray          # (samples, input_size), oldest first
+    stamps: np.ndarray          # (samples + 1,) int [ns] of its rows, and of the newest to come
     memory: np.ndarray          # (memory_size,)
     row: np.ndarray             # (input_size,), the newest measurement
 
@@ -137,7 +138,8 @@ def unpack(layout, integers, floats):
     topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix_at(integers, at, nf, N_INDEX)
     columns, at = matrix_at(integers, at, nj, nc + 1)
-    active = integers[at:at + nc]
+    active, at = integers[at:at + nc], at + nc
+    stamps = integers[at:at + layout.samples + 1]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
     geometry, at = matrix_at(floats, at, nf, N_GEOMETRY)
     bodies, at = matrix_at(floats, at, nb, N_BODY_STATE)
@@ -152,13 +154,14 @@ def unpack(layout, integers, floats):
     row = floats[at:at + layout.input_size]
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
-    return Arrays(robot, scratch, window, memory, row)
+    return Arrays(robot, scratch, window, stamps, memory, row)
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
     nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
-    integers = nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+                + int(layout['samples']) + 1)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
               + N_VECTORS * max(nj + 3, nc, 9) + layout['samples'] * layout['input_size']
               + 6 + 2 * nj + nc + layout['memory_size'] + layout['input_size'])

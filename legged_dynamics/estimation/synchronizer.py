@@ -4,10 +4,12 @@
 
 A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly
 ``s`` is used as it is; otherwise the readings on either side are interpolated to ``s`` when they
-lie closer together than a stated gap. When a joint state newer than ``s`` by more than the
-time-out arrives first, the older one goes out without IMU. Each topic's own messages are expected
-in order; how the two topics interleave does not matter as long as neither lags by the time-out, so
-a bag gives the pairs that the live robot had.
+lie closer together than a stated gap. When the joint states have run ahead of the newest IMU
+reading by more than the time-out, the IMU counts as lost, and joint states go out at once without
+it until it is back. Each topic's own messages are expected in order; how the two topics interleave
+does not matter as long as the IMU lags by less than the time-out, so a bag gives the pairs that
+the live robot had, bursts and queues notwithstanding. (Only for the first samples after a loss may
+the order of arrival decide.)
 """
 from __future__ import annotations
 
@@ -22,6 +24,10 @@ from legged_dynamics.exceptions import ConfigurationError
 
 # Joint states and IMU readings kept at most; the oldest make room.
 CAPACITY = 4096
+# Waiting costs nothing while the IMU lives, so bursts of this length do no harm [s].
+IMU_TIMEOUT = 0.1
+# IMU readings further apart than this are not interpolated, unless told otherwise [s].
+MAX_GAP = 0.02
 
 
 class _Joints(NamedTuple):
@@ -44,11 +50,11 @@ class MeasurementSynchronizer:
     Parameters
     ----------
     imu_timeout : float [s]
-        How far a newer joint state may run ahead of one that still waits for its IMU reading. A
+        How far joint states may run ahead of the newest IMU reading before they stop waiting. A
         message older than its topic's newest by no more than this came out of order and is left
         out; an older one means that time was set back.
     max_gap : float, optional [s]
-        Largest distance of two IMU readings that are interpolated; the time-out by default.
+        Largest distance of two IMU readings that are interpolated; at most the time-out.
 
     Attributes
     ----------
@@ -60,14 +66,17 @@ class MeasurementSynchronizer:
     Raises
     ------
     ConfigurationError
-        When a time is not positive.
+        When a time is not positive, or the gap is larger than the time-out.
     """
 
-    def __init__(self, imu_timeout: float = 0.02, max_gap: float | None = None):
-        max_gap = imu_timeout if max_gap is None else max_gap
-        for name, value in (('imu_timeout', imu_timeout), ('max_gap', max_gap)):
-            if not 0.0 < value < math.inf:
-                raise ConfigurationError(f'{name}: expected a time above 0 s, got {value}')
+    def __init__(self, imu_timeout: float = IMU_TIMEOUT, max_gap: float | None = None):
+        max_gap = min(MAX_GAP, imu_timeout) if max_gap is None else max_gap
+        if not 0.0 < imu_timeout < math.inf:
+            raise ConfigurationError(f'imu_timeout: expected a time above 0 s, got {imu_timeout}')
+        # Then a gap that outlasts the time-out gives no IMU either way, whatever came first.
+        if not 0.0 < max_gap <= imu_timeout:
+            raise ConfigurationError(f'max_gap: expected a time above 0 and up to imu_timeout '
+                                     f'({imu_timeout} s), got {max_gap}')
         self._timeout = round(imu_timeout * 1e9)
         self._max_gap = round(max_gap * 1e9)
         self.late = 0
@@ -80,6 +89,7 @@ class MeasurementSynchronizer:
         self._readings: deque[_Imu] = deque(maxlen=CAPACITY)
         self._newest_joints: int | None = None
         self._newest_imu: int | None = None
+        self._first_joints: int | None = None
 
     def push_joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
                     effort: np.ndarray | None = None) -> list[Measurement]:
@@ -99,6 +109,9 @@ class MeasurementSynchronizer:
             self.jumps_back += 1
             self._waiting.clear()
             self._drop_readings_after(stamp_ns + self._timeout)
+            self._first_joints = stamp_ns
+        if newest is None:
+            self._first_joints = stamp_ns
         self._newest_joints = stamp_ns
         self._waiting.append(_Joints(stamp_ns, position, velocity, effort))
         return self._release()
@@ -136,11 +149,10 @@ class MeasurementSynchronizer:
     def _release(self) -> list[Measurement]:
         ready: list[Measurement] = []
         while self._waiting:
-            stamp = self._waiting[0].stamp_ns
-            arrived = self._newest_imu is not None and self._newest_imu >= stamp
-            given_up = (self._newest_joints - stamp > self._timeout     # type: ignore[operator]
-                        or len(self._waiting) > CAPACITY)
-            if not (arrived or given_up):
+            stamp, imu = self._waiting[0].stamp_ns, self._newest_imu
+            heard = self._first_joints if imu is None else imu
+            lost = self._newest_joints - heard > self._timeout      # type: ignore[operator]
+            if not (lost or (imu is not None and imu >= stamp) or len(self._waiting) > CAPACITY):
                 break
             ready.append(self._complete(self._waiting.popleft()))
         return ready

@@ -73,6 +73,25 @@ def missing_inputs(row, layout, nj):
 
 
 @kernel
+def slide(window, stamps, row):
+    """Let the newest row in and the oldest out; stamps[n] is the newest one's.
+
+    Times are kept as differences of integer nanoseconds, oldest row first, so that an estimate
+    does not depend, not in one bit, on when the estimator was started.
+    """
+    n = window.shape[0]
+    for i in range(n):
+        stamps[i] = stamps[i + 1]
+        if i < n - 1:
+            for k in range(row.shape[0]):
+                window[i, k] = window[i + 1, k]
+    for k in range(row.shape[0]):
+        window[n - 1, k] = row[k]
+    for i in range(n):
+        window[i, 0] = (stamps[i] - stamps[n]) * 1e-9
+
+
+@kernel
 def base_motion(row, layout, settings, accel, angular_at, base):
     """Move the IMU's reading to the base's origin and axes."""
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
@@ -146,7 +165,7 @@ def tick(layouts, settings_table, integers, floats, out):
         row has no finite joint position or velocity and was not taken.
     """
     layout, settings = layouts[0], settings_table[0]
-    robot, scratch, window, memory, row = unpack(layout, integers, floats)
+    robot, scratch, window, stamps, memory, row = unpack(layout, integers, floats)
     feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     n = window.shape[0]
@@ -154,22 +173,15 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    # The window is a ring: a slope does not mind the order of its samples.
-    head = (int(memory[layout.head]) + 1) % n
-    memory[layout.head] = head
-    for k in range(row.shape[0]):
-        window[head, k] = row[k]
+    slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, nj)
     out[layout.faults] = faults
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
-    now = window[(head + n - n // 2) % n]
-    dt = now[0] - memory[layout.last_time]
-    if not 0.0 < dt < 1.0:
-        dt = window[(head + n - n // 2 + 1) % n, 0] - now[0]
-    memory[layout.last_time] = now[0]
+    now = window[n // 2]
+    dt = now[0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
     accel, base = vectors[ACCEL], vectors[BASE]

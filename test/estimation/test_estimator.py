@@ -228,6 +228,23 @@ def test_same_measurements_same_bits():
         assert a.data.tobytes() == b.data.tobytes()
 
 
+def test_the_same_bits_whenever_the_estimator_was_started():
+    """A bag that begins later than the live run did must give the live run's estimates."""
+    scene = Scene(*quadruped(), motion=0.0)
+    measurements = [replace(scene.measurement(k), stamp_ns=10**18 + 2_000_000 * k + k % 3)
+                    for k in range(1500)]
+    early = GroundReactionEstimator(scene.model, scene.config)
+    late = GroundReactionEstimator(scene.model, scene.config)
+    for k, m in enumerate(measurements):
+        a = early.update(m)
+        if k >= 501:
+            b = late.update(m)
+            if b.mode:
+                assert a.raw_wrench.tobytes() == b.raw_wrench.tobytes()
+    # The low-pass forgets its start, but for the last bit.
+    np.testing.assert_allclose(a.wrench, b.wrench, rtol=1e-12)
+
+
 def test_a_refused_measurement_leaves_no_trace():
     scene = Scene(*quadruped())
     clean, disturbed = (GroundReactionEstimator(scene.model, scene.config) for _ in range(2))
@@ -312,7 +329,7 @@ def test_results_are_read_only():
 @pytest.mark.parametrize(('settings', 'message'), [
     ({'fusion': 'all'}, 'fusion: expected one of fused, base_only, torque_only'),
     ({'rate': -5.0}, 'rate: expected a value from 1 to 10000 Hz'),
-    ({'contact.clearence': 0.5}, r'contact.clearence is not a setting. Did you mean contact.clearance\?'),
+    ({'contact.clearence': 0.5}, r'contact.clearence is not .* Did you mean contact.clearance\?'),
     ({'derivative.half_window': 0}, 'derivative.half_window: expected a value from 1 to 50'),
 ])
 def test_wrong_settings_are_refused(settings, message):
