@@ -77,7 +77,7 @@ class GroundReactionEstimator:
         self._window, self._memory, self._row = arrays.window, arrays.memory, arrays.row
         self._window_stamps = arrays.stamps
         self._output_size = int(self._index['output_size'])
-        self._slices = self._input_slices(nj, nf)
+        self._views = self._input_views(nj, nf)
         self._period = round(1e9 / settings.rate)
         self.reset()
 
@@ -153,28 +153,31 @@ class GroundReactionEstimator:
         self.reset()
         return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
-    def _input_slices(self, nj: int, nf: int) -> list[slice]:
+    def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:
         sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
                  'orientation': 4, 'given_contact': nf}
-        return [slice(int(self._index[name]), int(self._index[name]) + size)
+        return [self._row[int(self._index[name]):int(self._index[name]) + size]
                 for name, size in sizes.items()]
 
     def _fill_row(self, m: Measurement, contact: Sequence[bool] | None) -> None:
-        row = self._row
-        position, velocity, effort, gyro, acceleration, orientation, given = self._slices
-        nj = self.model.n_joints
+        position, velocity, effort, gyro, acceleration, orientation, given = self._views
+        nj, nan = len(position), np.nan
+        w, a, xyzw = m.angular_velocity, m.linear_acceleration, m.orientation
         try:
+            # A single value would be spread over all joints or axes without a word.
             if not (len(m.position) == nj == len(m.velocity)
-                    and (m.effort is None or len(m.effort) == nj)):
+                    and (m.effort is None or len(m.effort) == nj)
+                    and (w is None or len(w) == 3) and (a is None or len(a) == 3)
+                    and (xyzw is None or len(xyzw) == 4)
+                    and (contact is None or len(contact) == len(given))):
                 raise ValueError
-            row[position] = m.position
-            row[velocity] = m.velocity
-            row[effort] = np.nan if m.effort is None else m.effort
-            row[gyro] = np.nan if m.angular_velocity is None else m.angular_velocity
-            row[acceleration] = (np.nan if m.linear_acceleration is None
-                                 else m.linear_acceleration)
-            row[orientation] = np.nan if m.orientation is None else m.orientation
-            row[given] = np.nan if contact is None else contact
+            position[...] = m.position
+            velocity[...] = m.velocity
+            effort[...] = nan if m.effort is None else m.effort
+            gyro[...] = nan if w is None else w
+            acceleration[...] = nan if a is None else a
+            orientation[...] = nan if xyzw is None else xyzw
+            given[...] = nan if contact is None else contact
         except (ValueError, TypeError):
             raise MeasurementError(self._misfit(m, contact)) from None
 

@@ -265,6 +265,7 @@ def test_a_refused_measurement_leaves_no_trace():
     ('position', None, 'position: expected 12 values in the model joint order, got None'),
     ('effort', np.zeros(1), r'effort: expected 12 values .* got shape \(1,\)'),
     ('angular_velocity', np.zeros(2), r'angular_velocity: expected 3 values, got shape \(2,\)'),
+    ('linear_acceleration', np.zeros(1), r'linear_acceleration: expected 3 values'),
     ('orientation', np.zeros(3), r'orientation: expected 4 values'),
 ])
 def test_what_does_not_fit_is_named(field, value, message):
