@@ -12,9 +12,12 @@ swinging from
 * the speed of the contact point over ground, and its height over the feet that stand: zero-mean
   normals, narrow for a standing foot, wide for a swinging one.
 
-The base's velocity is not measured, so ground speed is relative to what the probably standing
-feet say, ``v_B = -sum p_i u_i / sum p_i``. Between samples the odds relax towards even at the
-switching rate. A foot is down above one probability and up below another (hysteresis).
+No sensor tells the base's velocity over ground. It is carried along by the accelerometer and
+pulled towards what the standing feet say, ``v_B = -sum p_i u_i / sum p_i`` with ``u_i`` a foot's
+velocity seen from a base at rest: so a foot that starts to swing is told from the others by
+continuity, and not by a vote. Between samples the odds relax towards even at the switching rate.
+A foot is down above one probability and up below another (hysteresis). Without torques, a robot
+that is held up by something stands on its most probable foot at least.
 """
 from __future__ import annotations
 
@@ -40,13 +43,19 @@ from legged_dynamics.spatial.algebra import (
     load9,
     norm,
     rotate,
+    rotate_back,
     scale,
+    store3,
     subtract,
 )
 from legged_dynamics.spatial.jit import kernel
 
 # Certainty beyond this says nothing more and only makes the next change slow.
 DOUBT = 0.0025
+# How fast the standing feet correct the base's velocity over ground [1/s]: slow against an impact,
+# fast against an accelerometer's bias.
+VELOCITY_GAIN = 20.0
+GRAVITY = 9.81
 
 
 @kernel
@@ -111,25 +120,54 @@ def foot_speeds(feet, bodies, states, normal, i):
 
 
 @kernel
-def detect_contact(feet, layout, settings, scratch, states, row, memory, normal, load, dt,
-                   torque, out):
+def ground_velocity(feet, layout, settings, scratch, states, memory, R_WB, acceleration, imu, dt):
+    """Carry the base's velocity over ground (world axes) by the accelerometer; return it.
+
+    The first value comes from the lowest feet.
+    """
+    normal = (R_WB[6], R_WB[7], R_WB[8])
+    if memory[layout.drift_known] > 0.5:
+        velocity = load3(memory, layout.drift)
+        if imu:
+            rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
+            velocity = add_scaled(velocity, dt, rate)
+        return velocity
+    lowest = 1e30
+    for i in range(feet.index.shape[0]):
+        _, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        lowest = min(lowest, height)
+    total, drift = 0.0, (0.0, 0.0, 0.0)
+    for i in range(feet.index.shape[0]):
+        speed, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        w = math.exp(-0.5 * ((height - lowest) / settings.clearance) ** 2)
+        total += w
+        drift = add_scaled(drift, -w, speed)
+    return rotate(R_WB, scale(1.0 / total, drift))
+
+
+@kernel
+def detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB, acceleration, imu,
+                   load, dt, torque, out):
     """Advance each foot's probability of standing and its hysteresis; fill both into ``out``."""
     nf = feet.index.shape[0]
-    vectors = scratch.vectors
-    total, drift, ground, lowest = 0.0, (0.0, 0.0, 0.0), 0.0, 1e30
+    vectors, normal = scratch.vectors, (R_WB[6], R_WB[7], R_WB[8])
+    velocity = ground_velocity(feet, layout, settings, scratch, states, memory, R_WB,
+                               acceleration, imu, dt)
+    base = rotate_back(R_WB, velocity)
+    total, ground, lowest = 0.0, 0.0, 1e30
     for i in range(nf):
-        p = memory[layout.standing + i]
-        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
-        total += p
-        drift = add_scaled(drift, p, velocity)
-        ground += p * height
+        _, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        total += memory[layout.standing + i]
+        ground += memory[layout.standing + i] * height
         lowest = min(lowest, height)
-    drift, ground = scale(1.0 / total, drift), ground / total
+    ground = min(ground / total, lowest)
     motion_limit = settings.motion_evidence if torque else settings.force_evidence
+    total, drift = 0.0, (0.0, 0.0, 0.0)
+    best, best_p, anyone = 0, -1.0, False
     for i in range(nf):
-        velocity, height = foot_speeds(feet, scratch.bodies, states, normal, i)
-        evidence = motion_evidence(norm(subtract(velocity, drift)), height - min(ground, lowest),
-                                   settings, motion_limit)
+        speed, height = foot_speeds(feet, scratch.bodies, states, normal, i)
+        evidence = motion_evidence(norm(add(speed, base)), height - ground, settings,
+                                   motion_limit)
         if torque:
             force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
             evidence += force_evidence(force, variance, settings.weight, settings.force_threshold,
@@ -146,7 +184,22 @@ def detect_contact(feet, layout, settings, scratch, states, row, memory, normal,
         if not math.isnan(given):
             down = given
             p = weigh(given, 0.0)
+        elif p > best_p:
+            best, best_p = i, p
         memory[layout.standing + i] = p
         memory[layout.contact_state + i] = down
-        out[layout.contact + i] = down
-        out[layout.probability + i] = p
+        anyone = anyone or down > 0.5
+        total += p
+        drift = add_scaled(drift, -p, speed)
+    if not (anyone or torque or load < settings.force_threshold or best_p < 0.0):
+        memory[layout.contact_state + best] = 1.0       # something holds the robot up
+        memory[layout.standing + best] = max(best_p, 0.5)
+    for i in range(nf):
+        out[layout.contact + i] = memory[layout.contact_state + i]
+        out[layout.probability + i] = memory[layout.standing + i]
+    # Standing feet correct the velocity, the more the surer they are.
+    gain = min(VELOCITY_GAIN * dt, 1.0) if imu else 1.0
+    seen = rotate(R_WB, scale(1.0 / total, drift))
+    share = gain * min(total, 1.0)
+    store3(memory, layout.drift, add_scaled(velocity, share, subtract(seen, velocity)))
+    memory[layout.drift_known] = 1.0

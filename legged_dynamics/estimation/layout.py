@@ -29,7 +29,7 @@ INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orie
 OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
           'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
-MEMORY = ('filled', 'up', 'up_known', 'oriented', 'filter_ready',
+MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
           'standing', 'contact_state', 'filter')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
@@ -64,7 +64,7 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
                           nc * nc), 'output_size'),
-        **_place(MEMORY, (1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
+        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
         layout[name] = value

@@ -228,8 +228,8 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Which feet are down.
     load = dot(up, load3(scratch.bodies[0], FORCE)) / settings.weight
-    detect_contact(feet, layout, settings, scratch, states, now, memory, up,
-                   load if imu else 1.0, dt, used > 0, out)
+    detect_contact(feet, layout, settings, scratch, states, now, memory, R_WB, load3(base, 6),
+                   imu, load if imu else 1.0, dt, used > 0, out)
 
     # 6 Fuse.
     base_used = imu and settings.use_base > 0.5
