@@ -1,0 +1,89 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What the robot was doing when: standing, or stepping with some gait, told by its contacts."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# All feet down for so long on either side counts as standing [s]: longer than any double support.
+MARGIN = 0.35
+# Feet that agree on contact for this part of the time step together.
+TOGETHER = 0.9
+STANDING = 'standing'
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One behaviour and where it occurs.
+
+    Attributes
+    ----------
+    name : str
+        Such as 'standing', 'trotting', 'walking'.
+    samples : (n,) bool array
+    """
+
+    name: str
+    samples: np.ndarray
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """First and last sample of each stretch, both included."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], self.samples.astype(int), [0]])))
+        return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2])]
+
+
+def find_behaviours(time: np.ndarray, contact: np.ndarray,
+                    position: np.ndarray) -> list[Behaviour]:
+    """Return the behaviours that occur, standing first.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+    contact : (n, nf) bool array
+        True contacts where they are known, else estimated ones.
+    position : (nf, 2) array [m]
+        Mean horizontal position of the feet in base axes, x forward, y left.
+    """
+    if not len(time):
+        return []
+    lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
+    standing = (lifted[np.searchsorted(time, time + MARGIN, side='right')]
+                == lifted[np.searchsorted(time, time - MARGIN)])
+    found = [Behaviour(STANDING, standing),
+             Behaviour(name_gait(contact[~standing], position), ~standing)]
+    return [behaviour for behaviour in found if behaviour.samples.any()]
+
+
+def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
+    """Name a gait by which feet step together.
+
+    Parameters
+    ----------
+    contact : (n, nf) bool array
+    position : (nf, 2) array [m]
+        Mean horizontal position of the feet in base axes.
+    """
+    n_feet = contact.shape[1] if contact.ndim == 2 else 0
+    if not len(contact) or n_feet < 2:
+        return 'stepping'
+    airborne = (~contact).all(axis=1).mean()
+    if n_feet == 2:
+        if (contact[:, 0] == contact[:, 1]).mean() > TOGETHER:
+            return 'hopping'
+        return 'running' if airborne > 0.02 else 'walking'
+    if n_feet != 4:
+        return 'stepping'
+    front, left = (position > np.median(position, axis=0)).T
+    agreement: dict[str, list[float]] = {'trotting': [], 'pacing': [], 'bounding': []}
+    for i in range(4):
+        for k in range(i):
+            kind = ('trotting' if left[i] != left[k] and front[i] != front[k]
+                    else 'pacing' if left[i] == left[k] else 'bounding')
+            agreement[kind].append(float((contact[:, i] == contact[:, k]).mean()))
+    means = {kind: float(np.mean(values)) if values else 0.0
+             for kind, values in agreement.items()}
+    best = max(means, key=lambda kind: means[kind])
+    return best if means[best] > TOGETHER - 0.1 else 'walking'

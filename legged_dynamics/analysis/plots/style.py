@@ -1,0 +1,99 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""How all figures look: colours, sizes, axes; drawn without a display and without global state."""
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+# Feet, by their order; told apart by people who see colours differently, too (Okabe and Ito).
+FOOT_COLORS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+TRUTH, GRID, TEXT, SHADE = '#9a9a9a', '#e4e4e4', '#333333', '#f2f5f9'
+WIDTH = 10.5
+DPI = 110
+# More points than this in one line are thinned; the extremes of what is left out are kept.
+MOST_POINTS = 8000
+
+
+def new_figure(height: float) -> Figure:
+    """Return an empty figure of a report's width [inch]."""
+    figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout='constrained')
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', dpi=DPI, facecolor='white')
+    return buffer.getvalue()
+
+
+def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
+    """Give axes labels, a light grid and no frame."""
+    axes.set_xlabel(x, color=TEXT)
+    axes.set_ylabel(y, color=TEXT)
+    if title:
+        axes.set_title(title, loc='left', fontsize=10, color=TEXT)
+    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=TEXT, labelsize=8.5)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    for side in ('left', 'bottom'):
+        axes.spines[side].set_color('#bbbbbb')
+
+
+def legend(axes: Axes, **more: Any) -> None:
+    """Add a legend without a frame, if anything has a label."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
+
+
+def thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a line with few enough points, keeping smallest and largest of each stretch."""
+    if len(time) <= MOST_POINTS:
+        return time, values
+    size = -(-2 * len(time) // MOST_POINTS)
+    n = len(time) // size * size
+    blocks = np.nan_to_num(values[:n]).reshape(-1, size)
+    start = np.arange(0, n, size)
+    pick = np.sort(np.stack([start + blocks.argmin(axis=1), start + blocks.argmax(axis=1)]),
+                   axis=0).T.ravel()
+    return time[pick], values[pick]
+
+
+def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
+    """Draw a line over time."""
+    axes.plot(*thin(time, values), **{'linewidth': 1.0, **more})
+
+
+def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
+                     names: bool = False) -> None:
+    """Shade every behaviour but the first lightly, and write their names on top."""
+    for index, behaviour in enumerate(behaviours):
+        for first, last in behaviour.spans:
+            if index:
+                axes.axvspan(time[first], time[last], color=SHADE, zorder=0)
+            if names and time[last] - time[first] > 0.06 * (time[-1] - time[0]):
+                axes.text((time[first] + time[last]) / 2.0, 1.02, behaviour.name, ha='center',
+                          va='bottom', transform=axes.get_xaxis_transform(), fontsize=9,
+                          color='#777777')
+
+
+def detail_window(time: np.ndarray, behaviours: Sequence[Any],
+                  length: float) -> tuple[float, float]:
+    """Return a window in the middle of the longest stretch that is not standing [s]."""
+    moving = [span for behaviour in behaviours if behaviour.name != 'standing'
+              for span in behaviour.spans]
+    spans = moving or [(0, len(time) - 1)]
+    first, last = max(spans, key=lambda span: time[span[1]] - time[span[0]])
+    middle = (time[first] + time[last]) / 2.0
+    begin = max(time[0], min(middle - length / 2.0, time[-1] - length))
+    return begin, min(begin + length, time[-1])

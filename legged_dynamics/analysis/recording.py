@@ -1,0 +1,200 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What a bag says beside the estimator's inputs: the truth, and what was estimated live."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.analysis.series import Column
+from legged_dynamics.analysis.topics import TopicChoice
+from legged_dynamics.middleware.conversions import read_wrench, stamp_ns
+
+
+class WrenchRecord:
+    """Stamped wrenches of one topic, sorted by stamp once they are all there.
+
+    Attributes
+    ----------
+    frame_id : str
+        Frame of the first message: the foot, or the world.
+    """
+
+    def __init__(self) -> None:
+        self.frame_id = ''
+        self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
+        self._wrench = Column((6,))
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add a WrenchStamped."""
+        stamp, wrench = read_wrench(message)
+        if not len(self._stamp):
+            self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
+        self._stamp.append(stamp)
+        self._receipt.append(receipt_ns)
+        self._wrench.append(wrench)
+
+    def __len__(self) -> int:
+        """Return the number of wrenches."""
+        return len(self._stamp)
+
+    @property
+    def stamp_ns(self) -> np.ndarray:
+        """(n,) stamps, in the order received."""
+        return self._stamp.values
+
+    @property
+    def receipt_ns(self) -> np.ndarray:
+        """(n,) when the recorder received them."""
+        return self._receipt.values
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(n, 6) wrenches ``[f; m]``."""
+        return self._wrench.values
+
+    def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
+        """Return (n, 6) wrenches at stamps; NaN where there is none.
+
+        One of exactly that stamp is taken as it is; between two that lie no more than
+        ``max_gap_ns`` apart it is interpolated.
+        """
+        order = np.argsort(self.stamp_ns, kind='stable')
+        known, values = self.stamp_ns[order], self.wrench[order]
+        found = np.full((len(stamps), 6), np.nan)
+        if not len(known):
+            return found
+        after = np.searchsorted(known, stamps).clip(0, len(known) - 1)
+        before = (after - 1).clip(0)
+        exact = known[after] == stamps
+        found[exact] = values[after[exact]]
+        gap = known[after] - known[before]
+        between = ~exact & (known[before] < stamps) & (known[after] > stamps) & (gap <= max_gap_ns)
+        a, b = before[between], after[between]
+        t = ((stamps[between] - known[a]) / (known[b] - known[a]))[:, None]
+        found[between] = (1.0 - t) * values[a] + t * values[b]
+        return found
+
+
+class PositionRecord:
+    """Positions of the base in the world, from an odometry topic."""
+
+    def __init__(self) -> None:
+        self._stamp, self._position = Column(dtype=np.int64), Column((3,))
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add an Odometry."""
+        position = message.pose.pose.position       # type: ignore[attr-defined]
+        self._stamp.append(stamp_ns(message.header.stamp))      # type: ignore[attr-defined]
+        self._position.append((position.x, position.y, position.z))
+
+    def at(self, stamps: np.ndarray) -> np.ndarray:
+        """Return (n, 3) positions p_WB at stamps, interpolated; NaN outside of the record."""
+        known, values = self._stamp.values, self._position.values
+        if not len(known):
+            return np.full((len(stamps), 3), np.nan)
+        start = known[0]
+        return np.stack([np.interp(stamps - start, known - start, column, np.nan, np.nan)
+                         for column in values.T], axis=1)
+
+
+class FlagRecord:
+    """Flags of one topic: std_msgs/Bool has no stamp, so only their receipt is known."""
+
+    def __init__(self) -> None:
+        self._receipt, self._flag = Column(dtype=np.int64), Column(dtype=bool)
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add a Bool."""
+        self._receipt.append(receipt_ns)
+        self._flag.append(message.data)     # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        """Return the number of flags."""
+        return len(self._flag)
+
+    @property
+    def values(self) -> np.ndarray:
+        """(n,) flags in the order received."""
+        return self._flag.values
+
+    def received_by(self, receipts: np.ndarray) -> np.ndarray:
+        """Return the last flag received by each of these times; False before the first."""
+        last = np.searchsorted(self._receipt.values, receipts, side='right') - 1
+        return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
+            len(receipts), bool)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The records of a bag, by foot.
+
+    Attributes
+    ----------
+    truth, live : dict of str to WrenchRecord
+    contact : dict of str to FlagRecord
+        True contact flags.
+    given : dict of str to FlagRecord
+        Contact flags that the estimator is to be given.
+    valid : FlagRecord or None
+        When the truth is complete; None when it always is.
+    base : PositionRecord or None
+        Where the base is in the world.
+    """
+
+    truth: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    live: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    contact: Mapping[str, FlagRecord] = field(default_factory=dict)
+    given: Mapping[str, FlagRecord] = field(default_factory=dict)
+    valid: FlagRecord | None = None
+    base: PositionRecord | None = None
+
+
+def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
+                   start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
+    """Read truth, live estimates and contact flags out of a bag.
+
+    Parameters
+    ----------
+    bag : BagReader
+    topics : TopicChoice
+    given : mapping of foot to topic
+        Contact flags that the estimator is to be given.
+    start_ns, stop_ns : int, optional
+        Range of receipts [ns].
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged.
+    """
+    recording = Recording(
+        {foot: WrenchRecord() for foot in topics.wrench_truth},
+        {foot: WrenchRecord() for foot in topics.live},
+        {foot: FlagRecord() for foot in topics.contact_truth},
+        {foot: FlagRecord() for foot in given},
+        FlagRecord() if topics.valid else None,
+        PositionRecord() if topics.odometry else None)
+    sinks: dict[str, list[WrenchRecord | FlagRecord | PositionRecord]] = {}
+    for names, records in ((topics.wrench_truth, recording.truth), (topics.live, recording.live),
+                           (topics.contact_truth, recording.contact), (given, recording.given)):
+        for foot, name in names.items():
+            sinks.setdefault(name, []).append(records[foot])    # type: ignore[index]
+    if recording.valid is not None:
+        sinks.setdefault(topics.valid, []).append(recording.valid)
+    if recording.base is not None:
+        sinks.setdefault(topics.odometry, []).append(recording.base)
+    for message in bag.messages(sinks, start_ns, stop_ns):
+        decoded = bag.decode(message)
+        for sink in sinks[message.topic]:
+            sink.append(decoded, message.receipt_ns)
+    return recording
+
+
+def first_stamp(bag: BagReader, topic: str) -> int | None:
+    """Return the stamp of a topic's first message [ns], or None."""
+    message = bag.first(topic)
+    return None if message is None else stamp_ns(message.header.stamp)

@@ -1,0 +1,174 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Time series gathered sample by sample: growing arrays, and what an estimator said."""
+from __future__ import annotations
+
+import numpy as np
+
+from legged_dynamics.estimation import GroundReaction, Mode
+
+_FIRST_CAPACITY = 1024
+
+
+class Column:
+    """A growing array; one row a sample.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of one row.
+    dtype : type
+    """
+
+    def __init__(self, shape: tuple[int, ...] = (), dtype: type = float):
+        self._rows = np.empty((_FIRST_CAPACITY, *shape), dtype)
+        self._count = 0
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Column:
+        """Return a column that holds an array."""
+        column = cls(values.shape[1:], values.dtype.type)
+        column._rows, column._count = values, len(values)
+        return column
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self._count
+
+    def append(self, row: object) -> None:
+        """Add a sample."""
+        if self._count == len(self._rows):
+            grown = np.empty((2 * self._count + 1, *self._rows.shape[1:]), self._rows.dtype)
+            grown[:self._count] = self._rows
+            self._rows = grown
+        self._rows[self._count] = row
+        self._count += 1
+
+    @property
+    def values(self) -> np.ndarray:
+        """The samples so far, as a view."""
+        return self._rows[:self._count]
+
+
+class ForceSeries:
+    """Foot wrenches over time, of one estimator.
+
+    Attributes
+    ----------
+    stamp_ns : Column of int
+    mode : Column of int
+        Of `legged_dynamics.estimation.Mode`.
+    wrench, raw_wrench : Column of (nf, 6)
+        Low-passed and full-bandwidth ``[f; m]``, in foot axes about the foot's origin.
+    contact : Column of (nf,) bool
+    """
+
+    def __init__(self, n_feet: int):
+        self.stamp_ns = Column(dtype=np.int64)
+        self.mode = Column(dtype=np.int64)
+        self.wrench = Column((n_feet, 6))
+        self.raw_wrench = Column((n_feet, 6))
+        self.contact = Column((n_feet,), bool)
+
+    def append(self, reaction: GroundReaction) -> None:
+        """Add an estimate."""
+        self.stamp_ns.append(reaction.stamp_ns)
+        self.mode.append(reaction.mode)
+        self.wrench.append(reaction.wrench)
+        self.raw_wrench.append(reaction.raw_wrench)
+        self.contact.append(reaction.contact)
+
+
+    def aligned(self, stamps: np.ndarray) -> ForceSeries:
+        """Return the estimates at given stamps; UNAVAILABLE and NaN where there is none.
+
+        Parameters
+        ----------
+        stamps : (n,) int array [ns]
+        """
+        row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
+        where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
+        found = ForceSeries(self.wrench.values.shape[1])
+        for name, fill in (('mode', Mode.UNAVAILABLE), ('wrench', np.nan), ('raw_wrench', np.nan),
+                           ('contact', False)):
+            values = getattr(self, name).values
+            if len(values):
+                column = values[where]
+                column[where < 0] = fill
+            else:
+                column = np.full((len(stamps), *values.shape[1:]), fill, values.dtype)
+            setattr(found, name, Column.of(column))
+        found.stamp_ns = Column.of(stamps)
+        return found
+
+
+class EstimateSeries(ForceSeries):
+    """Everything an estimator said over time that a report speaks of.
+
+    Parameters
+    ----------
+    feet, joints : tuple of str
+
+    Attributes
+    ----------
+    receipt_ns : Column of int
+        When the recorder received the joint state described.
+    probability, observable : Column of (nf,)
+    center_of_pressure : Column of (3,)
+        In base axes; NaN without load.
+    base_residual : Column of (6,)
+    external_torque : Column of (nj,)
+    base_rotation : Column of (3, 3)
+        R_WB.
+    foot_rotation, foot_position, contact_point : Column of (nf, 3, 3), (nf, 3), (nf, 3)
+        R_BF, p_BF, and where the feet touch, in base axes.
+    """
+
+    def __init__(self, feet: tuple[str, ...], joints: tuple[str, ...]):
+        n = len(feet)
+        super().__init__(n)
+        self.feet, self.joints = feet, joints
+        self.receipt_ns = Column(dtype=np.int64)
+        self.probability = Column((n,))
+        self.observable = Column((n,), bool)
+        self.center_of_pressure = Column((3,))
+        self.base_residual = Column((6,))
+        self.external_torque = Column((len(joints),))
+        self.base_rotation = Column((3, 3))
+        self.foot_rotation = Column((n, 3, 3))
+        self.foot_position = Column((n, 3))
+        self.contact_point = Column((n, 3))
+
+    def append_received(self, reaction: GroundReaction, receipt_ns: int) -> None:
+        """Add an estimate of a joint state that was received then."""
+        self.append(reaction)
+        self.receipt_ns.append(receipt_ns)
+        self.probability.append(reaction.contact_probability)
+        self.observable.append(reaction.observable)
+        self.center_of_pressure.append(reaction.center_of_pressure)
+        self.base_residual.append(reaction.base_residual)
+        self.external_torque.append(reaction.external_torque)
+        self.base_rotation.append(reaction.base_rotation)
+        self.foot_rotation.append(reaction.foot_rotation)
+        self.foot_position.append(reaction.foot_position)
+        self.contact_point.append(reaction.contact_point)
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) time since the first estimate [s]."""
+        stamps = self.stamp_ns.values
+        return (stamps - stamps[0]) * 1e-9 if len(stamps) else np.zeros(0)
+
+    @property
+    def period(self) -> float:
+        """Median time between estimates [s]; NaN with fewer than two."""
+        return float(np.median(np.diff(self.time))) if len(self.stamp_ns) > 1 else np.nan
+
+    @property
+    def foot_to_world(self) -> np.ndarray:
+        """(n, nf, 3, 3) R_WF."""
+        return np.einsum('nij,nfjk->nfik', self.base_rotation.values, self.foot_rotation.values)
+
+    def mode_counts(self) -> dict[Mode, int]:
+        """Return how many estimates rest on which equations."""
+        return {mode: int((self.mode.values == mode).sum()) for mode in Mode}

@@ -1,0 +1,50 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``legged-dynamics``: one verb a file, and errors as one line."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from legged_dynamics.cli import analyze, demo, info, record, run
+from legged_dynamics.exceptions import LeggedDynamicsError
+
+VERBS = (demo, run, record, analyze, info)
+WRONG = 2           # exit code when the user's input is wrong
+INTERRUPTED = 130   # as shells have it for Ctrl-C
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, or 2 when the input was wrong.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; sys.argv when None.
+    """
+    parser = argparse.ArgumentParser(
+        prog='legged-dynamics', description='Ground reactions of legged robots without foot '
+        'sensors: run the nodes, record, and report on recordings.')
+    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
+    for verb in VERBS:
+        verb.add_parser(verbs)
+    args = parser.parse_args(argv)
+    try:
+        return args.run(args)
+    except LeggedDynamicsError as error:
+        print(f'legged-dynamics {args.verb}: {" ".join(str(error).split())}', file=sys.stderr)
+        return WRONG
+    except ModuleNotFoundError as error:
+        if (error.name or '').startswith('legged_dynamics'):
+            raise
+        print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
+              f'pip install "legged_dynamics[all]"', file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; a second attempt at exit would raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

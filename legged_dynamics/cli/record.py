@@ -1,0 +1,150 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``record``: topics from the bus into a bag, on ROS 2 or on Cyclone DDS."""
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from legged_dynamics.analysis.recorder import Recorder
+
+NODE_NAME = 'legged_dynamics_recorder'
+DISCOVERY_PERIOD = 0.1      # s between looks for new topics
+DEPTH = 2000                # messages: what may queue while the disk is slow
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'record', help='record topics from the bus into a bag',
+        description='Records topics into a rosbag2 until Ctrl-C, as they come off the wire.')
+    parser.add_argument('topics', nargs='*', metavar='TOPIC',
+                        help='such as /joint_states; with its type (/joint_states:sensor_msgs/msg/'
+                        'JointState) it is subscribed to before anybody publishes; default: all')
+    parser.add_argument('--all', action='store_true',
+                        help='all topics, also those to come, beside those named')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
+                        help='folder to make; default: bag_<date and time>')
+    parser.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
+    parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record until told to stop."""
+    from legged_dynamics.analysis.bag_writer import BagWriter
+    from legged_dynamics.analysis.recorder import Recorder
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.middleware.runner import choose_backend
+
+    if args.duration is not None and not args.duration > 0.0:
+        raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
+    record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
+    out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
+    with BagWriter(out, args.storage) as writer:
+        recorder = Recorder(writer, args.topics, args.all or not args.topics)
+        begin = time.monotonic()
+        record(recorder, args.duration, lambda: print(
+            f'Recording into {out}; Ctrl-C stops', flush=True))
+        length = time.monotonic() - begin
+    print(f'{sum(recorder.counts.values())} messages on {len(recorder.counts)} topics in '
+          f'{length:.1f} s: {out}')
+    for topic, why in recorder.skipped.items():
+        print(f'- left out {topic}: {why}')
+    for topic in recorder.silent:
+        print(f'- nothing came on {topic}')
+    return 0
+
+
+def _announce(topic: str, kind: str) -> None:
+    print(f'Subscribed to {topic} [{kind}]', flush=True)
+
+
+def record_on_cyclone(recorder: Recorder, duration: float | None,
+                      ready: Callable[[], None]) -> None:
+    """Record from Cyclone DDS until a signal or the end of the time."""
+    from legged_dynamics.middleware.cyclone import CycloneBus
+    from legged_dynamics.middleware.qos import QoSProfile
+    from legged_dynamics.middleware.signals import stopped_by_signals
+
+    bus = CycloneBus()
+    node = bus.create_node(NODE_NAME)
+
+    def subscribe(topic: str, kind: str, qos: QoSProfile) -> None:
+        if recorder.accept(topic, kind, qos.latched):
+            _announce(topic, kind)
+            node.create_raw_subscription(
+                kind, topic, partial(recorder.take, topic),
+                QoSProfile(depth=DEPTH, reliable=qos.reliable, latched=qos.latched))
+
+    def look() -> None:
+        for found in bus.topics():
+            subscribe(found.topic, found.type, found.qos)
+
+    with stopped_by_signals(bus.stop):
+        try:
+            for topic, kind in recorder.typed:
+                subscribe(topic, kind, QoSProfile())
+            node.create_timer(DISCOVERY_PERIOD, look)
+            ready()
+            bus.spin(float('inf') if duration is None else duration)
+            while bus.spin_once():      # what had arrived before the signal belongs to the bag
+                pass
+        finally:
+            bus.close()
+
+
+def record_on_ros2(recorder: Recorder, duration: float | None,
+                   ready: Callable[[], None]) -> None:
+    """Record from ROS 2 until a signal or the end of the time."""
+    import rclpy
+    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+    from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+    from rosidl_runtime_py.utilities import get_message
+
+    rclpy.init(args=[])
+    node = rclpy.create_node(NODE_NAME)
+
+    def subscribe(topic: str, kind: str, offered: list[Any]) -> None:
+        latched = bool(offered) and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                                        for qos in offered)
+        reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+        if not recorder.accept(topic, kind, latched):
+            return
+        _announce(topic, kind)
+        profile = QoSProfile(
+            depth=DEPTH,
+            reliability=(ReliabilityPolicy.RELIABLE if reliable
+                         else ReliabilityPolicy.BEST_EFFORT),
+            durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched
+                        else DurabilityPolicy.VOLATILE))
+        node.create_subscription(
+            get_message(kind), topic,
+            lambda cdr: recorder.take(topic, bytes(cdr), time.time_ns()), profile, raw=True)
+
+    def look() -> None:
+        for topic, kinds in node.get_topic_names_and_types():
+            publishers = node.get_publishers_info_by_topic(topic)
+            if publishers:
+                subscribe(topic, kinds[0], [entry.qos_profile for entry in publishers])
+
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        for topic, kind in recorder.typed:
+            subscribe(topic, kind, [])
+        node.create_timer(DISCOVERY_PERIOD, look)
+        ready()
+        end = float('inf') if duration is None else time.monotonic() + duration
+        while rclpy.ok() and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.05)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()

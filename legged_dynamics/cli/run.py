@@ -1,0 +1,26 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``run``: a node of the package, on ROS 2 where it is there, else on Cyclone DDS."""
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import Any
+
+NODES = ('simulated_robot', 'ground_reaction_estimator')
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
+        'goes to the node, --ros-args included.')
+    parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
+    parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
+                        help='ROS 2 arguments: -p name:=value, -r from:=to, --params-file FILE')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the node and return its exit code."""
+    return import_module(f'legged_dynamics.nodes.{args.node}').main(args.arguments)
