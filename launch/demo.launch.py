@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A walking simulated robot, its ground reactions estimated, recorded and then reported."""
+import sys
 from pathlib import Path
 
 from launch.actions import (
@@ -17,10 +18,12 @@ from launch.events import Shutdown
 from launch.events.process import ShutdownProcess
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
+from launch_ros.substitutions import ExecutableInPackage
 
 from launch import LaunchDescription
 
 HERE = Path(__file__).resolve().parent
+SETTLING = 5.0      # s for estimator and recorder to be there before the robot
 ARGUMENTS = (
     ('robot', 'anymal_class', 'Name of a robot that comes with the package.'),
     ('duration', '20.0', 'Seconds to record.'),
@@ -38,17 +41,25 @@ def start(context):
         return IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(HERE / f'{name}.launch.py')),
             launch_arguments=[('robot', argument('robot')), *arguments.items()])
-    command = ['ros2', 'run', 'legged_dynamics', 'legged-dynamics']
+    command = ExecutableInPackage(package='legged_dynamics', executable='legged-dynamics')
     bag = str(Path(argument('out')) / 'bag')
-    record = ExecuteProcess(cmd=[*command, 'record', '--all', '-o', bag], output='screen')
+    # Kernels are compiled once on a machine; the robot must not walk off meanwhile.
+    compile_kernels = ExecuteProcess(
+        cmd=[sys.executable, '-c', 'from legged_dynamics.estimation.estimator import '
+             'compile_kernels; compile_kernels()'], output='screen')
+    record = ExecuteProcess(cmd=[command, 'record', '--all', '-o', bag], output='screen')
     analyze = ExecuteProcess(
-        cmd=[*command, 'analyze', bag, '--robot', argument('robot'),
+        cmd=[command, 'analyze', bag, '--robot', argument('robot'),
              '--out', str(Path(argument('out')) / 'report')], output='screen')
     stop = EmitEvent(event=ShutdownProcess(process_matcher=lambda action: action is record))
-    return [
+    live = [
         include('ground_reaction_estimator', rviz=argument('rviz')), record,
-        TimerAction(period=3.0, actions=[include('simulated_robot')]),
-        TimerAction(period=3.0 + float(argument('duration')), actions=[stop]),
+        TimerAction(period=SETTLING, actions=[include('simulated_robot')]),
+        TimerAction(period=SETTLING + float(argument('duration')), actions=[stop]),
+    ]
+    return [
+        compile_kernels,
+        RegisterEventHandler(OnProcessExit(target_action=compile_kernels, on_exit=live)),
         RegisterEventHandler(OnProcessExit(target_action=record, on_exit=[analyze])),
         RegisterEventHandler(OnProcessExit(target_action=analyze, on_exit=[
             EmitEvent(event=Shutdown(reason='the report is written'))])),
