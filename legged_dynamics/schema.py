@@ -79,7 +79,9 @@ class Setting:
             low = -math.inf if self.lower is None else self.lower
             high = math.inf if self.upper is None else self.upper
             if not low <= value <= high:
-                self._refuse(value, f'a value from {low:g} to {high:g} {self.unit}'.rstrip())
+                span = (f'at least {low:g}' if high == math.inf else
+                        f'at most {high:g}' if low == -math.inf else f'from {low:g} to {high:g}')
+                self._refuse(value, f'a value {span} {self.unit}'.rstrip())
         if self.choices and value not in self.choices:
             self._refuse(value, f'one of {", ".join(self.choices)}')
         return value

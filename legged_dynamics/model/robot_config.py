@@ -49,16 +49,16 @@ SETTINGS = (
 class SensorNoise:
     """One standard deviation of white noise per sample, of biases, and of the model itself."""
 
-    position: float
-    velocity: float
-    effort: float
-    gyro: float
-    accelerometer: float
-    orientation: float
-    gyro_bias: float
-    accelerometer_bias: float
-    mass: float
-    center_of_mass: float
+    position: float = 0.0
+    velocity: float = 0.0
+    effort: float = 0.0
+    gyro: float = 0.0
+    accelerometer: float = 0.0
+    orientation: float = 0.0
+    gyro_bias: float = 0.0
+    accelerometer_bias: float = 0.0
+    mass: float = 0.0
+    center_of_mass: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,12 @@ class RobotConfig:
             return cls.from_parameters(read_parameter_file(path))
         except ConfigurationError as error:
             raise ConfigurationError(f'{path}: {error}') from error
+
+    def per_joint(self, name: str) -> tuple[float, ...]:
+        """Return armature, joint_damping, joint_friction or nominal_position, one per joint."""
+        values: tuple[float, ...] = getattr(self, name)
+        return values * len(self.joints) if len(values) == 1 else (
+            values or (0.0,) * len(self.joints))
 
     def apply_to(self, model: RobotModel) -> RobotModel:
         """Check the names against a model and return the model with this joint physics.

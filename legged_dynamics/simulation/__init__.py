@@ -5,8 +5,8 @@ from legged_dynamics.simulation.pacing import Pacer
 from legged_dynamics.simulation.plant import Plant
 from legged_dynamics.simulation.robot import SimulatedRobot
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
-from legged_dynamics.simulation.sensors import NoisySensors, SensorNoise, SensorSample
+from legged_dynamics.simulation.sensors import NoisySensors, SensorSample
 from legged_dynamics.simulation.truth import ContactTruth, FootContacts, TrueState
 
 __all__ = ['DEMO_SCHEDULE', 'ContactTruth', 'FootContacts', 'NoisySensors', 'Pacer', 'Plant',
-           'Schedule', 'SensorNoise', 'SensorSample', 'SimulatedRobot', 'TrueState']
+           'Schedule', 'SensorSample', 'SimulatedRobot', 'TrueState']

@@ -3,7 +3,7 @@
 """What a simulated robot is made of: the URDF text and the YAML keys that the simulator needs."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.schema import Setting, checked, read_parameter_file
-from legged_dynamics.simulation.sensors import SensorNoise
 
 SETTINGS = (
     Setting('simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0),
@@ -125,26 +125,25 @@ class Plant:
         ConfigurationError
             When a key is missing, of the wrong length, or a setting is out of range.
         """
-        try:
-            robot = {key.removeprefix('robot.'): value for key, value in parameters.items()
-                     if key.startswith('robot.')}
-            joints = tuple(robot['joints'])
-            found = checked(parameters, SETTINGS)
-            simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
-            gait = {key.removeprefix('gait.'): simulation.pop(key) for key in list(simulation)
-                    if key.startswith('gait.')}
-            return cls(
-                urdf=urdf, base_link=robot['base_link'], imu_link=robot['imu_link'],
-                feet=tuple(robot['feet']), foot_radius=float(robot.get('foot_radius', 0.0)),
-                joints=joints, noise=SensorNoise.from_parameters(parameters),
-                nominal_position=_per_joint('nominal_position', robot, len(joints)),
-                armature=_per_joint('armature', robot, len(joints)),
-                joint_damping=_per_joint('joint_damping', robot, len(joints)),
-                joint_friction=_per_joint('joint_friction', robot, len(joints)),
-                gait=GaitSettings(**gait), **simulation)
-        except KeyError as error:
-            raise ConfigurationError(
-                f'robot.{error.args[0]} is missing; the simulator needs it') from error
+        config = RobotConfig.from_parameters(
+            {key: value for key, value in parameters.items()
+             if key.startswith(('robot.', 'noise.'))})
+        for key, given in (('base_link', config.base_link), ('imu_link', config.imu_link),
+                           ('feet', config.feet), ('joints', config.joints),
+                           ('nominal_position', config.nominal_position)):
+            if not given:
+                raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
+        found = checked(parameters, SETTINGS)
+        simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
+        gait = {key.removeprefix('gait.'): simulation.pop(key) for key in list(simulation)
+                if key.startswith('gait.')}
+        return cls(
+            urdf=urdf, base_link=config.base_link, imu_link=config.imu_link,
+            feet=tuple(foot.link for foot in config.feet),
+            foot_radius=getattr(config.feet[0], 'radius', 0.0), joints=config.joints,
+            noise=config.noise, gait=GaitSettings(**gait), **simulation,
+            **{key: _read_only(config.per_joint(key)) for key in (
+                'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 
     @classmethod
     def from_files(cls, config: str | Path, urdf: str | Path | None = None) -> Plant:
@@ -164,11 +163,7 @@ class Plant:
         return cls.from_parameters(read_parameter_file(config), text)
 
 
-def _per_joint(name: str, robot: Mapping[str, Any], n_joints: int) -> np.ndarray:
-    values = np.atleast_1d(np.asarray(robot[name], dtype=float))
-    if values.size not in (1, n_joints):
-        raise ConfigurationError(
-            f'robot.{name}: expected 1 or {n_joints} values (one per joint), got {values.size}')
-    values = np.broadcast_to(values, n_joints).copy()
-    values.setflags(write=False)
-    return values
+def _read_only(values: Sequence[float]) -> np.ndarray:
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return array

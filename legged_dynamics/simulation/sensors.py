@@ -3,13 +3,11 @@
 """What the robot's sensors report: one sample of joints and IMU, with stated noise and bias."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.robot_config import SensorNoise
 
 
 @dataclass(frozen=True)
@@ -39,47 +37,6 @@ class SensorSample:
     angular_velocity: np.ndarray
     linear_acceleration: np.ndarray
     orientation: np.ndarray
-
-
-@dataclass(frozen=True)
-class SensorNoise:
-    """Standard deviations of white noise per sample, and of the biases drawn once per run.
-
-    Attributes
-    ----------
-    position, velocity, effort : float
-        Joint sensors [rad, rad/s, N m].
-    gyro, accelerometer, orientation : float
-        IMU [rad/s, m/s^2, rad].
-    gyro_bias, accelerometer_bias : float
-        Constant error of each axis [rad/s, m/s^2].
-    """
-
-    position: float = 0.0
-    velocity: float = 0.0
-    effort: float = 0.0
-    gyro: float = 0.0
-    accelerometer: float = 0.0
-    orientation: float = 0.0
-    gyro_bias: float = 0.0
-    accelerometer_bias: float = 0.0
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> SensorNoise:
-        """Read the ``noise.*`` keys among dotted parameter names.
-
-        Raises
-        ------
-        ConfigurationError
-            When a value is not a number that is finite and at least zero.
-        """
-        values = {}
-        for name in (field.name for field in fields(cls)):
-            value = parameters.get(f'noise.{name}', 0.0)
-            if not isinstance(value, (int, float)) or not 0.0 <= value < np.inf:
-                raise ConfigurationError(f'noise.{name}: expected a number >= 0, got {value!r}')
-            values[name] = float(value)
-        return cls(**values)
 
 
 class NoisySensors:

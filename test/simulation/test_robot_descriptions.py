@@ -94,7 +94,7 @@ def test_every_number_of_the_yaml_has_a_comment(name):
 def test_wrong_length_of_a_drive_property_is_refused():
     parameters = read_parameter_file(ROBOTS / 'solo_class.yaml')
     parameters['robot.armature'] = [0.1, 0.2]
-    with pytest.raises(ConfigurationError, match=r'armature: expected 1 or 12 values .* got 2'):
+    with pytest.raises(ConfigurationError, match=r'armature: expected 0 or 1 or 12 .* got 2'):
         Plant.from_parameters(parameters, '')
 
 

@@ -8,7 +8,8 @@ import pytest
 from simulated_recordings import NAMES, make_robot
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.simulation import NoisySensors, SensorNoise
+from legged_dynamics.model import RobotConfig, SensorNoise
+from legged_dynamics.simulation import NoisySensors
 
 SAMPLES = 4000
 
@@ -59,5 +60,5 @@ def test_biases_have_the_stated_spread():
 
 
 def test_negative_noise_is_refused():
-    with pytest.raises(ConfigurationError, match=r'noise\.gyro: expected a number >= 0, got -1'):
-        SensorNoise.from_parameters({'noise.gyro': -1})
+    with pytest.raises(ConfigurationError, match=r'noise\.gyro: expected a value at least 0 rad/s'):
+        RobotConfig.from_parameters({'noise.gyro': -1})
