@@ -27,10 +27,11 @@ def table(rows: list[dict]) -> str:
     lines = ['| what | ours, us | peer | peer, us | peer / ours | note |',
              '|---|---:|---|---:|---:|---|']
     for row in rows:
-        peer = row.get('peer_us')
-        ratio = f'{peer / row["ours_us"]:.1f}' if peer else ''
-        lines.append(f'| {row["name"]} | {row["ours_us"]:.2f} | {row.get("peer", "")} | '
-                     f'{"" if peer is None else f"{peer:.2f}"} | {ratio} | {row.get("note", "")} |')
+        ours, peer = row['ours_us'], row.get('peer_us')
+        cells = [row['name'], f'{ours:.2f}', row.get('peer', ''),
+                 f'{peer:.2f}' if peer else '', f'{peer / ours:.1f}' if peer else '',
+                 row.get('note', '')]
+        lines.append(f'| {" | ".join(cells)} |')
     return '\n'.join(lines)
 
 

@@ -60,5 +60,5 @@ def test_biases_have_the_stated_spread():
 
 
 def test_negative_noise_is_refused():
-    with pytest.raises(ConfigurationError, match=r'noise\.gyro: expected a value at least 0 rad/s'):
+    with pytest.raises(ConfigurationError, match=r'noise\.gyro: expected a value at least 0 '):
         RobotConfig.from_parameters({'noise.gyro': -1})
