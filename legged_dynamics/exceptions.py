@@ -36,7 +36,8 @@ class SimulationError(LeggedDynamicsError):
 
 
 class UnknownNameError(ModelError, KeyError):
-    """A joint, link or foot of that name is not in the model.
+    """
+    A joint, link or foot of that name is not in the model.
 
     Attributes
     ----------
@@ -44,6 +45,7 @@ class UnknownNameError(ModelError, KeyError):
         The name asked for.
     choices : tuple of str
         The names there are.
+
     """
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]):

@@ -11,7 +11,8 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def share_directory() -> Path:
-    """Return the folder that holds config/ and launch/.
+    """
+    Return the folder that holds config/ and launch/.
 
     The source tree when the package runs from it; else ``<prefix>/share/legged_dynamics`` of the
     installation, which is the same for colcon and pip.
@@ -20,6 +21,7 @@ def share_directory() -> Path:
     ------
     ConfigurationError
         When neither is there.
+
     """
     source = _PACKAGE.parent
     installed = [parent / 'share' / 'legged_dynamics' for parent in _PACKAGE.parents]
@@ -31,7 +33,8 @@ def share_directory() -> Path:
 
 
 def robot_files(name: str) -> tuple[Path, Path | None]:
-    """Return the YAML and the URDF of a robot that comes with the package, or of a path.
+    """
+    Return the YAML and the URDF of a robot that comes with the package, or of a path.
 
     Parameters
     ----------
@@ -43,6 +46,7 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
     ------
     ConfigurationError
         When there is no such robot; the message lists those there are.
+
     """
     path = Path(name)
     if path.suffix not in ('.yaml', '.yml'):

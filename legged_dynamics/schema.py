@@ -20,7 +20,8 @@ TYPE_NAMES = {bool: 'a boolean', int: 'an integer', float: 'a number', str: 'a s
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a robot, an estimator or a controller.
+    """
+    One setting of a robot, an estimator or a controller.
 
     Attributes
     ----------
@@ -36,6 +37,7 @@ class Setting:
         Closed range of a number (of each element of a list of numbers).
     choices : tuple of str
         The strings allowed, or empty for any.
+
     """
 
     name: str
@@ -54,12 +56,14 @@ class Setting:
         return f'{self.description}{unit}{allowed}'
 
     def check(self, value: Any) -> Any:
-        """Return the value in the setting's type.
+        """
+        Return the value in the setting's type.
 
         Raises
         ------
         ConfigurationError
             When the type is wrong or the value is outside range or choices.
+
         """
         if isinstance(self.default, list):
             if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
@@ -92,7 +96,8 @@ class Setting:
 
 
 def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
-    """Return every setting's value, checked, with defaults for those not given.
+    """
+    Return every setting's value, checked, with defaults for those not given.
 
     Keys outside the first name's namespaces are other people's and are left alone; an unknown
     key inside one of them is an error, for a misspelt key would silently have no effect.
@@ -101,6 +106,7 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     ------
     ConfigurationError
         When a key is unknown, or a value has the wrong type or is out of range.
+
     """
     table = {setting.name: setting for setting in settings}
     spaces = {name.split('.', 1)[0] for name in table if '.' in name}
@@ -116,7 +122,8 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
 
 
 def read_parameter_file(path: str | Path, node: str = '') -> dict[str, Any]:
-    """Read a ROS 2 parameter file into dotted names, as seen by the node of that name.
+    """
+    Read a ROS 2 parameter file into dotted names, as seen by the node of that name.
 
     Parameters
     ----------
@@ -129,6 +136,7 @@ def read_parameter_file(path: str | Path, node: str = '') -> dict[str, Any]:
     ------
     ConfigurationError
         When the file is missing, is not YAML or is not in parameter-file form.
+
     """
     path = Path(path)
     try:

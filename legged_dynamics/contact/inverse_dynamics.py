@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""Contact inverse dynamics: which ground reactions explain a motion.
+r"""
+Contact inverse dynamics: which ground reactions explain a motion.
 
 A floating base has no actuator, so the wrench that Newton-Euler asks for at the base,
 ``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a flat foot
@@ -67,7 +68,8 @@ class Support(Enum):
 
 @dataclass(frozen=True, eq=False)
 class ContactSolution:
-    """Ground reactions and joint efforts of one instant.
+    """
+    Ground reactions and joint efforts of one instant.
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ class ContactSolution:
     nullity : int
         Number of directions of `wrench` that the motion says nothing about.
     support : Support
+
     """
 
     wrench: np.ndarray
@@ -94,7 +97,8 @@ class ContactSolution:
 
 
 class ContactInverseDynamics:
-    """Contact inverse dynamics of one robot on given feet.
+    """
+    Contact inverse dynamics of one robot on given feet.
 
     Parameters
     ----------
@@ -112,6 +116,7 @@ class ContactInverseDynamics:
         When an option is out of range, or the model's base is fixed.
     UnknownNameError
         When a foot is not in the model.
+
     """
 
     def __init__(self, model: RobotModel, feet: Sequence[Foot], *, length_scale: float = 0.1,
@@ -134,7 +139,8 @@ class ContactInverseDynamics:
     def solve(self, motion: Motion, *, in_contact: Sequence[bool] | None = None,
               guess: np.ndarray | None = None,
               ground_normal: Sequence[float] = (0.0, 0.0, 1.0)) -> ContactSolution:
-        """Return the ground reactions that explain a motion.
+        """
+        Return the ground reactions that explain a motion.
 
         Parameters
         ----------
@@ -151,6 +157,7 @@ class ContactInverseDynamics:
         ------
         MeasurementError
             When the motion, the guess or the contact flags do not fit the robot.
+
         """
         motion = motion.checked(self.model)
         nf = len(self.feet)
@@ -245,7 +252,8 @@ def _foot_axes(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _nearest(A: np.ndarray, b: np.ndarray, w_guess: np.ndarray, weight: np.ndarray,
              length: float) -> tuple[np.ndarray, int]:
-    """Minimise ``(w - w_guess)^T diag(weight) (w - w_guess)`` among the solutions of A w = b.
+    """
+    Minimise ``(w - w_guess)^T diag(weight) (w - w_guess)`` among the solutions of A w = b.
 
     Where there is none, among the least-squares solutions, moments divided by the length scale.
     """

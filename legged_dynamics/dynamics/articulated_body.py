@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""Articulated-body algorithm: the accelerations that joint efforts cause, in O(n).
+r"""
+Articulated-body algorithm: the accelerations that joint efforts cause, in O(n).
 
 Source 000, algorithm 1 (Featherstone 2008, table 7.1), with two changes of form and none of
 substance.
@@ -17,143 +18,173 @@ gimbal lock.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.external import body_wrenches, relieve_bodies
-from legged_dynamics.dynamics.kinematics import (ACCELERATION, ALPHA, FORCE, MOMENT,
-                                                 N_BODY_STATE, POSITION, ROTATION,
-                                                 forward_kinematics)
-from legged_dynamics.dynamics.motion import BaseMotion
-from legged_dynamics.dynamics.newton_euler import add_joint_physics, inertial_wrenches
-from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (ARMATURE, COM, INERTIA, JOINT, MASS, PARENT, PRISMATIC,
-                                        SPHERICAL, V_START, Tree)
-from legged_dynamics.spatial.algebra import (add, add_scaled, cross, dot, load3, load6, load9,
-                                             rotate, rotate_back, scale, store3, store9, subtract,
-                                             symmetric_times, z_axis)
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    MOMENT,
+    POSITION,
+    ROTATION,
+    forward_kinematics,
+)
+from legged_dynamics.dynamics.newton_euler import add_joint_physics
+from legged_dynamics.dynamics.rigid_body import (
+    FIRST_MOMENT,
+    MASS,
+    N_RIGID_BODY,
+    SECOND_MOMENT,
+    place_inertial_wrenches,
+    place_inertias,
+)
+from legged_dynamics.model.tree import (
+    ARMATURE,
+    JOINT,
+    PARENT,
+    PRISMATIC,
+    SPHERICAL,
+    V_START,
+    Tree,
+)
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    symmetric_times,
+    z_axis,
+)
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.symmetric import (about_origin, add6, add9, add_diagonal, add_outer,
-                                               add_outer9, general_times_symmetric,
-                                               inverse_symmetric, product_with_transpose,
-                                               rotate_symmetric, scale6, scale9)
+from legged_dynamics.spatial.symmetric import (
+    add6,
+    add9,
+    add_diagonal,
+    add_outer,
+    add_outer9,
+    general_times_symmetric,
+    inverse_symmetric,
+    product_with_transpose,
+    scale6,
+    scale9,
+)
 from legged_dynamics.spatial.table import get3, get6, get9, put3, put6, put9
 
-# Columns of the (nb, N_ARTICULATED) workspace. The articulated inertia IA_i = [[M, G], [G^T, J]]
-# maps linear and angular acceleration to force and moment; BIAS is pA_i, as force and moment;
-# d_i^-1 as one number or a symmetric 3x3; u_i as one number or, in base axes, three.
-M, G, J = 0, 6, 15
-BIAS_FORCE, BIAS_MOMENT = 21, 24
-D_INVERSE, U_EFFORT = 27, 33
-N_ARTICULATED = 36
+# Columns of the body table behind those of dynamics.rigid_body. The articulated inertia
+# IA_i = [[M, G], [G^T, J]] maps linear and angular acceleration to force and moment; BIAS is
+# pA_i, as force and moment; U_i = IA_i S_i likewise; d_i^-1 is one number or a symmetric 3x3; u_i
+# is one number or, in base axes, three. EXTERNAL wrenches are in the body's own axes.
+M, G, J = N_RIGID_BODY, N_RIGID_BODY + 6, N_RIGID_BODY + 15
+BIAS_FORCE, BIAS_MOMENT = N_RIGID_BODY + 21, N_RIGID_BODY + 24
+U_FORCE, U_MOMENT = N_RIGID_BODY + 27, N_RIGID_BODY + 30
+D_INVERSE, U_EFFORT = N_RIGID_BODY + 33, N_RIGID_BODY + 39
+EXTERNAL = N_RIGID_BODY + 42
+N_ARTICULATED = N_RIGID_BODY + 48
 
 
 class Scratch(NamedTuple):
-    """Arrays of one call, all parts of one flat memory: an argument of its own each costs 50 ns.
+    """
+    Arrays of one call, all parts of one flat memory: an argument of its own costs 50 ns.
 
     Attributes
     ----------
     q, v, effort : (nq,), (nv,), (nv,) arrays
         State and motor efforts: inputs.
     base : (9,) array
-        Angular velocity, angular and proper acceleration of the base. What a floating base
-        accelerates at is not an input: zero.
-    external : (nb, 6) array
-        External wrenches in body axes: input.
+        Angular velocity, angular and proper acceleration of the base: input. What a floating
+        base accelerates at is yet to be found: zero.
     acceleration : (nv,) array
         Of the joints: result.
-    base_acceleration : (6,) array
-        Proper and angular acceleration of a floating base: result.
-    base_wrench : (6,) array
-        On a fixed base: result.
-    bodies : (nb, N_BODY_STATE) array
-    articulated : (nb, N_ARTICULATED) array
+    at_base : (12,) array
+        Result: proper and angular acceleration of the base, then the wrench on a fixed one.
     physics : (nv,) array
         What the joints themselves take of the motors' efforts.
+    bodies : (nb, N_ARTICULATED) array
+        A row a body; its external wrench is an input.
+
     """
 
     q: np.ndarray
     v: np.ndarray
     effort: np.ndarray
     base: np.ndarray
-    external: np.ndarray
     acceleration: np.ndarray
-    base_acceleration: np.ndarray
-    base_wrench: np.ndarray
-    bodies: np.ndarray
-    articulated: np.ndarray
+    at_base: np.ndarray
     physics: np.ndarray
+    bodies: np.ndarray
 
 
 def scratch_size(nb: int, nq: int, nv: int) -> int:
     """Return how many floats :func:`carve` needs."""
-    return nq + 4 * nv + 9 + 6 + 6 + nb * (6 + N_BODY_STATE + N_ARTICULATED)
+    return nq + 4 * nv + 9 + 12 + nb * N_ARTICULATED
 
 
 @kernel
 def carve(memory, nb, nq, nv):
     """Divide a flat memory into the arrays of a :class:`Scratch`."""
-    a = nq
-    b = a + nv
-    c = b + nv
-    d = c + 9
-    e = d + 6 * nb
-    f = e + nv
-    g = f + 6
-    h = g + 6
-    i = h + N_BODY_STATE * nb
-    j = i + N_ARTICULATED * nb
-    return Scratch(memory[:a], memory[a:b], memory[b:c], memory[c:d],
-                   memory[d:e].reshape((nb, 6)), memory[e:f], memory[f:g], memory[g:h],
-                   memory[h:i].reshape((nb, N_BODY_STATE)),
-                   memory[i:j].reshape((nb, N_ARTICULATED)), memory[j:j + nv])
+    v = nq
+    effort = v + nv
+    base = effort + nv
+    acceleration = base + 9
+    at_base = acceleration + nv
+    physics = at_base + 12
+    bodies = physics + nv
+    return Scratch(memory[:v], memory[v:effort], memory[effort:base], memory[base:acceleration],
+                   memory[acceleration:at_base], memory[at_base:physics], memory[physics:bodies],
+                   memory[bodies:bodies + nb * N_ARTICULATED].reshape((nb, N_ARTICULATED)))
 
 
 @kernel
 def bias(tree, s):
-    """Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
-
-    Accelerations start at zero, so that a body's are the sum of the ``c_i`` before it.
     """
+    Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
+
+    No joint and no floating base accelerates yet, so that a body's acceleration is the sum of the
+    ``c_i`` before it, and of gravity on a fixed base.
+    """
+    bodies = s.bodies
     for i in range(s.v.shape[0]):
         s.acceleration[i] = s.physics[i] = 0.0
-    forward_kinematics(tree, s.q, s.v, s.acceleration, s.base, s.bodies)
-    inertial_wrenches(tree, s.bodies)
-    relieve_bodies(s.external, s.bodies)
+    forward_kinematics(tree, s.q, s.v, s.acceleration, s.base, bodies)
     add_joint_physics(tree, s.q, s.v, s.acceleration, s.physics)
-    constants, bodies, articulated = tree.constants, s.bodies, s.articulated
+    place_inertias(tree, bodies)
+    place_inertial_wrenches(bodies)
     for i in range(bodies.shape[0]):
-        R = get9(bodies, i, ROTATION)
-        mass, com = constants[i, MASS], rotate(R, get3(constants, i, COM))
-        x, y, z = scale(mass, com)
-        put6(articulated, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
-        put9(articulated, i, G, (0.0, z, -y, -z, 0.0, x, y, -x, 0.0))
-        put6(articulated, i, J, about_origin(rotate_symmetric(R, get6(constants, i, INERTIA)), mass, com))
-        put3(articulated, i, BIAS_FORCE, get3(bodies, i, FORCE))
-        put3(articulated, i, BIAS_MOMENT, get3(bodies, i, MOMENT))
+        R, mass, h = get9(bodies, i, ROTATION), bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
+        put6(bodies, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
+        put9(bodies, i, G, (0.0, h[2], -h[1], -h[2], 0.0, h[0], h[1], -h[0], 0.0))
+        put6(bodies, i, J, get6(bodies, i, SECOND_MOMENT))
+        put3(bodies, i, BIAS_FORCE, subtract(get3(bodies, i, FORCE),
+                                             rotate(R, get3(bodies, i, EXTERNAL))))
+        put3(bodies, i, BIAS_MOMENT, subtract(get3(bodies, i, MOMENT),
+                                              rotate(R, get3(bodies, i, EXTERNAL + 3))))
 
 
 @kernel
 def articulate(tree, s):
     """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
-    topology, constants, bodies, articulated = tree.topology, tree.constants, s.bodies, s.articulated
+    topology, constants, bodies = tree.topology, tree.constants, s.bodies
     effort, physics = s.effort, s.physics
     for i in range(topology.shape[0] - 1, 0, -1):
         iv, kind, armature = topology[i, V_START], topology[i, JOINT], constants[i, ARMATURE]
         R = get9(bodies, i, ROTATION)
-        force, moment = get3(articulated, i, BIAS_FORCE), get3(articulated, i, BIAS_MOMENT)
-        m, g, j = get6(articulated, i, M), get9(articulated, i, G), get6(articulated, i, J)
+        force, moment = get3(bodies, i, BIAS_FORCE), get3(bodies, i, BIAS_MOMENT)
+        m, g, j = get6(bodies, i, M), get9(bodies, i, G), get6(bodies, i, J)
         if kind == SPHERICAL:
             d_inverse = inverse_symmetric(add_diagonal(j, armature))
             net = rotate(R, subtract(load3(effort, iv), load3(physics, iv)))
             u = subtract(net, moment)
-            put6(articulated, i, D_INVERSE, d_inverse)
-            put3(articulated, i, U_EFFORT, u)
+            put6(bodies, i, D_INVERSE, d_inverse)
+            put3(bodies, i, U_EFFORT, u)
             # With U = [G; J] and d = J + armature, J - J d^-1 J is zero but for the armature.
             b_force = general_times_symmetric(g, d_inverse)
             qdd = symmetric_times(d_inverse, u)
@@ -171,7 +202,9 @@ def articulate(tree, s):
                 d, felt = dot(axis, U_moment) + armature, dot(axis, moment)
             u = effort[iv] - physics[iv] - felt
             per_d = 1.0 / d
-            articulated[i, D_INVERSE], articulated[i, U_EFFORT] = per_d, u
+            put3(bodies, i, U_FORCE, U_force)
+            put3(bodies, i, U_MOMENT, U_moment)
+            bodies[i, D_INVERSE], bodies[i, U_EFFORT] = per_d, u
             force = add_scaled(force, per_d * u, U_force)
             moment = add_scaled(moment, per_d * u, U_moment)
             m = add_outer(m, -per_d, U_force)
@@ -179,11 +212,11 @@ def articulate(tree, s):
             j = add_outer(j, -per_d, U_moment)
         parent = topology[i, PARENT]
         arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
-        add_to_parent(articulated, parent, arm, m, g, j, force, moment)
+        add_to_parent(bodies, parent, arm, m, g, j, force, moment)
 
 
 @kernel
-def add_to_parent(articulated, i, r, m, g, j, force, moment):
+def add_to_parent(bodies, i, r, m, g, j, force, moment):
     """Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``."""
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
     row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
@@ -193,70 +226,68 @@ def add_to_parent(articulated, i, r, m, g, j, force, moment):
     y, old_y = cross(r, (row_0[1], row_1[1], row_2[1])), cross(r, (g[1], g[4], g[7]))
     z, old_x = cross(r, (row_0[2], row_1[2], row_2[2])), cross(r, (g[0], g[3], g[6]))
     old_z = cross(r, (g[2], g[5], g[8]))
-    put6(articulated, i, J, add6(get6(articulated, i, J), (
+    put6(bodies, i, J, add6(get6(bodies, i, J), (
         j[0] + x[0], j[1] + old_x[1] + y[0], j[2] + old_x[2] + z[0],
         j[3] + old_y[1] + y[1], j[4] + old_y[2] + z[1], j[5] + old_z[2] + z[2])))
-    put6(articulated, i, M, add6(get6(articulated, i, M), m))
-    put9(articulated, i, G, add9(get9(articulated, i, G), row_0 + row_1 + row_2))
-    put3(articulated, i, BIAS_FORCE, add(get3(articulated, i, BIAS_FORCE), force))
-    put3(articulated, i, BIAS_MOMENT, add(get3(articulated, i, BIAS_MOMENT), add(moment, cross(r, force))))
+    put6(bodies, i, M, add6(get6(bodies, i, M), m))
+    put9(bodies, i, G, add9(get9(bodies, i, G), row_0 + row_1 + row_2))
+    put3(bodies, i, BIAS_FORCE, add(get3(bodies, i, BIAS_FORCE), force))
+    put3(bodies, i, BIAS_MOMENT, add(get3(bodies, i, BIAS_MOMENT), add(moment, cross(r, force))))
 
 
 @kernel
-def accelerate_base(own, result):
+def accelerate_base(bodies, result):
     """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
-    m, g, j = load6(own, M), load9(own, G), load6(own, J)
-    force, moment = load3(own, BIAS_FORCE), load3(own, BIAS_MOMENT)
+    m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
+    force, moment = get3(bodies, 0, BIAS_FORCE), get3(bodies, 0, BIAS_MOMENT)
     m_inverse = inverse_symmetric(m)
-    columns = (g[0], g[3], g[6], g[1], g[4], g[7], g[2], g[5], g[8])
-    carried = general_times_symmetric(columns, m_inverse)
-    schur = add6(j, scale6(-1.0, product_with_transpose(carried, columns)))
+    g_columns = (g[0], g[3], g[6], g[1], g[4], g[7], g[2], g[5], g[8])
+    carried = general_times_symmetric(g_columns, m_inverse)
+    schur = add6(j, scale6(-1.0, product_with_transpose(carried, g_columns)))
     alpha = symmetric_times(inverse_symmetric(schur), subtract(rotate(carried, force), moment))
-    linear = scale(-1.0, symmetric_times(m_inverse, add(force, rotate(g, alpha))))
-    store3(result, 0, linear)
+    store3(result, 0, scale(-1.0, symmetric_times(m_inverse, add(force, rotate(g, alpha)))))
     store3(result, 3, alpha)
 
 
 @kernel
 def accelerate(tree, s, floating):
-    """Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
-
-    Workspace columns that held bias accelerations receive what comes on top of them.
     """
-    topology, bodies, articulated, qdd = tree.topology, s.bodies, s.articulated, s.acceleration
-    base = articulated[0]
+    Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
+
+    The table's columns for accelerations receive what comes on top of those of pass 1.
+    """
+    topology, bodies, qdd = tree.topology, s.bodies, s.acceleration
     for k in range(6):
-        s.base_acceleration[k] = s.base_wrench[k] = 0.0
+        s.at_base[k] = 0.0
+        s.at_base[6 + k] = 0.0 if floating else bodies[0, BIAS_FORCE + k]
     if floating:
-        accelerate_base(base, s.base_acceleration)
-    else:
-        for k in range(6):
-            s.base_wrench[k] = base[BIAS_FORCE + k]
-    put3(bodies, 0, ACCELERATION, load3(s.base_acceleration, 0))
-    put3(bodies, 0, ALPHA, load3(s.base_acceleration, 3))
+        accelerate_base(bodies, s.at_base)
+    put3(bodies, 0, ACCELERATION, load3(s.at_base, 0))
+    put3(bodies, 0, ALPHA, load3(s.at_base, 3))
     for i in range(1, topology.shape[0]):
-        parent = topology[i, PARENT]
-        kind, iv, R = topology[i, JOINT], topology[i, V_START], get9(bodies, i, ROTATION)
-        alpha = get3(bodies, parent, ALPHA)
+        parent, kind, iv = topology[i, PARENT], topology[i, JOINT], topology[i, V_START]
+        alpha, R = get3(bodies, parent, ALPHA), get9(bodies, i, ROTATION)
         arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
         a = add(get3(bodies, parent, ACCELERATION), cross(alpha, arm))
-        force = add(symmetric_times(get6(articulated, i, M), a), rotate(get9(articulated, i, G), alpha))
-        moment = add(rotate_back(get9(articulated, i, G), a), symmetric_times(get6(articulated, i, J), alpha))
         if kind == SPHERICAL:
-            relative = symmetric_times(get6(articulated, i, D_INVERSE),
-                                       subtract(get3(articulated, i, U_EFFORT), moment))
-            alpha = add(alpha, relative)
-            store3(qdd, iv, rotate_back(R, relative))
-        elif kind == PRISMATIC:
-            rate = articulated[i, D_INVERSE] * (articulated[i, U_EFFORT] - dot(z_axis(R), force))
-            a = add_scaled(a, rate, z_axis(R))
-            qdd[iv] = rate
+            felt = add(rotate_back(get9(bodies, i, G), a),
+                       symmetric_times(get6(bodies, i, J), alpha))
+            rates = symmetric_times(get6(bodies, i, D_INVERSE),
+                                    subtract(get3(bodies, i, U_EFFORT), felt))
+            alpha = add(alpha, rates)
+            store3(qdd, iv, rotate_back(R, rates))
         else:
-            rate = articulated[i, D_INVERSE] * (articulated[i, U_EFFORT] - dot(z_axis(R), moment))
-            alpha = add_scaled(alpha, rate, z_axis(R))
-            qdd[iv] = rate
+            U_a = dot(get3(bodies, i, U_FORCE), a) + dot(get3(bodies, i, U_MOMENT), alpha)
+            qdd[iv] = bodies[i, D_INVERSE] * (bodies[i, U_EFFORT] - U_a)
+            if kind == PRISMATIC:
+                a = add_scaled(a, qdd[iv], z_axis(R))
+            else:
+                alpha = add_scaled(alpha, qdd[iv], z_axis(R))
         put3(bodies, i, ACCELERATION, a)
         put3(bodies, i, ALPHA, alpha)
+    if not floating:
+        store3(s.at_base, 0, load3(s.base, 6))
+        store3(s.at_base, 3, load3(s.base, 3))
 
 
 @kernel

@@ -10,7 +10,8 @@ from legged_dynamics.spatial.jit import kernel
 
 @kernel
 def factorize(a, n):
-    """Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
+    """
+    Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
 
     The diagonal holds the *reciprocals* of L's, so that what follows divides no more.
 
@@ -18,6 +19,7 @@ def factorize(a, n):
     -------
     bool
         False when the matrix is not positive definite; the block is then unusable.
+
     """
     for i in range(n):
         for j in range(i):

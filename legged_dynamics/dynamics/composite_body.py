@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Composite-body algorithm: the joint-space mass matrix of any tree (Featherstone 2008, 6.2).
+"""
+Composite-body algorithm: the joint-space mass matrix of any tree (Featherstone 2008, 6.2).
 
 Composite inertias are kept about each body's own origin but in base axes, so that passing one to
 the parent is a shift along the arm between them and no rotation. Entry (i, j) of the matrix is
@@ -12,126 +13,146 @@ import math
 
 import numpy as np
 
-from legged_dynamics.dynamics.kinematics import POSITION, ROTATION, body_workspace
-from legged_dynamics.dynamics.motion import state_vector
+from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
+from legged_dynamics.dynamics.motion import fill, input_views, state_vector
+from legged_dynamics.dynamics.rigid_body import (
+    FIRST_MOMENT,
+    MASS,
+    N_RIGID_BODY,
+    SECOND_MOMENT,
+    place_inertias,
+)
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (ARMATURE, COM, INERTIA, JOINT, MASS, P_TREE, PARENT,
-                                        PRISMATIC, Q_START, R_TREE, REVOLUTE, SPHERICAL, V_START,
-                                        Tree)
-from legged_dynamics.spatial.algebra import (IDENTITY, ZERO, add, add_scaled, compose, cross, dot,
-                                             load3, load6, load9, rotate, rotation_of_quaternion,
-                                             scale, store3, store9, subtract, symmetric_times,
-                                             turn_about_z, z_axis)
+from legged_dynamics.model.tree import (
+    ARMATURE,
+    JOINT,
+    P_TREE,
+    PARENT,
+    PRISMATIC,
+    Q_START,
+    R_TREE,
+    REVOLUTE,
+    SPHERICAL,
+    V_START,
+    Tree,
+)
+from legged_dynamics.spatial.algebra import (
+    IDENTITY,
+    ZERO,
+    add,
+    add_scaled,
+    compose,
+    cross,
+    dot,
+    rotate,
+    rotation_of_quaternion,
+    scale,
+    subtract,
+    symmetric_times,
+    turn_about_z,
+    z_axis,
+)
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.symmetric import (about_origin, add6, add_diagonal,
-                                               add_mixed_outer, rotate_symmetric, store6)
-
-# Columns of the (nb, N_COMPOSITE) workspace: mass, mass times centre of mass, inertia about the
-# body's origin.
-TOTAL, FIRST_MOMENT, SECOND_MOMENT = 0, 1, 4
-N_COMPOSITE = 10
+from legged_dynamics.spatial.symmetric import (
+    add6,
+    add_diagonal,
+    add_mixed_outer,
+)
+from legged_dynamics.spatial.table import get3, get6, get9, put3, put6, put9
 
 
 @kernel
 def place_bodies(tree, q, bodies):
-    """Pass 1: fill pose of every body in base axes, and nothing of its motion."""
+    """Pass 1, outwards: fill the pose of every body in base axes, and nothing of its motion."""
     topology, constants = tree.topology, tree.constants
-    store9(bodies[0], ROTATION, IDENTITY)
-    store3(bodies[0], POSITION, ZERO)
+    put9(bodies, 0, ROTATION, IDENTITY)
+    put3(bodies, 0, POSITION, ZERO)
     for i in range(1, topology.shape[0]):
-        body, parent, constant = bodies[i], bodies[topology[i, PARENT]], constants[i]
-        kind, iq = topology[i, JOINT], topology[i, Q_START]
-        R_parent = load9(parent, ROTATION)
-        offset = rotate(R_parent, load3(constant, P_TREE))
-        R = compose(R_parent, load9(constant, R_TREE))
+        parent, kind, iq = topology[i, PARENT], topology[i, JOINT], topology[i, Q_START]
+        R_parent = get9(bodies, parent, ROTATION)
+        offset = rotate(R_parent, get3(constants, i, P_TREE))
+        R = compose(R_parent, get9(constants, i, R_TREE))
         if kind == REVOLUTE:
             R = turn_about_z(R, math.sin(q[iq]), math.cos(q[iq]))
         elif kind == PRISMATIC:
             offset = add_scaled(offset, q[iq], z_axis(R))
         else:
             R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
-        store9(body, ROTATION, R)
-        store3(body, POSITION, add(load3(parent, POSITION), offset))
+        put9(bodies, i, ROTATION, R)
+        put3(bodies, i, POSITION, add(get3(bodies, parent, POSITION), offset))
 
 
 @kernel
-def composite_inertias(tree, bodies, composite):
-    """Pass 2: gather inertias from the tips to the base."""
-    topology, constants = tree.topology, tree.constants
-    for i in range(topology.shape[0]):
-        constant, R = constants[i], load9(bodies[i], ROTATION)
-        mass, com = constant[MASS], rotate(R, load3(constant, COM))
-        composite[i, TOTAL] = mass
-        store3(composite[i], FIRST_MOMENT, scale(mass, com))
-        turned = rotate_symmetric(R, load6(constant, INERTIA))
-        store6(composite[i], SECOND_MOMENT, about_origin(turned, mass, com))
+def composite_inertias(tree, bodies):
+    """Pass 2, inwards: gather the bodies' inertias from the tips to the base."""
+    topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
-        own, parent = composite[i], composite[topology[i, PARENT]]
-        r = subtract(load3(bodies[i], POSITION), load3(bodies[topology[i, PARENT]], POSITION))
-        mass, h = own[TOTAL], load3(own, FIRST_MOMENT)
+        parent = topology[i, PARENT]
+        r = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        mass, h = bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
         # About the parent's origin I grows by 2 (r.k) 1 - r k^T - k r^T, with k = h + m r / 2.
         k = add_scaled(h, 0.5 * mass, r)
-        moved = add_diagonal(load6(own, SECOND_MOMENT), 2.0 * dot(r, k))
+        moved = add_diagonal(get6(bodies, i, SECOND_MOMENT), 2.0 * dot(r, k))
         moved = add_mixed_outer(moved, -1.0, r, k)
-        parent[TOTAL] += mass
-        store3(parent, FIRST_MOMENT, add(load3(parent, FIRST_MOMENT), add_scaled(h, mass, r)))
-        store6(parent, SECOND_MOMENT, add6(load6(parent, SECOND_MOMENT), moved))
+        bodies[parent, MASS] += mass
+        put3(bodies, parent, FIRST_MOMENT,
+             add(get3(bodies, parent, FIRST_MOMENT), add_scaled(h, mass, r)))
+        put6(bodies, parent, SECOND_MOMENT, add6(get6(bodies, parent, SECOND_MOMENT), moved))
 
 
 @kernel
-def joint_axis(R, kind, k):
-    """Return the k-th axis of a joint in base axes, given its body's rotation."""
-    if kind == SPHERICAL:
-        return R[k], R[3 + k], R[6 + k]
-    return z_axis(R)
+def joint_axis(bodies, i, kind, k):
+    """Return the k-th axis of joint i in base axes."""
+    c = k if kind == SPHERICAL else 2
+    return bodies[i, ROTATION + c], bodies[i, ROTATION + 3 + c], bodies[i, ROTATION + 6 + c]
 
 
 @kernel
-def fill_mass_matrix(tree, bodies, composite, n_base, M):
-    """Pass 3: fill M, in which only entries between a joint and its ancestors are written."""
-    topology, constants = tree.topology, tree.constants
+def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
+    """Pass 3: fill the matrix, of which only entries between a joint and its ancestors."""
+    topology, M = tree.topology, mass_matrix
     for i in range(1, topology.shape[0]):
-        R, kind, iv = load9(bodies[i], ROTATION), topology[i, JOINT], topology[i, V_START]
-        mass, h = composite[i, TOTAL], load3(composite[i], FIRST_MOMENT)
-        inertia = load6(composite[i], SECOND_MOMENT)
+        kind, start = topology[i, JOINT], n_base + topology[i, V_START]
+        mass, h = bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
         for k in range(3 if kind == SPHERICAL else 1):
-            axis, row = joint_axis(R, kind, k), n_base + iv + k
+            axis, row = joint_axis(bodies, i, kind, k), start + k
             # What it takes to accelerate all bodies beyond by one unit about or along the axis.
             if kind == PRISMATIC:
                 force, moment = scale(mass, axis), cross(h, axis)
-                M[row, row] = mass + constants[i, ARMATURE]
             else:
-                force, moment = cross(axis, h), symmetric_times(inertia, axis)
-                for j in range(k):
-                    M[row, n_base + iv + j] = dot(joint_axis(R, kind, j), moment)
-                    M[n_base + iv + j, row] = M[row, n_base + iv + j]
-                M[row, row] = dot(axis, moment) + constants[i, ARMATURE]
+                force = cross(axis, h)
+                moment = symmetric_times(get6(bodies, i, SECOND_MOMENT), axis)
+            felt = dot(axis, force) if kind == PRISMATIC else dot(axis, moment)
+            M[row, row] = felt + tree.constants[i, ARMATURE]
+            for j in range(k):
+                felt = dot(joint_axis(bodies, i, kind, j), moment)
+                M[row, start + j] = M[start + j, row] = felt
             b, parent = i, topology[i, PARENT]
-            while b > 0:
-                arm = subtract(load3(bodies[b], POSITION), load3(bodies[parent], POSITION))
+            while True:
+                arm = subtract(get3(bodies, b, POSITION), get3(bodies, parent, POSITION))
                 moment = add(moment, cross(arm, force))
+                if parent == 0:
+                    break
                 b, parent = parent, topology[parent, PARENT]
-                if b > 0:
-                    R_b, kind_b = load9(bodies[b], ROTATION), topology[b, JOINT]
-                    for j in range(3 if kind_b == SPHERICAL else 1):
-                        felt = force if kind_b == PRISMATIC else moment
-                        column = n_base + topology[b, V_START] + j
-                        M[row, column] = dot(joint_axis(R_b, kind_b, j), felt)
-                        M[column, row] = M[row, column]
+                kind_b, column = topology[b, JOINT], n_base + topology[b, V_START]
+                for j in range(3 if kind_b == SPHERICAL else 1):
+                    axis_b = joint_axis(bodies, b, kind_b, j)
+                    felt = dot(axis_b, force) if kind_b == PRISMATIC else dot(axis_b, moment)
+                    M[row, column + j] = M[column + j, row] = felt
             if n_base == 6:
                 for j in range(3):
                     M[row, j] = M[j, row] = force[j]
                     M[row, 3 + j] = M[3 + j, row] = moment[j]
     if n_base == 6:
-        fill_base_block(composite[0], M)
+        fill_base_block(bodies, M)
 
 
 @kernel
-def fill_base_block(whole, M):
+def fill_base_block(bodies, M):
     """Fill the 6x6 block of a floating base from the composite inertia of the whole robot."""
-    x, y, z = load3(whole, FIRST_MOMENT)
-    xx, xy, xz, yy, yz, zz = load6(whole, SECOND_MOMENT)
-    M[0, 0] = M[1, 1] = M[2, 2] = whole[TOTAL]
+    x, y, z = get3(bodies, 0, FIRST_MOMENT)
+    xx, xy, xz, yy, yz, zz = get6(bodies, 0, SECOND_MOMENT)
+    M[0, 0] = M[1, 1] = M[2, 2] = bodies[0, MASS]
     M[0, 4] = M[4, 0] = z
     M[1, 3] = M[3, 1] = -z
     M[0, 5] = M[5, 0] = -y
@@ -145,12 +166,82 @@ def fill_base_block(whole, M):
 
 
 @kernel
-def crba(topology, constants, q, bodies, composite, n_base, M):
+def composite_body(topology, constants, memory, nq, n_base, nv):
+    """Mass matrix as one kernel; False when a position in the memory is not finite."""
     tree = Tree(topology, constants)
+    q, bodies, M = carve(memory, topology.shape[0], nq, n_base + nv)
+    for k in range(nq):
+        if not math.isfinite(q[k]):
+            return False
     place_bodies(tree, q, bodies)
-    composite_inertias(tree, bodies, composite)
-    fill_mass_matrix(tree, bodies, composite, n_base, M)
-    s = 0.0
-    for i in range(q.shape[0]):
-        s += q[i] * 0.0
-    return s == 0.0
+    place_inertias(tree, bodies)
+    composite_inertias(tree, bodies)
+    fill_mass_matrix(tree, bodies, n_base, M)
+    return True
+
+
+@kernel
+def carve(memory, nb, nq, n):
+    """Divide a flat memory into positions (nq,), body table and mass matrix (n, n)."""
+    M = nq + nb * N_RIGID_BODY
+    return (memory[:nq], memory[nq:M].reshape((nb, N_RIGID_BODY)),
+            memory[M:M + n * n].reshape((n, n)))
+
+
+class CompositeBody:
+    """
+    Mass matrices of one robot, computed in memory of its own.
+
+    Parameters
+    ----------
+    model : RobotModel
+
+    """
+
+    def __init__(self, model: RobotModel):
+        self.model = model
+        n_base = 6 if model.floating else 0
+        n = n_base + model.nv
+        memory = np.zeros(model.nq + model.n_bodies * N_RIGID_BODY + n * n)
+        q, _, M = carve(memory, model.n_bodies, model.nq, n)
+        self._q, = input_views(q)
+        self._mass_matrix = M.view()
+        self._mass_matrix.setflags(write=False)
+        # Writable copies: a read-only array costs 35 ns more to hand to a kernel.
+        self._arguments = (model.tree.topology.copy(), model.tree.constants.copy(), memory,
+                           model.nq, n_base, model.nv)
+
+    def mass_matrix(self, position: np.ndarray) -> np.ndarray:
+        """
+        Return the mass matrix in the given pose.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the model's order.
+
+        Returns
+        -------
+        (n, n) array [kg, kg m, kg m^2]
+            Symmetric, rotor inertias included. With a floating base n = 6 + nv and the first
+            rows are the base's, linear then angular, in base axes at the base's origin; with a
+            fixed one n = nv. Read-only; the next call overwrites it.
+
+        Raises
+        ------
+        MeasurementError
+            When the positions do not fit the model or are not finite.
+
+        """
+        try:
+            self._q[:] = position       # type: ignore[call-overload]
+        except (TypeError, ValueError):
+            fill(self._q, position, 'joint positions')
+        if not composite_body(*self._arguments):
+            state_vector(position, self.model.nq, 'joint positions')
+        return self._mass_matrix
+
+
+def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
+    """Return the mass matrix of a robot once; see :meth:`CompositeBody.mass_matrix`."""
+    return CompositeBody(model).mass_matrix(position).copy()

@@ -17,7 +17,8 @@ from legged_dynamics.spatial.jit import kernel
 
 def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
                   out: np.ndarray | None = None) -> np.ndarray:
-    """Gather wrenches on links into one per body.
+    """
+    Gather wrenches on links into one per body.
 
     Parameters
     ----------
@@ -38,6 +39,7 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
         When a link is not in the model.
     MeasurementError
         When a wrench is not six finite numbers.
+
     """
     wrenches = np.zeros((model.n_bodies, 6)) if out is None else out
     wrenches[:] = 0.0

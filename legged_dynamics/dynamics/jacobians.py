@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points and their Jacobians.
+"""
+Contact points and their Jacobians.
 
 A foot's contact frame has base axes. A point foot touches at the bottom of its ball, the ball's
 centre less radius times the ground's normal; a flat foot's reference is the middle of its sole.
@@ -46,7 +47,8 @@ N_FOOT_STATE = 15
 
 
 class FeetTable(NamedTuple):
-    """Feet as flat arrays, for kernels.
+    """
+    Feet as flat arrays, for kernels.
 
     Attributes
     ----------
@@ -54,6 +56,7 @@ class FeetTable(NamedTuple):
         Body, first contact coordinate, number of contact coordinates (3 point, 6 flat).
     geometry : (nf, 20) float array
         At the columns this module names. [m]
+
     """
 
     index: np.ndarray
@@ -66,12 +69,14 @@ class FeetTable(NamedTuple):
 
 
 def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
-    """Put feet into arrays.
+    """
+    Put feet into arrays.
 
     Raises
     ------
     UnknownNameError
         When a foot's link is not in the model.
+
     """
     index = np.zeros((len(feet), 3), dtype=np.int64)
     geometry = np.zeros((len(feet), N_GEOMETRY))
@@ -109,7 +114,8 @@ def contact_points(feet, bodies, normal, states):
 
 @kernel
 def contact_jacobians(tree, feet, bodies, states, jacobian):
-    """Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
+    """
+    Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
 
     Only columns of joints between base and foot are written; the caller zeroes it once.
     """

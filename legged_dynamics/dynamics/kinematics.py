@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward kinematics: pose and motion of every body, from the base outwards, in base axes.
+"""
+Forward kinematics: pose and motion of every body, from the base outwards, in base axes.
 
 Everything is expressed in the base's axes and positions are from the base's origin, so that a
 contact's Jacobian and a body's inertial force need no further transform. The base's own velocity
@@ -57,7 +58,8 @@ def body_workspace(model: RobotModel) -> np.ndarray:
 
 @kernel
 def forward_kinematics(tree, q, v, a, base, bodies):
-    """Fill pose and motion of every body from joint states and the base's motion.
+    """
+    Fill pose and motion of every body from joint states and the base's motion.
 
     ``base`` is (9,): angular velocity, angular acceleration, proper acceleration of the base.
     """
@@ -106,7 +108,8 @@ def forward_kinematics(tree, q, v, a, base, bodies):
 
 def frame_poses(model: RobotModel, position: np.ndarray,
                 links: tuple[str, ...] | None = None) -> dict[str, Transform]:
-    """Return the poses of links in the base frame.
+    """
+    Return the poses of links in the base frame.
 
     Parameters
     ----------
@@ -122,6 +125,7 @@ def frame_poses(model: RobotModel, position: np.ndarray,
         When the positions do not fit the model.
     UnknownNameError
         When a link is not in the model.
+
     """
     q = state_vector(position, model.nq, 'joint positions')
     bodies = body_workspace(model)

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive Newton-Euler inverse dynamics, driven by what an IMU measures.
+"""
+Recursive Newton-Euler inverse dynamics, driven by what an IMU measures.
 
 The base's proper acceleration stands for both its acceleration and gravity (d'Alembert), so
 neither the base's velocity nor the mass matrix is needed, and any direction of gravity is the
@@ -58,6 +59,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.table import get3, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: nobody knows its sign at rest.
 FRICTION_SPEED = 0.05
@@ -83,24 +85,26 @@ def inertial_wrenches(tree, bodies):
 
 @kernel
 def joint_efforts(tree, bodies, tau):
-    """Pass 2: gather wrenches from the tips to the base and project them on the joints.
+    """
+    Pass 2: gather wrenches from the tips to the base and project them on the joints.
 
     Afterwards each body's wrench is that of its whole subtree; body 0 holds the base's.
     """
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
-        body, parent, iv = bodies[i], bodies[topology[i, PARENT]], topology[i, V_START]
-        force, moment = load3(body, FORCE), load3(body, MOMENT)
-        R = load9(body, ROTATION)
+        parent, iv = topology[i, PARENT], topology[i, V_START]
+        force, moment = get3(bodies, i, FORCE), get3(bodies, i, MOMENT)
+        R = get9(bodies, i, ROTATION)
         if topology[i, JOINT] == PRISMATIC:
             tau[iv] = dot(z_axis(R), force)
         elif topology[i, JOINT] == SPHERICAL:
             store3(tau, iv, rotate_back(R, moment))
         else:
             tau[iv] = dot(z_axis(R), moment)
-        arm = subtract(load3(body, POSITION), load3(parent, POSITION))
-        store3(parent, FORCE, add(load3(parent, FORCE), force))
-        store3(parent, MOMENT, add(load3(parent, MOMENT), add(moment, cross(arm, force))))
+        arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        put3(bodies, parent, FORCE, add(get3(bodies, parent, FORCE), force))
+        put3(bodies, parent, MOMENT,
+             add(get3(bodies, parent, MOMENT), add(moment, cross(arm, force))))
 
 
 @kernel
@@ -111,7 +115,8 @@ def add_joint_physics(tree, q, v, a, tau):
         iq, iv = topology[i, Q_START], topology[i, V_START]
         if topology[i, JOINT] == SPHERICAL:
             for k in range(3):
-                tau[iv + k] += constants[i, ARMATURE] * a[iv + k] + constants[i, DAMPING] * v[iv + k]
+                tau[iv + k] += (constants[i, ARMATURE] * a[iv + k]
+                                + constants[i, DAMPING] * v[iv + k])
         else:
             tau[iv] += (constants[i, ARMATURE] * a[iv] + constants[i, DAMPING] * v[iv]
                         + constants[i, STIFFNESS] * (q[iq] - constants[i, REST]))
@@ -130,7 +135,8 @@ def newton_euler(tree, q, v, a, base, bodies, tau):
 
 @dataclass(frozen=True, eq=False)
 class InverseDynamics:
-    """What moves a robot the way it moves.
+    """
+    What moves a robot the way it moves.
 
     Attributes
     ----------
@@ -139,6 +145,7 @@ class InverseDynamics:
     base_wrench : (6,) array [N, N m]
         ``[f; m]`` that must act on the base, in base axes about the base's origin: the sum of
         all ground reactions.
+
     """
 
     joint_effort: np.ndarray
@@ -146,7 +153,8 @@ class InverseDynamics:
 
 
 def inverse_dynamics(model: RobotModel, motion: Motion) -> InverseDynamics:
-    """Return joint efforts and base wrench for a motion.
+    """
+    Return joint efforts and base wrench for a motion.
 
     Parameters
     ----------
@@ -161,6 +169,7 @@ def inverse_dynamics(model: RobotModel, motion: Motion) -> InverseDynamics:
     ------
     MeasurementError
         When the motion does not fit the model or is not finite.
+
     """
     motion = motion.checked(model)
     bodies, tau = body_workspace(model), np.zeros(model.nv)

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which feet are down, without foot sensors.
+"""
+Which feet are down, without foot sensors.
 
 One Bayes filter a foot. Each sample adds the log-likelihood ratio of standing over
 swinging from
@@ -87,7 +88,8 @@ def force_evidence(normal_force, variance, weight, threshold, noise, limit):
 
 @kernel
 def motion_evidence(speed, height, settings, limit):
-    """Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
+    """
+    Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
 
     Zero-mean normals, narrow for a standing foot and wide for a swinging one, of three dimensions
     of speed and one of height; their log-determinants stand ready in ``settings.at_rest``.
@@ -121,7 +123,8 @@ def foot_speeds(feet, bodies, states, normal, i):
 
 @kernel
 def ground_velocity(feet, layout, settings, scratch, states, memory, R_WB, acceleration, imu, dt):
-    """Carry the base's velocity over ground (world axes) by the accelerometer; return it.
+    """
+    Carry the base's velocity over ground (world axes) by the accelerometer; return it.
 
     The first value comes from the lowest feet.
     """

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The one derivative filter: joint and angular accelerations from velocities.
+"""
+The one derivative filter: joint and angular accelerations from velocities.
 
 The slope of the least-squares line through the last ``2 h + 1`` samples, at their actual times,
 is the acceleration at the middle one (for evenly spaced samples the quadratic Savitzky-Golay

@@ -27,7 +27,8 @@ from legged_dynamics.spatial.jit import as_python
 
 
 class GroundReactionEstimator:
-    """Fuses motion and joint torque into the ground reaction of each foot.
+    """
+    Fuses motion and joint torque into the ground reaction of each foot.
 
     Live node, bag replay and simulation test call the same :meth:`update`; the same measurements
     in the same order give the same bits.
@@ -54,6 +55,7 @@ class GroundReactionEstimator:
     >>> reaction = estimator.update(Measurement(stamp_ns, q, v, tau, gyro, accelerometer, xyzw))
     ...                                                                 # doctest: +SKIP
     >>> reaction.wrench[0, 2], reaction.contact                         # doctest: +SKIP
+
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig,
@@ -103,7 +105,8 @@ class GroundReactionEstimator:
 
     def update(self, measurement: Measurement,
                contact: Sequence[bool] | None = None) -> GroundReaction:
-        """Take one measurement in and return the estimate that has become ready.
+        """
+        Take one measurement in and return the estimate that has become ready.
 
         Parameters
         ----------
@@ -121,6 +124,7 @@ class GroundReactionEstimator:
         MeasurementError
             When a shape does not fit, a joint position or velocity is not finite, or a stamp
             comes twice. The measurement is then not taken, and nothing else is lost.
+
         """
         stamp = measurement.stamp_ns
         faults = 0
@@ -248,7 +252,8 @@ class GroundReactionEstimator:
 
 
 def compile_kernels() -> None:
-    """Compile what :meth:`GroundReactionEstimator.update` runs, or load it from disk.
+    """
+    Compile what :meth:`GroundReactionEstimator.update` runs, or load it from disk.
 
     Takes seconds on the first call on a machine; the code is the same for every robot.
     """

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Low-pass of estimated forces: second-order Butterworth, causal, per component in world axes.
+"""
+Low-pass of estimated forces: second-order Butterworth, causal, per component in world axes.
 
 Forces are filtered and not their inputs: filtering inputs differently breaks the balance that the
 estimate rests on. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.

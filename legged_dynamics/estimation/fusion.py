@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The fused estimate of all contact forces: base and joint equations, weighed by their noise.
+"""
+The fused estimate of all contact forces: base and joint equations, weighed by their noise.
 
 Ground reactions w (contact coordinates, base axes) obey, with b and tau from Newton-Euler,
 
@@ -25,7 +26,8 @@ from legged_dynamics.spatial.jit import kernel
 
 @kernel
 def joint_information(columns, jacobian, residual, weight, prior, information, vector):
-    """Start the normal equations from the prior and the joints' equations.
+    """
+    Start the normal equations from the prior and the joints' equations.
 
     ``columns`` is (nv, nc + 1): the number of contact coordinates a joint bears on, and which.
     """
@@ -50,7 +52,8 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
 
 @kernel
 def foot_alone(feet, i, information, vector, normal):
-    """Estimate one foot from its own joints: return normal force and its variance.
+    """
+    Estimate one foot from its own joints: return normal force and its variance.
 
     Moments of a flat foot are eliminated first; what is left is 3x3 and solved by cofactors.
     """
@@ -100,7 +103,8 @@ def add_base_information(grasp, b, weight, information, vector):
 
 @kernel
 def solve_standing(feet, contact, information, vector, active, w, root):
-    """Solve for the feet that are down; the others carry nothing, exactly.
+    """
+    Solve for the feet that are down; the others carry nothing, exactly.
 
     ``root`` becomes a square root of the covariance, ``P = root^T root``, as a flat (nc, nc)
     array with zero columns for feet that are up. ``active`` is integer scratch of length nc;

@@ -54,7 +54,8 @@ class ResultLayout:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GroundReaction:
-    """Ground reactions at one instant. Arrays are read-only; forces act on the robot.
+    """
+    Ground reactions at one instant. Arrays are read-only; forces act on the robot.
 
     Axes: F is a foot's link frame, B the base link, W the gravity-aligned world of the IMU.
 
@@ -68,6 +69,7 @@ class GroundReaction:
         Names, and where things lie in `data`.
     data : array
         All results in one array; the properties below are views of it.
+
     """
 
     stamp_ns: int
@@ -118,7 +120,8 @@ class GroundReaction:
 
     @property
     def observable(self) -> np.ndarray:
-        """(nf,) bool: feet whose force the measurements determine.
+        """
+        (nf,) bool: feet whose force the measurements determine.
 
         False, for example, for the squeeze between feet when no torque is measured.
         """
@@ -136,7 +139,8 @@ class GroundReaction:
 
     @property
     def base_residual(self) -> np.ndarray:
-        """(6,) wrench on the base that the estimate leaves unexplained, in B [N, N m].
+        """
+        (6,) wrench on the base that the estimate leaves unexplained, in B [N, N m].
 
         NaN without an IMU.
         """
@@ -177,7 +181,8 @@ class GroundReaction:
 
     @property
     def covariance(self) -> np.ndarray:
-        """(nc, nc) covariance of the stacked contact coordinates, raw, in base axes.
+        """
+        (nc, nc) covariance of the stacked contact coordinates, raw, in base axes.
 
         Three a point foot (force at the contact point), six a flat foot (force, moment about
         the middle of the sole). Zero for feet that are up.
@@ -187,12 +192,14 @@ class GroundReaction:
         return root.T @ root
 
     def covariance_of(self, foot: str) -> np.ndarray:
-        """Return the (6, 6) covariance of a foot's raw wrench, in F about F's origin.
+        """
+        Return the (6, 6) covariance of a foot's raw wrench, in F about F's origin.
 
         Raises
         ------
         UnknownNameError
             When there is no such foot.
+
         """
         if foot not in self.feet:
             raise UnknownNameError('foot', foot, self.feet)

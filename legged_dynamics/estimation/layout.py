@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the estimator's kernel works on: its arrays, and where things lie in them.
+"""
+What the estimator's kernel works on: its arrays, and where things lie in them.
 
 The tables of indices and of settings are one-element record arrays: one argument to a compiled
 call, with names.
@@ -50,7 +51,8 @@ def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> di
 
 
 def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
-    """Return the (1,) record array of indices.
+    """
+    Return the (1,) record array of indices.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         Joints, feet, contact coordinates.
     samples : int
         Length of the window.
+
     """
     places = {
         **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
@@ -72,7 +75,8 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
 
 
 class Robot(NamedTuple):
-    """What the kernel needs to know of the robot.
+    """
+    What the kernel needs to know of the robot.
 
     Attributes
     ----------
@@ -84,6 +88,7 @@ class Robot(NamedTuple):
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nc + 1) int array
         Contact coordinates each joint bears on, behind their number.
+
     """
 
     tree: Tree
@@ -129,7 +134,8 @@ def matrix_at(flat, start, rows, columns):
 
 @kernel
 def unpack(layout, integers, floats):
-    """Cut the two flat arrays into their parts.
+    """
+    Cut the two flat arrays into their parts.
 
     Two arguments to a compiled call instead of twenty; the same text makes the views that fill
     them from Python.

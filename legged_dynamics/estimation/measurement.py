@@ -10,7 +10,8 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Measurement:
-    """Joint states, and the IMU's reading at the same instant.
+    """
+    Joint states, and the IMU's reading at the same instant.
 
     Attributes
     ----------
@@ -25,6 +26,7 @@ class Measurement:
         Accelerometer, in the IMU's axes: proper acceleration, +9.81 along up at rest.
     orientation : (4,) array or None
         Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
+
     """
 
     stamp_ns: int

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From stated sensor and model noise to the variances of the estimator's equations.
+"""
+From stated sensor and model noise to the variances of the estimator's equations.
 
 Inverse dynamics is linear in the accelerations, so its response to each one, taken at the robot's
 nominal pose, carries the noise of the accelerometer and of the differentiated gyro and joint
@@ -26,7 +27,8 @@ UNKNOWN_ANGULAR_ACCELERATION = 5.0  # rad/s^2
 
 
 class EquationNoise(NamedTuple):
-    """Variances of the equations.
+    """
+    Variances of the equations.
 
     Attributes
     ----------
@@ -35,6 +37,7 @@ class EquationNoise(NamedTuple):
         With the base's motion measured.
     joint_blind : (nv,) array [(N m)^2 or N^2]
         With the base's motion unknown.
+
     """
 
     base: np.ndarray
@@ -52,7 +55,8 @@ def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
 
 def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
                    half_window: int) -> EquationNoise:
-    """Return the variances of the base's and the joints' equations.
+    """
+    Return the variances of the base's and the joints' equations.
 
     Parameters
     ----------
@@ -62,6 +66,7 @@ def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
     rate : float [Hz]
     half_window : int
         Of the derivative filter.
+
     """
     noise, q, nv = config.noise, nominal_position(model, config), model.nv
     at_rest = np.array([0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], float)

@@ -77,12 +77,14 @@ class EstimatorSettings:
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any] | None = None) -> EstimatorSettings:
-        """Build from dotted parameter names.
+        """
+        Build from dotted parameter names.
 
         Raises
         ------
         ConfigurationError
             When a key is unknown, or a value has the wrong type or is out of range.
+
         """
         # The fields stand in the order of the table.
         return cls(*checked(values or {}, SETTINGS).values())

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs joint states with IMU readings, by their stamps alone.
+"""
+Pairs joint states with IMU readings, by their stamps alone.
 
 A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly
 ``s`` is used as it is; otherwise the readings on either side are interpolated to ``s`` when they
@@ -45,7 +46,8 @@ class _Imu(NamedTuple):
 
 
 class MeasurementSynchronizer:
-    """Makes measurements out of joint states and IMU readings.
+    """
+    Makes measurements out of joint states and IMU readings.
 
     Parameters
     ----------
@@ -67,6 +69,7 @@ class MeasurementSynchronizer:
     ------
     ConfigurationError
         When a time is not positive, or the gap is larger than the time-out.
+
     """
 
     def __init__(self, imu_timeout: float = IMU_TIMEOUT, max_gap: float | None = None):
@@ -93,13 +96,15 @@ class MeasurementSynchronizer:
 
     def push_joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
                     effort: np.ndarray | None = None) -> list[Measurement]:
-        """Take a joint state and return the measurements that are complete now, oldest first.
+        """
+        Take a joint state and return the measurements that are complete now, oldest first.
 
         Parameters
         ----------
         stamp_ns : int [ns]
         position, velocity : (nj,) array
         effort : (nj,) array or None
+
         """
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
@@ -119,13 +124,15 @@ class MeasurementSynchronizer:
     def push_imu(self, stamp_ns: int, angular_velocity: np.ndarray,
                  linear_acceleration: np.ndarray,
                  orientation: np.ndarray | None = None) -> list[Measurement]:
-        """Take an IMU reading and return the measurements that are complete now, oldest first.
+        """
+        Take an IMU reading and return the measurements that are complete now, oldest first.
 
         Parameters
         ----------
         stamp_ns : int [ns]
         angular_velocity, linear_acceleration : (3,) array
         orientation : (4,) array or None
+
         """
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:

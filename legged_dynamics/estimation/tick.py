@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One tick of the ground reaction estimator, from a row of measurements to all results.
+"""
+One tick of the ground reaction estimator, from a row of measurements to all results.
 
 The order is the method: differentiate; find up; inverse dynamics; contact geometry; which feet
 are down; fuse at full bandwidth; only then filter the forces.
@@ -74,7 +75,8 @@ def missing_inputs(row, layout, nj):
 
 @kernel
 def slide(window, stamps, row):
-    """Let the newest row in and the oldest out; stamps[n] is the newest one's.
+    """
+    Let the newest row in and the oldest out; stamps[n] is the newest one's.
 
     Times are kept as differences of integer nanoseconds, oldest row first, so that an estimate
     does not depend, not in one bit, on when the estimator was started.
@@ -156,13 +158,15 @@ def mark_observable(feet, layout, settings, nc, out):
 
 @kernel
 def tick(layouts, settings_table, integers, floats, out):
-    """Take the measurement in `Arrays.row` and estimate the middle one of the window.
+    """
+    Take the measurement in `Arrays.row` and estimate the middle one of the window.
 
     Returns
     -------
     int
         The mode (`layout.UNAVAILABLE` while the window fills), or `layout.NOT_FINITE` when the
         row has no finite joint position or velocity and was not taken.
+
     """
     layout, settings = layouts[0], settings_table[0]
     robot, scratch, window, stamps, memory, row = unpack(layout, integers, floats)

@@ -46,7 +46,8 @@ class Override:
 
 @dataclass(frozen=True)
 class RosArguments:
-    """What a ROS 2 command line says.
+    """
+    What a ROS 2 command line says.
 
     Attributes
     ----------
@@ -58,6 +59,7 @@ class RosArguments:
         Least severe level that is shown.
     others : tuple of str
         Arguments that are not ROS's.
+
     """
 
     remaps: tuple[Remap, ...] = ()
@@ -67,13 +69,15 @@ class RosArguments:
 
     @classmethod
     def parse(cls, argv: Sequence[str] = ()) -> RosArguments:
-        """Read a command line (without the program's name).
+        """
+        Read a command line (without the program's name).
 
         Raises
         ------
         ConfigurationError
             When an argument behind ``--ros-args`` is unknown or malformed, or a parameter file
             cannot be read.
+
         """
         remaps: list[Remap] = []
         overrides: list[Override] = []
@@ -107,12 +111,14 @@ class RosArguments:
 
 
 def read_parameter_overrides(path: str | Path) -> list[Override]:
-    """Read a ROS 2 parameter file.
+    """
+    Read a ROS 2 parameter file.
 
     Raises
     ------
     ConfigurationError
         When the file is missing, is not YAML, or is not in parameter-file form.
+
     """
     try:
         text = Path(path).read_text(encoding='utf-8')

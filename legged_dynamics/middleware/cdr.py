@@ -14,7 +14,8 @@ _FAULTS = (struct.error, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def serialize(message: Any, name: str | None = None) -> bytes:
-    """Return a message as CDR bytes, encapsulation header first.
+    """
+    Return a message as CDR bytes, encapsulation header first.
 
     Parameters
     ----------
@@ -27,6 +28,7 @@ def serialize(message: Any, name: str | None = None) -> bytes:
     ------
     MiddlewareError
         When a field is missing or its value does not fit, naming the field.
+
     """
     name = name or type(message).ros_type
     try:
@@ -39,12 +41,14 @@ def serialize(message: Any, name: str | None = None) -> bytes:
 
 
 def deserialize(cdr: bytes, name: str) -> Any:
-    """Return the message in CDR bytes that begin with their encapsulation header.
+    """
+    Return the message in CDR bytes that begin with their encapsulation header.
 
     Raises
     ------
     MiddlewareError
         When the bytes are not a message of that name.
+
     """
     if len(cdr) < 4 or cdr[0] != 0 or cdr[1] > 1:
         raise MiddlewareError(f'cannot read a {name}: expected plain CDR (header 00 00 or 00 01), '

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a message definition into the Python functions that write and read its CDR bytes.
+"""
+Compiles a message definition into the Python functions that write and read its CDR bytes.
 
 For each message a pair of functions is written out from its definition, compiled once, and kept:
 runs of numbers go through one ``struct`` call, so a wrench costs about 2 us where a general
@@ -245,7 +246,8 @@ def _read_numbers(d: bytes, n: int, length: int, code: str, swap: bool) -> tuple
 
 
 def _pack_names(names: Sequence[str]) -> bytes:
-    """Return a list of strings as bytes; lists seen before (joint names) are remembered.
+    """
+    Return a list of strings as bytes; lists seen before (joint names) are remembered.
 
     It follows its own length, a 4-byte number, so it always starts at a multiple of 4.
     """

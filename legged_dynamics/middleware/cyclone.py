@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes on Cyclone DDS with ROS 2's topic and type names: they talk to ROS 2 without ROS 2.
+"""
+Nodes on Cyclone DDS with ROS 2's topic and type names: they talk to ROS 2 without ROS 2.
 
 One thread waits for data and timers and runs the callbacks one at a time, so a component's code
 never runs beside itself. Bytes are packed and unpacked by our own compiled CDR functions and
@@ -90,12 +91,14 @@ class CyclonePublisher:
 
 
 class CycloneSubscription:
-    """Takes messages of one DDS topic to a callback.
+    """
+    Takes messages of one DDS topic to a callback.
 
     Attributes
     ----------
     source_ns : int
         When the message that the callback is looking at was sent, by its sender's clock [ns].
+
     """
 
     def __init__(self, node: StandaloneNode, reader: DataReader, name: str,
@@ -133,7 +136,8 @@ class CycloneSubscription:
 
 
 class CycloneBus:
-    """A process's place on the DDS bus, its nodes, and the loop that runs them.
+    """
+    A process's place on the DDS bus, its nodes, and the loop that runs them.
 
     Parameters
     ----------
@@ -145,6 +149,7 @@ class CycloneBus:
     ------
     MiddlewareError
         When the environment is wrong or Cyclone cannot start with it.
+
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None):
@@ -205,7 +210,8 @@ class CycloneBus:
         self._participant = self._domain = None
 
     def topics(self) -> list[TopicInfo]:
-        """Return what ROS topics are published now on the bus, this process's own included.
+        """
+        Return what ROS topics are published now on the bus, this process's own included.
 
         Discovery takes some tenths of a second after the start: ask again.
         """

@@ -21,12 +21,14 @@ _MOST_PROCESSES = 32  # rmw_cyclonedds' number; announcements go to so many port
 
 
 def domain_id(environ: Mapping[str, str] = os.environ) -> int:
-    """Return ROS_DOMAIN_ID, 0 when it is not set.
+    """
+    Return ROS_DOMAIN_ID, 0 when it is not set.
 
     Raises
     ------
     MiddlewareError
         When it is not a number from 0 to 232.
+
     """
     text = environ.get('ROS_DOMAIN_ID', '').strip() or '0'
     if not text.isdecimal() or int(text) > _HIGHEST_DOMAIN:
@@ -35,12 +37,14 @@ def domain_id(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
-    """Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
+    """
+    Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
 
     Raises
     ------
     MiddlewareError
         When it is not one of the ranges.
+
     """
     default = 'LOCALHOST' if environ.get('ROS_LOCALHOST_ONLY', '') == '1' else 'SUBNET'
     text = environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').strip().upper() or default
@@ -51,7 +55,8 @@ def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
-    """Return Cyclone's configuration for the environment, as rmw_cyclonedds builds it.
+    """
+    Return Cyclone's configuration for the environment, as rmw_cyclonedds builds it.
 
     With LOCALHOST everything stays on the loopback interface, without multicast. A CYCLONEDDS_URI
     of the user's is appended and has the last word; the interface is then left to it.
@@ -60,6 +65,7 @@ def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
     ------
     MiddlewareError
         When an environment variable has a value that ROS 2 does not know.
+
     """
     reach = discovery_range(environ)
     peers = [peer for peer in environ.get('ROS_STATIC_PEERS', '').split(';') if peer]
@@ -85,7 +91,8 @@ def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
 
 
 class DomainLease:
-    """A domain id that nobody on this machine uses, kept from others until closed.
+    """
+    A domain id that nobody on this machine uses, kept from others until closed.
 
     For demonstrations and tests that run beside each other. Whoever leases finds a domain whose
     first process's port is free, and holds one more port of that domain as a sign for the others.
@@ -99,6 +106,7 @@ class DomainLease:
     ------
     MiddlewareError
         When every domain is taken.
+
     """
 
     def __init__(self):

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
+"""
+Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
 
 Cyclone needs a type to announce (its mangled ROS name and its fields) and something to put bytes
 in. Its own Python serialiser is slow, so the class on the wire is an :class:`Envelope`: it looks
@@ -33,7 +34,8 @@ def idl_struct(name: str) -> type[IdlStruct]:
 
 @cache
 def envelope(name: str) -> type[IdlStruct]:
-    """Return the class that carries a message's bytes: ``envelope(name)(cdr).cdr``.
+    """
+    Return the class that carries a message's bytes: ``envelope(name)(cdr).cdr``.
 
     A message that is not in the table gets an opaque type of the right name: enough to record it.
     """

@@ -13,7 +13,8 @@ from legged_dynamics.middleware.protocol import Component, Logger
 
 
 class ComponentHost:
-    """A component on a node of its own.
+    """
+    A component on a node of its own.
 
     Parameters
     ----------
@@ -26,6 +27,7 @@ class ComponentHost:
     ------
     LeggedDynamicsError
         When a parameter has a wrong type or is out of range.
+
     """
 
     def __init__(self, component_class: type[Component], node: StandaloneNode):
@@ -36,12 +38,14 @@ class ComponentHost:
         self.state = 'unconfigured'
 
     def start(self) -> None:
-        """Configure and activate.
+        """
+        Configure and activate.
 
         Raises
         ------
         LeggedDynamicsError
             When the component cannot do either.
+
         """
         self.component.configure()
         self.state = 'inactive'

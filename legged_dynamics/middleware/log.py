@@ -26,7 +26,8 @@ def print_record(record: LogRecord) -> None:
 
 
 class NodeLogger:
-    """Logger spelled as rclpy's.
+    """
+    Logger spelled as rclpy's.
 
     Parameters
     ----------
@@ -36,6 +37,7 @@ class NodeLogger:
         Least severe level that is kept.
     sink : callable
         Takes each LogRecord.
+
     """
 
     def __init__(self, name: str, level: str = 'info',

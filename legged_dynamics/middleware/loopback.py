@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An in-process bus with a hand-stepped clock: components run on it as they do on DDS.
+"""
+An in-process bus with a hand-stepped clock: components run on it as they do on DDS.
 
 Nothing moves by itself. ``spin`` delivers what was published, in the order of publishing;
 ``step`` moves the clock and runs the timers that fall due on the way. Messages travel as CDR
@@ -47,7 +48,8 @@ class LoopbackPublisher:
 
 
 class LoopbackSubscription:
-    """Waits for messages of one topic; the queue keeps the last ``depth``.
+    """
+    Waits for messages of one topic; the queue keeps the last ``depth``.
 
     Attributes
     ----------
@@ -55,6 +57,7 @@ class LoopbackSubscription:
         Messages that made room for later ones.
     source_ns : int
         When the message that the callback is looking at was published [ns].
+
     """
 
     def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
@@ -87,7 +90,8 @@ class LoopbackSubscription:
 
 
 class LoopbackBus:
-    """The bus, its clock and its nodes.
+    """
+    The bus, its clock and its nodes.
 
     Parameters
     ----------
@@ -100,6 +104,7 @@ class LoopbackBus:
         The time [ns].
     logs : list of LogRecord
         Every line that a node has logged.
+
     """
 
     def __init__(self, start_ns: int = 1_000_000_000):
@@ -121,12 +126,14 @@ class LoopbackBus:
 
     def host(self, component_class: type[Component], argv: Sequence[str] = (),
              namespace: str = '/', parameters: Mapping[str, Any] | None = None) -> ComponentHost:
-        """Return a component on a node of its own, configured and active.
+        """
+        Return a component on a node of its own, configured and active.
 
         Raises
         ------
         LeggedDynamicsError
             When the component cannot be configured or activated.
+
         """
         host = ComponentHost(component_class, self.create_node(
             component_class.default_name, argv, namespace, parameters))

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Message classes made from the table of definitions: plain dataclasses, field for field as ROS.
+"""
+Message classes made from the table of definitions: plain dataclasses, field for field as ROS.
 
 They need no ROS and no DDS. Numeric sequences and arrays default to ``array.array`` (as rclpy's
 sequences are) and may be assigned any list, tuple or numpy array; it is converted when published.
@@ -31,7 +32,8 @@ _FIELD = re.compile(r'(?P<type>[\w/]+)(?P<array>\[(?P<size>\d*)\])?\s+(?P<name>\
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a message.
+    """
+    One field of a message.
 
     Attributes
     ----------
@@ -43,6 +45,7 @@ class Field:
         None for a single value, 0 for a sequence, n for an array of n.
     default : str or None
         Default value's text.
+
     """
 
     name: str
@@ -67,12 +70,14 @@ class Definition:
 
 @cache
 def definition(name: str) -> Definition:
-    """Return the definition of a message.
+    """
+    Return the definition of a message.
 
     Raises
     ------
     MiddlewareError
         When the table has no message of that name.
+
     """
     name = full_name(name)
     if name not in DEFINITIONS:
@@ -104,7 +109,8 @@ def full_name(name: str) -> str:
 
 @cache
 def message_class(name: str) -> type:
-    """Return the dataclass of a message, made when first asked for.
+    """
+    Return the dataclass of a message, made when first asked for.
 
     Parameters
     ----------
@@ -120,6 +126,7 @@ def message_class(name: str) -> type:
     ------
     MiddlewareError
         When the table has no message of that name.
+
     """
     if full_name(name) != name:
         return message_class(full_name(name))
@@ -133,12 +140,14 @@ def message_class(name: str) -> type:
 
 
 def type_name(message_type: type) -> str:
-    """Return the ROS name of a class made by :func:`message_class`.
+    """
+    Return the ROS name of a class made by :func:`message_class`.
 
     Raises
     ------
     MiddlewareError
         When the class is not one of these.
+
     """
     name = getattr(message_type, 'ros_type', None)
     if name is None:

@@ -41,12 +41,14 @@ def check_namespace(namespace: str) -> str:
 
 
 def expand(topic: str, node_name: str, namespace: str) -> str:
-    """Return the full name of a relative ('x'), private ('~/x') or absolute ('/x') topic.
+    """
+    Return the full name of a relative ('x'), private ('~/x') or absolute ('/x') topic.
 
     Raises
     ------
     MiddlewareError
         When the name is malformed.
+
     """
     if not _TOPIC.match(topic) or not topic.strip('/~'):
         raise MiddlewareError(f'expected a topic name such as "joint_states", "~/wrench" or '

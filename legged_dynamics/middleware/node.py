@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node of the backends without rclpy: names, parameters, clock, timers and log.
+"""
+The node of the backends without rclpy: names, parameters, clock, timers and log.
 
 How bytes travel is the business of its :class:`Transport`: the loopback or Cyclone DDS.
 """
@@ -42,7 +43,8 @@ class Transport(Protocol):
 
 
 class StandaloneNode:
-    """A node spelled as rclpy's, on any transport.
+    """
+    A node spelled as rclpy's, on any transport.
 
     Parameters
     ----------
@@ -60,6 +62,7 @@ class StandaloneNode:
         Further overrides by name, as rclpy's ``parameter_overrides``.
     sink : callable
         Where log lines go.
+
     """
 
     def __init__(self, name: str, transport: Transport, arguments: RosArguments | None = None,
@@ -113,24 +116,28 @@ class StandaloneNode:
         return resolve(topic, self._name, self._namespace, self._remaps)
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int) -> Any:
-        """Return a publisher.
+        """
+        Return a publisher.
 
         Raises
         ------
         MiddlewareError
             When the topic's name is malformed or the class is not a message's.
+
         """
         return self._keep(self._transport.advertise(
             self, self.resolve_topic_name(topic), type_name(msg_type), as_profile(qos_profile)))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: QoSProfile | int) -> Any:
-        """Return a subscription whose callback gets each message.
+        """
+        Return a subscription whose callback gets each message.
 
         Raises
         ------
         MiddlewareError
             When the topic's name is malformed or the class is not a message's.
+
         """
         return self._keep(self._transport.subscribe(
             self, self.resolve_topic_name(topic), type_name(msg_type), callback,
@@ -138,7 +145,8 @@ class StandaloneNode:
 
     def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
                                 qos_profile: QoSProfile | int) -> Any:
-        """Return a subscription whose callback gets undecoded messages.
+        """
+        Return a subscription whose callback gets undecoded messages.
 
         Parameters
         ----------
@@ -150,17 +158,20 @@ class StandaloneNode:
             Called with the CDR bytes, encapsulation header included, and the time of receipt [ns].
         qos_profile : QoSProfile or int
             A depth of 500 or more loses nothing while the process is held up for a moment.
+
         """
         return self._keep(self._transport.subscribe(
             self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> NodeTimer:
-        """Return a timer.
+        """
+        Return a timer.
 
         Raises
         ------
         MiddlewareError
             When the period is not positive.
+
         """
         period_ns = round(timer_period_sec * 1e9)
         if period_ns <= 0:

@@ -31,12 +31,14 @@ class ParameterType(Enum):
 
     @classmethod
     def of(cls, value: Any) -> ParameterType:
-        """Return the type of a value.
+        """
+        Return the type of a value.
 
         Raises
         ------
         ConfigurationError
             When a parameter cannot hold the value.
+
         """
         if value is None:
             return cls.NOT_SET
@@ -99,12 +101,14 @@ class SetParametersResult:
 
 
 class ParameterStore:
-    """The parameters of one node.
+    """
+    The parameters of one node.
 
     Parameters
     ----------
     overrides : mapping of str to Override
         Values from files and the command line, by parameter name.
+
     """
 
     def __init__(self, overrides: Mapping[str, Override]):
@@ -115,13 +119,15 @@ class ParameterStore:
         self._callbacks: list[Callable[[list[Parameter]], SetParametersResult]] = []
 
     def declare(self, name: str, value: Any, descriptor: ParameterDescriptor | None) -> Parameter:
-        """Declare a parameter with its default, or with its type and no value.
+        """
+        Declare a parameter with its default, or with its type and no value.
 
         Raises
         ------
         ConfigurationError
             When it is declared already, or default or override have a wrong type or are out of
             range or are refused by a callback.
+
         """
         if name in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is declared already')
@@ -149,12 +155,14 @@ class ParameterStore:
         return name in self._parameters
 
     def get(self, name: str) -> Parameter:
-        """Return a declared parameter.
+        """
+        Return a declared parameter.
 
         Raises
         ------
         ConfigurationError
             When it is not declared.
+
         """
         if name not in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is not declared.'
@@ -202,7 +210,8 @@ class ParameterStore:
 
 def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
                      read_only: bool = False) -> dict[str, Any]:
-    """Declare a table of settings as parameters and return their checked values by name.
+    """
+    Declare a table of settings as parameters and return their checked values by name.
 
     Parameters
     ----------
@@ -219,6 +228,7 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
     ------
     ConfigurationError
         When an override has the wrong type or is out of range.
+
     """
     values = {}
     for setting in settings:

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The seam between components and middleware: the few node methods we use, as rclpy spells them.
+"""
+The seam between components and middleware: the few node methods we use, as rclpy spells them.
 
 A real rclpy node satisfies :class:`Node` unchanged; so do the nodes of the Cyclone DDS backend and
 of the in-process loopback. What differs between them beside the node (message classes, QoS
@@ -139,13 +140,15 @@ class QoS(Protocol):
 
 
 class Dialect(Protocol):
-    """What differs between the backends beside the node.
+    """
+    What differs between the backends beside the node.
 
     Attributes
     ----------
     parameter_type : Enum
         BOOL, INTEGER, DOUBLE, STRING, BOOL_ARRAY, INTEGER_ARRAY, DOUBLE_ARRAY, STRING_ARRAY: given
         in place of a default, they declare a parameter that has a type but no value.
+
     """
 
     parameter_type: Any
@@ -167,7 +170,8 @@ class Dialect(Protocol):
 
 
 class Component:
-    """A node's work, written once for every backend.
+    """
+    A node's work, written once for every backend.
 
     The constructor declares parameters and nothing else. ``configure`` creates what the component
     needs, ``activate`` starts it, ``deactivate`` brings its outputs to a safe state and stops it,
@@ -183,6 +187,7 @@ class Component:
         Handle to the bus.
     dialect : Dialect
         Message classes, QoS profiles and descriptors of the backend.
+
     """
 
     default_name = 'component'

@@ -10,7 +10,8 @@ from legged_dynamics.exceptions import MiddlewareError
 
 @dataclass(frozen=True)
 class QoSProfile:
-    """What a publisher offers or a subscription asks for; the defaults are rclpy's.
+    """
+    What a publisher offers or a subscription asks for; the defaults are rclpy's.
 
     Attributes
     ----------
@@ -20,6 +21,7 @@ class QoSProfile:
         Reliable, or best effort.
     latched : bool
         Transient local: late subscriptions get the last ``depth`` messages. Else volatile.
+
     """
 
     depth: int = 10

@@ -94,7 +94,8 @@ class RclpyDialect:
 
 
 class ComponentNode(LifecycleNode):
-    """A lifecycle node whose transitions are those of the component it hosts.
+    """
+    A lifecycle node whose transitions are those of the component it hosts.
 
     Exceptions of the component's callbacks are logged and told to the component; the node goes on.
 
@@ -107,6 +108,7 @@ class ComponentNode(LifecycleNode):
     ------
     ConfigurationError
         When a parameter has a wrong type or is out of range.
+
     """
 
     def __init__(self, component_class: type[Component]):
@@ -220,12 +222,14 @@ class ComponentNode(LifecycleNode):
 
 
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
-    """Run a component as a ROS 2 lifecycle node; see ``runner.run``.
+    """
+    Run a component as a ROS 2 lifecycle node; see ``runner.run``.
 
     Raises
     ------
     LeggedDynamicsError
         When an argument is malformed, or a parameter has a wrong type or is out of range.
+
     """
     arguments = RosArguments.parse(argv)
     rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)

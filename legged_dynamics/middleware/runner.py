@@ -19,12 +19,14 @@ CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
 
 
 def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the backend: the one the environment names, else rclpy where it is installed.
+    """
+    Return the backend: the one the environment names, else rclpy where it is installed.
 
     Raises
     ------
     MiddlewareError
         When the environment names an unknown backend, or neither can be imported.
+
     """
     wanted = environ.get(CHOICE, '')
     if wanted and wanted not in BACKENDS:
@@ -39,7 +41,8 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:
-    """Run a component until Ctrl-C or SIGTERM and return the process's exit code.
+    """
+    Run a component until Ctrl-C or SIGTERM and return the process's exit code.
 
     Parameters
     ----------
@@ -47,6 +50,7 @@ def run(component_class: type[Component], argv: Sequence[str] | None = None) -> 
         Subclass of Component.
     argv : sequence of str, optional
         Command line without the program's name, ``--ros-args`` included; sys.argv when None.
+
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -68,12 +72,14 @@ def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
 
 
 def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
-    """Run a component on Cyclone DDS; see ``run``.
+    """
+    Run a component on Cyclone DDS; see ``run``.
 
     Raises
     ------
     LeggedDynamicsError
         When the bus cannot be joined or the arguments are wrong.
+
     """
     from legged_dynamics.middleware.cyclone import CycloneBus
 

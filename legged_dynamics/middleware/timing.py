@@ -17,12 +17,14 @@ class Instant:
 
 
 class NodeClock:
-    """A node's clock: the bus's, until simulated time from /clock takes over.
+    """
+    A node's clock: the bus's, until simulated time from /clock takes over.
 
     Parameters
     ----------
     wall_ns, steady_ns : callable
         Time for stamps and time for timers, which must not jump with the wall clock [ns].
+
     """
 
     def __init__(self, wall_ns: Callable[[], int] = time.time_ns,

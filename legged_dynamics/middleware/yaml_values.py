@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of ROS 2 parameters as text: the typing rules of ROS's own YAML parser.
+"""
+Values of ROS 2 parameters as text: the typing rules of ROS's own YAML parser.
 
 They differ from PyYAML's: ``1e-4`` is a double, ``yes`` a boolean, ``010`` eight, and a list holds
 values of one type only.
@@ -22,7 +23,8 @@ _NAMES = {bool: 'boolean', int: 'integer', float: 'double', str: 'string'}
 
 
 def parse_value(text: str, source: str) -> Any:
-    """Return the value of one parameter given as YAML text, as after ``-p name:=``.
+    """
+    Return the value of one parameter given as YAML text, as after ``-p name:=``.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ def parse_value(text: str, source: str) -> Any:
     ------
     ConfigurationError
         When the text is not a value, or mixes types in a list.
+
     """
     try:
         node = yaml.compose(text)
@@ -46,12 +49,14 @@ def parse_value(text: str, source: str) -> Any:
 
 
 def value_of(node: yaml.Node, source: str) -> Any:
-    """Return the value of a YAML scalar or list as ROS types it.
+    """
+    Return the value of a YAML scalar or list as ROS types it.
 
     Raises
     ------
     ConfigurationError
         When the node is a mapping, is empty, or is a list of mixed types.
+
     """
     where = f'{source}, line {node.start_mark.line + 1}'
     if isinstance(node, yaml.ScalarNode):

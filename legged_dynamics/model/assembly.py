@@ -12,7 +12,8 @@ from legged_dynamics.spatial.frames import Transform
 
 
 class Frame(NamedTuple):
-    """A named link's frame: fixed to a body of the tree.
+    """
+    A named link's frame: fixed to a body of the tree.
 
     Attributes
     ----------
@@ -20,6 +21,7 @@ class Frame(NamedTuple):
         Index of the body that carries the frame.
     pose : Transform
         Pose of the frame in that body's own frame.
+
     """
 
     body: int
@@ -43,12 +45,14 @@ def drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
 
 
 def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
-    """Return the one link that is no joint's child.
+    """
+    Return the one link that is no joint's child.
 
     Raises
     ------
     ModelError
         When the joints do not form a tree.
+
     """
     if not links:
         raise ModelError('expected at least one link, got a robot without any')

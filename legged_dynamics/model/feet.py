@@ -12,7 +12,8 @@ from legged_dynamics.exceptions import ConfigurationError
 
 @dataclass(frozen=True)
 class PointFoot:
-    """A ball that touches the ground in one point and so carries a force and no moment.
+    """
+    A ball that touches the ground in one point and so carries a force and no moment.
 
     The contact point is the bottom of the ball: the frame's origin less the radius along the
     ground's normal. Taking the ball's centre instead costs about 0.8 % of the weight.
@@ -22,6 +23,7 @@ class PointFoot:
     link : str
         Link whose frame lies at the ball's centre.
     radius : float [m]
+
     """
 
     link: str
@@ -35,7 +37,8 @@ class PointFoot:
 
 @dataclass(frozen=True)
 class FlatFoot:
-    """A sole that lies on the ground and so carries a force and a moment.
+    """
+    A sole that lies on the ground and so carries a force and a moment.
 
     Attributes
     ----------
@@ -43,6 +46,7 @@ class FlatFoot:
         Link whose frame lies in the plane of the sole: x forward, z up.
     front, back, left, right : float [m]
         Edges of the sole rectangle in that frame: largest and smallest x, largest and smallest y.
+
     """
 
     link: str

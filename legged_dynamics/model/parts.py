@@ -17,7 +17,8 @@ JOINT_KINDS = (*REVOLUTE_KINDS, 'prismatic', 'spherical', 'fixed', 'floating')
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
-    """Mass distribution of a rigid body.
+    """
+    Mass distribution of a rigid body.
 
     Attributes
     ----------
@@ -26,6 +27,7 @@ class Inertia:
         Centre of mass in the body's frame.
     about_com : (3, 3) array [kg m^2]
         Rotational inertia about the centre of mass, in the body's axes.
+
     """
 
     mass: float = 0.0
@@ -63,7 +65,8 @@ class Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint between two links.
+    """
+    A joint between two links.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class Joint:
     stiffness : float [N m/rad or N/m]
         Spring that pulls the joint to `rest`.
     rest : float [rad or m]
+
     """
 
     name: str

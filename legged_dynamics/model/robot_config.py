@@ -63,7 +63,8 @@ class SensorNoise:
 
 @dataclass(frozen=True)
 class RobotConfig:
-    """Feet, IMU mount, command order, joint physics and sensor noise of one robot.
+    """
+    Feet, IMU mount, command order, joint physics and sensor noise of one robot.
 
     Attributes
     ----------
@@ -75,6 +76,7 @@ class RobotConfig:
     nominal_position, armature, joint_damping, joint_friction : tuple of float
         In command order, or one value for all, or empty for zero.
     noise : SensorNoise
+
     """
 
     base_link: str
@@ -89,12 +91,14 @@ class RobotConfig:
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
-        """Build from dotted parameter names, as a node or a YAML file has them.
+        """
+        Build from dotted parameter names, as a node or a YAML file has them.
 
         Raises
         ------
         ConfigurationError
             When a key is unknown, or a value has the wrong type, length or range.
+
         """
         found = checked(values, SETTINGS)
         feet = tuple(_foot(link, found) for link in found['robot.feet'])
@@ -118,12 +122,14 @@ class RobotConfig:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:
-        """Read a ROS 2 parameter file.
+        """
+        Read a ROS 2 parameter file.
 
         Raises
         ------
         ConfigurationError
             When the file cannot be read, or its content is not a robot's.
+
         """
         try:
             return cls.from_parameters(read_parameter_file(path))
@@ -137,7 +143,8 @@ class RobotConfig:
             values or (0.0,) * len(self.joints))
 
     def apply_to(self, model: RobotModel) -> RobotModel:
-        """Check the names against a model and return the model with this joint physics.
+        """
+        Check the names against a model and return the model with this joint physics.
 
         Raises
         ------
@@ -145,6 +152,7 @@ class RobotConfig:
             When a foot, a joint or the IMU link is not in the model.
         ConfigurationError
             When the base is not the model's root, or the IMU is not fixed to it.
+
         """
         for foot in self.feet:
             if foot.link not in model.frames:

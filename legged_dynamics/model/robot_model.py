@@ -30,7 +30,8 @@ class ModelWarning(UserWarning):
 
 
 class RobotModel:
-    """A robot as a tree of rigid bodies joined by joints.
+    """
+    A robot as a tree of rigid bodies joined by joints.
 
     Links welded by fixed joints become one body; their frames stay known by name. Positions of
     1-DoF joints are [rad] or [m]; a spherical joint has the quaternion (x, y, z, w) of child in
@@ -52,6 +53,7 @@ class RobotModel:
     ModelError
         When the joints do not form one tree, a mass is negative, a moving subtree has no mass,
         or an axis is zero.
+
     """
 
     def __init__(self, name: str, links: Mapping[str, Inertia], joints: Sequence[Joint],
@@ -76,7 +78,8 @@ class RobotModel:
 
     @classmethod
     def from_urdf(cls, source: str | Path, base: str = 'floating') -> RobotModel:
-        """Read a URDF.
+        """
+        Read a URDF.
 
         Parameters
         ----------
@@ -91,6 +94,7 @@ class RobotModel:
         ModelError
             When the file is missing, the XML cannot be parsed, or the robot is not a tree of
             supported joints with sensible masses.
+
         """
         from legged_dynamics.model.urdf import read_urdf
         name, links, joints = read_urdf(source)
@@ -124,12 +128,14 @@ class RobotModel:
         return np.array([[joint.lower, joint.upper] for joint in self.joints])
 
     def frame(self, link: str) -> Frame:
-        """Return where a link's frame is fixed.
+        """
+        Return where a link's frame is fixed.
 
         Raises
         ------
         UnknownNameError
             When there is no such link; the message lists the links.
+
         """
         try:
             return self.frames[link]
@@ -137,12 +143,14 @@ class RobotModel:
             raise UnknownNameError('link', link, self.frames) from None
 
     def joint_index(self, name: str) -> int:
-        """Return a joint's place in `joint_names`.
+        """
+        Return a joint's place in `joint_names`.
 
         Raises
         ------
         UnknownNameError
             When there is no such joint; the message lists the joints.
+
         """
         try:
             return self.joint_names.index(name)
@@ -158,7 +166,8 @@ class RobotModel:
         return found[::-1]
 
     def with_joint_physics(self, **columns: Mapping[str, float]) -> RobotModel:
-        """Return the model with other joint physics.
+        """
+        Return the model with other joint physics.
 
         Parameters
         ----------
@@ -169,6 +178,7 @@ class RobotModel:
         ------
         UnknownNameError
             When a joint is not in the model.
+
         """
         changed = {joint.name: joint for joint in self.joints}
         for column, values in columns.items():

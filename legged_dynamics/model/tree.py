@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The kinematic tree as two flat arrays, which is all a kernel sees of a robot.
+"""
+The kinematic tree as two flat arrays, which is all a kernel sees of a robot.
 
 Body 0 is the base. Body i > 0 hangs on joint i, whose frame is the body's frame: z lies along the
 joint's axis. Parents come before children. Two arrays and not twenty, because each array argument
@@ -26,7 +27,8 @@ N_CONSTANTS = 27
 
 
 class Tree(NamedTuple):
-    """Arrays of a kinematic tree of nb bodies.
+    """
+    Arrays of a kinematic tree of nb bodies.
 
     Attributes
     ----------
@@ -34,6 +36,7 @@ class Tree(NamedTuple):
         Parent body, joint type, first position index, first velocity index.
     constants : (nb, 27) float array
         Placement, inertia and joint physics, at the columns this module names. SI units.
+
     """
 
     topology: np.ndarray

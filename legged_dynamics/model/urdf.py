@@ -18,7 +18,8 @@ from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 
 def read_urdf(source: str | Path) -> tuple[str, dict[str, Inertia], list[Joint]]:
-    """Read a URDF file, or URDF text, into a name, links and joints.
+    """
+    Read a URDF file, or URDF text, into a name, links and joints.
 
     Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
     limit of zero effort is kept as zero, for that is what the hardware would be told.
@@ -27,6 +28,7 @@ def read_urdf(source: str | Path) -> tuple[str, dict[str, Inertia], list[Joint]]
     ------
     ModelError
         When the file is missing, or the text is not URDF.
+
     """
     text, origin = _text_of(source)
     robot = _parse(text, origin)

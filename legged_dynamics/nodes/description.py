@@ -29,12 +29,14 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
 
 
 def urdf_text(description: str) -> str:
-    """Return the XML of a description that may be a path.
+    """
+    Return the XML of a description that may be a path.
 
     Raises
     ------
     ConfigurationError
         When it is empty, or the file cannot be read.
+
     """
     if not description:
         raise ConfigurationError('robot_description: expected the URDF of the robot, as XML or as '

@@ -19,13 +19,15 @@ FAULT_MEMORY_NS = 2_000_000_000
 
 @dataclass
 class InputMonitor:
-    """Age, rate and jitter of one input topic, and the last thing wrong with it.
+    """
+    Age, rate and jitter of one input topic, and the last thing wrong with it.
 
     Attributes
     ----------
     name : str
     timeout_ns : int
         Age from which the input counts as stopped.
+
     """
 
     name: str
@@ -76,7 +78,8 @@ class InputMonitor:
 
 
 class DiagnosticsPublisher:
-    """Publishes a component's status once a second, and at once when a level changes.
+    """
+    Publishes a component's status once a second, and at once when a level changes.
 
     Parameters
     ----------
@@ -88,6 +91,7 @@ class DiagnosticsPublisher:
         Returns ``{name: (level, message)}`` at a time [ns]; called ten times a second.
     details : callable
         Returns ``{name: values}`` at a time [ns]; called for each message published.
+
     """
 
     def __init__(self, component: Component, endpoints: Endpoints,

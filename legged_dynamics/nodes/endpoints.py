@@ -10,12 +10,14 @@ from legged_dynamics.middleware.protocol import Component
 
 
 class Endpoints:
-    """Opens publishers, subscriptions and timers by message name, and closes them again.
+    """
+    Opens publishers, subscriptions and timers by message name, and closes them again.
 
     Parameters
     ----------
     component : Component
         On whose node they live.
+
     """
 
     def __init__(self, component: Component):

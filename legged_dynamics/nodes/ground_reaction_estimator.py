@@ -48,7 +48,8 @@ FAULT_TEXTS = {
 
 
 class GroundReactionNode(Component):
-    """Estimates ground reactions for every joint state that arrives.
+    """
+    Estimates ground reactions for every joint state that arrives.
 
     Publishes, with the stamp of the joint state described: ``~/<foot>/wrench`` (ground on robot,
     in the foot's frame), ``~/<foot>/contact``, ``~/net_wrench``, ``~/center_of_pressure``,

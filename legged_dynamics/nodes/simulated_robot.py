@@ -34,7 +34,8 @@ CATCH_UP = 25
 
 
 class SimulatedRobotNode(Component):
-    """A robot that is not there: publishes sensors, obeys effort commands, tells the truth.
+    """
+    A robot that is not there: publishes sensors, obeys effort commands, tells the truth.
 
     Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,

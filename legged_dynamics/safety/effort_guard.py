@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""EffortGuard: every effort goes through it on its way to the motors.
+"""
+EffortGuard: every effort goes through it on its way to the motors.
 
 What goes out is always finite and within the limits. A command is obeyed only while it is finite,
 complete, and computed from fresh joint states; otherwise the safe output goes out: joint damping
@@ -49,7 +50,8 @@ class GuardState(Enum):
 
 @dataclass(frozen=True, eq=False)
 class GuardedEffort:
-    """What may go to the motors.
+    """
+    What may go to the motors.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class GuardedEffort:
         Why the command was not obeyed, or empty.
     limited : tuple of str
         Joints whose command was cut to a limit.
+
     """
 
     effort: np.ndarray
@@ -69,7 +72,8 @@ class GuardedEffort:
 
 
 class EffortGuard:
-    """Limits, checks and ramps the efforts of one robot.
+    """
+    Limits, checks and ramps the efforts of one robot.
 
     Parameters
     ----------
@@ -87,6 +91,7 @@ class EffortGuard:
         guessing one would be dangerous, and zero would silently mean a limp joint.
     UnknownNameError
         When a joint is not in the model.
+
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
@@ -114,7 +119,8 @@ class EffortGuard:
 
     def apply(self, now_ns: int, command: Sequence[float] | None, velocity: Sequence[float],
               input_ns: int) -> GuardedEffort:
-        """Return what may go out.
+        """
+        Return what may go out.
 
         Parameters
         ----------
@@ -125,6 +131,7 @@ class EffortGuard:
             Joint velocities, in command order, for the safe output; NaN counts as zero.
         input_ns : int [ns]
             Stamp of the joint states that the command was computed from.
+
         """
         safe = self.safe(velocity)
         fault = self._fault(now_ns, command, input_ns)

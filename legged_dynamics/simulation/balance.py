@@ -17,7 +17,8 @@ MISS = 1e-3  # how readily the demanded wrench is missed to keep forces small
 
 
 class ForceSharing:
-    """Weighted least squares for foot forces.
+    """
+    Weighted least squares for foot forces.
 
     With ``A`` the map from foot forces to force and moment about the centre of mass and ``W`` the
     feet's loads, ``f = W A^T (A W A^T + MISS S)^-1 F`` is the minimiser of
@@ -34,6 +35,7 @@ class ForceSharing:
         sqrt(height / g) [s].
     friction : float
         Largest ratio of tangential to normal force asked of a foot.
+
     """
 
     def __init__(self, mass: float, inertia: np.ndarray, time_unit: float, friction: float):
@@ -50,7 +52,8 @@ class ForceSharing:
 
     def solve(self, legs: LegKinematics, position: np.ndarray, velocity: np.ndarray,
               R_ref: np.ndarray, load: np.ndarray) -> np.ndarray:
-        """Return the forces the feet should get from the ground, (nf, 3) array, world axes [N].
+        """
+        Return the forces the feet should get from the ground, (nf, 3) array, world axes [N].
 
         Parameters
         ----------
@@ -62,6 +65,7 @@ class ForceSharing:
             Reference of the base's axes.
         load : (nf,) array
             Share of its full load that each foot may carry, 0 to 1.
+
         """
         demand, R = np.empty(6), legs.R_WB
         demand[:3] = self._mass * (self._stiffness * (position - legs.base_position)

@@ -10,7 +10,8 @@ STANDING_BLEND = 0.15  # s, time in which the legs' loads are equalised after th
 
 
 class TrotClock:
-    """Phases of the feet of a trot: two diagonal pairs, half a cycle apart, overlapping shortly.
+    """
+    Phases of the feet of a trot: two diagonal pairs, half a cycle apart, overlapping shortly.
 
     The clock starts and stops where all feet are on the ground. A foot's phase runs from 0 at
     touch-down over ``duty`` at lift-off to 1.
@@ -33,6 +34,7 @@ class TrotClock:
         overlap, so that the weight passes smoothly from one pair to the other.
     swing : (nf,) array
         Progress of each swinging foot, 0 to 1; 0 in stance.
+
     """
 
     def __init__(self, diagonal: np.ndarray, period: float, duty: float):
@@ -92,7 +94,8 @@ class TrotClock:
 
 def swing_position(start: np.ndarray, target: np.ndarray, height: float, progress: float,
                    duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return position, velocity and acceleration on a foot's path from lift-off to touch-down.
+    """
+    Return position, velocity and acceleration on a foot's path from lift-off to touch-down.
 
     Minimum-jerk curves: one across, one up and a slower one down, all ending at rest, which makes
     touch-down soft.
@@ -112,6 +115,7 @@ def swing_position(start: np.ndarray, target: np.ndarray, height: float, progres
     -------
     position, velocity, acceleration : (3,) array
         World axes [m, m/s, m/s^2].
+
     """
     travel, top = target - start, max(start[2], target[2]) + height
     if progress < APEX:

@@ -14,7 +14,8 @@ DAMPING = 1e-5  # m^2, keeps a resolved-rate step finite at a straight knee
 
 
 class LegKinematics:
-    """Reads a quadruped's legs out of MuJoCo's state.
+    """
+    Reads a quadruped's legs out of MuJoCo's state.
 
     Parameters
     ----------
@@ -43,6 +44,7 @@ class LegKinematics:
         Joint angles [rad]; torques of gravity, motion and viscous friction [N m]; motor order.
     mass, base_inertia : float, (3, 3) array
         Total mass [kg]; inertia of the whole standing robot, base axes [kg m^2].
+
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, feet: Sequence[str],
@@ -81,12 +83,14 @@ class LegKinematics:
         return motors
 
     def read(self, swinging: np.ndarray) -> None:
-        """Take over the state, which must have been through mj_forward.
+        """
+        Take over the state, which must have been through mj_forward.
 
         Parameters
         ----------
         swinging : (nf,) array of bool
             Feet that will be asked to accelerate; the others count as fixed.
+
         """
         model, data = self._model, self._data
         qpos, qvel = data.qpos, data.qvel
@@ -113,7 +117,8 @@ class LegKinematics:
 
     def resolve(self, displacement: np.ndarray, velocity: np.ndarray,
                 acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return joint displacements, rates and inertial torques that move the feet so.
+        """
+        Return joint displacements, rates and inertial torques that move the feet so.
 
         The present motion of the base is taken into account, its acceleration is not.
 
@@ -126,6 +131,7 @@ class LegKinematics:
         -------
         step, rate, effort : (nj,) array
             In motor order [rad, rad/s, N m].
+
         """
         J, J_T = self.jacobian, self.jacobian.transpose(0, 2, 1)
         wanted = np.empty_like(J)

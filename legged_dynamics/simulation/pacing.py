@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 
 class Pacer:
-    """Sleeps until each deadline of a periodic loop.
+    """
+    Sleeps until each deadline of a periodic loop.
 
     A loop that falls behind runs without sleeping until it has caught up; when it is further
     behind than ``give_up``, the time lost is dropped, for a burst of late samples helps nobody.
@@ -32,6 +33,7 @@ class Pacer:
         Times the lost time was dropped.
     worst_lateness_ns : int
         Longest time from a deadline to the return of :meth:`wait` [ns].
+
     """
 
     def __init__(self, period_ns: int, *, give_up_ns: int = 100_000_000,

@@ -37,7 +37,8 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class GaitSettings:
-    """Timing, steps and joint gains of the stand-in for the robot's own controller.
+    """
+    Timing, steps and joint gains of the stand-in for the robot's own controller.
 
     Attributes
     ----------
@@ -51,6 +52,7 @@ class GaitSettings:
         Joint PD of a swinging leg [N m/rad, N m s/rad].
     stance_stiffness, stance_damping : float
         Joint PD of a loaded leg [N m/rad, N m s/rad].
+
     """
 
     period: float
@@ -65,7 +67,8 @@ class GaitSettings:
 
 @dataclass(frozen=True)
 class Plant:
-    """Everything that defines one simulated robot.
+    """
+    Everything that defines one simulated robot.
 
     Attributes
     ----------
@@ -91,6 +94,7 @@ class Plant:
         Friction coefficient of the feet; time constant of their rubber [s].
     gait : GaitSettings
         How the robot stands and trots.
+
     """
 
     urdf: str
@@ -118,12 +122,14 @@ class Plant:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
-        """Build from dotted parameter names, as a node holds them, and a URDF's text.
+        """
+        Build from dotted parameter names, as a node holds them, and a URDF's text.
 
         Raises
         ------
         ConfigurationError
             When a key is missing, of the wrong length, or a setting is out of range.
+
         """
         config = RobotConfig.from_parameters(
             {key: value for key, value in parameters.items()
@@ -147,12 +153,14 @@ class Plant:
 
     @classmethod
     def from_files(cls, config: str | Path, urdf: str | Path | None = None) -> Plant:
-        """Read a robot's YAML and the URDF of the same name beside it, unless another is given.
+        """
+        Read a robot's YAML and the URDF of the same name beside it, unless another is given.
 
         Raises
         ------
         ConfigurationError
             When a file cannot be read or a key is missing or out of range.
+
         """
         config = Path(config)
         urdf = config.with_suffix('.urdf') if urdf is None else Path(urdf)

@@ -31,7 +31,8 @@ MAX_STEP = 0.3      # rad, largest joint error that the PD is given
 
 @dataclass(frozen=True)
 class JointTargets:
-    """What the drives track until the next control period.
+    """
+    What the drives track until the next control period.
 
     Attributes
     ----------
@@ -39,6 +40,7 @@ class JointTargets:
         Targets and feedforward, in the order of the model's motors [rad, rad/s, N m].
     stiffness, damping : (nj,) array
         PD gains [N m/rad, N m s/rad].
+
     """
 
     position: np.ndarray
@@ -55,7 +57,8 @@ class JointTargets:
 
 
 class QuadrupedController:
-    """Tracks a level base over a trot, from the true state of base and joints.
+    """
+    Tracks a level base over a trot, from the true state of base and joints.
 
     Stance legs share the force and moment that the base needs and hold their feet by a soft joint
     PD; swinging legs follow a path to a Raibert foothold by a stiff one. Joint targets come from
@@ -77,6 +80,7 @@ class QuadrupedController:
         Timing, step and gains.
     friction : float
         Friction coefficient of the feet.
+
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, feet: Sequence[str],

@@ -19,7 +19,8 @@ from legged_dynamics.simulation.world import build_world
 
 
 class SimulatedRobot:
-    """A robot on flat ground that follows a schedule until somebody commands its motors.
+    """
+    A robot on flat ground that follows a schedule until somebody commands its motors.
 
     All arrays over joints are in the order of ``plant.joints``, arrays over feet in that of
     ``plant.feet``. Runs with the same arguments and commands are bit-identical.
@@ -49,6 +50,7 @@ class SimulatedRobot:
         The physics, for viewers and tests.
     command_timeouts : int
         How often effort commands went stale and the robot's own controller took over.
+
     """
 
     def __init__(self, plant: Plant, *, schedule: Schedule | None = None, noise: bool = True,
@@ -151,7 +153,8 @@ class SimulatedRobot:
         return bool(upright < 0.5 or low)
 
     def command_effort(self, efforts: Sequence[float] | None) -> None:
-        """Drive the motors with these torques from the next step on.
+        """
+        Drive the motors with these torques from the next step on.
 
         They replace the robot's own controller and are held until the next command, at most for
         the plant's ``command_timeout``. The motors cut torques beyond their limits.
@@ -165,6 +168,7 @@ class SimulatedRobot:
         ------
         SimulationError
             When the length is wrong or a torque is not finite; the command is not taken.
+
         """
         if efforts is None:
             self._release()
@@ -187,12 +191,14 @@ class SimulatedRobot:
             self._controller.reset()
 
     def step(self) -> None:
-        """Advance by one sensor period.
+        """
+        Advance by one sensor period.
 
         Raises
         ------
         SimulationError
             When the physics has diverged.
+
         """
         period = self.period_ns * 1e-9
         age = (self._ticks - self._command_tick) * period

@@ -11,7 +11,8 @@ from legged_dynamics.exceptions import ConfigurationError
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One thing the robot can do.
+    """
+    One thing the robot can do.
 
     Attributes
     ----------
@@ -19,6 +20,7 @@ class Behaviour:
         Whether the legs trot.
     speed : float
         Forward speed, as a multiple of the gait's speed.
+
     """
 
     stepping: bool
@@ -33,7 +35,8 @@ BEHAVIOURS = {
 
 
 class Schedule:
-    """A sequence of behaviours, each for some time; the last one is kept for ever.
+    """
+    A sequence of behaviours, each for some time; the last one is kept for ever.
 
     Parameters
     ----------
@@ -44,6 +47,7 @@ class Schedule:
     ------
     ConfigurationError
         When there is no segment, a behaviour is unknown or a duration is not positive.
+
     """
 
     def __init__(self, segments: Iterable[tuple[str, float]]):
@@ -60,12 +64,14 @@ class Schedule:
 
     @classmethod
     def from_text(cls, text: str) -> Schedule:
-        """Read ``'stand 4, trot_forward 12, stand 4'`` (seconds).
+        """
+        Read ``'stand 4, trot_forward 12, stand 4'`` (seconds).
 
         Raises
         ------
         ConfigurationError
             When the text is not of that form.
+
         """
         segments = []
         for part in text.split(','):

@@ -12,7 +12,8 @@ from legged_dynamics.model.robot_config import SensorNoise
 
 @dataclass(frozen=True)
 class SensorSample:
-    """Readings of all sensors at one instant.
+    """
+    Readings of all sensors at one instant.
 
     Attributes
     ----------
@@ -28,6 +29,7 @@ class SensorSample:
         Proper acceleration of the IMU, IMU axes [m/s^2]; +g upwards at rest (REP-145).
     orientation : (4,) array
         Quaternion xyzw that rotates IMU components into world components.
+
     """
 
     stamp_ns: int
@@ -40,7 +42,8 @@ class SensorSample:
 
 
 class NoisySensors:
-    """Adds noise and bias to exact samples; the same seed gives the same errors.
+    """
+    Adds noise and bias to exact samples; the same seed gives the same errors.
 
     Parameters
     ----------
@@ -50,6 +53,7 @@ class NoisySensors:
         Number of joints.
     seed : int
         Seed of the random numbers.
+
     """
 
     def __init__(self, noise: SensorNoise, n_joints: int, seed: int = 0):

@@ -12,7 +12,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FootContacts:
-    """Ground contacts of all feet at one instant.
+    """
+    Ground contacts of all feet at one instant.
 
     Attributes
     ----------
@@ -25,6 +26,7 @@ class FootContacts:
         force; NaN without contact.
     stray : int
         Contacts with the ground of anything but a foot.
+
     """
 
     wrench: np.ndarray
@@ -35,7 +37,8 @@ class FootContacts:
 
 @dataclass(frozen=True)
 class TrueState:
-    """Exact state, motion and ground contact of the simulated robot at one instant.
+    """
+    Exact state, motion and ground contact of the simulated robot at one instant.
 
     Attributes
     ----------
@@ -56,6 +59,7 @@ class TrueState:
         of the angular velocity, base axes [m/s^2, rad/s^2].
     feet : FootContacts
         Ground wrenches, contact flags and points of the feet.
+
     """
 
     stamp_ns: int
@@ -72,7 +76,8 @@ class TrueState:
 
 
 class ContactTruth:
-    """Reads true ground wrenches per foot out of any MuJoCo model.
+    """
+    Reads true ground wrenches per foot out of any MuJoCo model.
 
     Ground is every shape fixed to the world: floors, walls, steps.
 
@@ -82,6 +87,7 @@ class ContactTruth:
         Compiled model.
     feet : sequence of str
         Sites at the feet's frames; the shapes of a site's body are that foot's.
+
     """
 
     def __init__(self, model: mujoco.MjModel, feet: Sequence[str]):

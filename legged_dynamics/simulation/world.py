@@ -29,7 +29,8 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
                 friction: np.ndarray, timestep: float, foot_friction: float = 0.8,
                 contact_time: float = 0.01,
                 scenery: Callable[[mujoco.MjSpec], None] = add_floor) -> mujoco.MjModel:
-    """Compile a free-floating robot with one motor per joint into a MuJoCo model.
+    """
+    Compile a free-floating robot with one motor per joint into a MuJoCo model.
 
     Fixed links keep their own bodies, so that frames and inertias stay those of the URDF.
 
@@ -59,6 +60,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
     ------
     SimulationError
         When the URDF cannot be compiled, lacks a link or joint, or leaves an effort limit out.
+
     """
     try:
         spec = mujoco.MjSpec.from_string(urdf)

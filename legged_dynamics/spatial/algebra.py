@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""3-vectors as tuples of floats and rotations as row-major 9-tuples, for use inside kernels.
+"""
+3-vectors as tuples of floats and rotations as row-major 9-tuples, for use inside kernels.
 
 The compiler inlines these, so a kernel that reads like the book runs like hand-expanded scalars
 and allocates nothing. :func:`load3`, :func:`store3` and their kin are the only way between

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where one frame stands in another, and what that does to twists and wrenches.
+"""
+Where one frame stands in another, and what that does to twists and wrenches.
 
 Source 001 (force mappings), in the corrected form: ``g = [f; m]`` and ``v = [v; w]`` are linear
 first, taken at their frame's origin and in its axes; ``p_AB`` is the origin of B in A, in A's
@@ -28,7 +29,8 @@ def _array(values: object, shape: tuple[int, ...], what: str) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Transform:
-    """Pose of frame B in frame A.
+    """
+    Pose of frame B in frame A.
 
     Attributes
     ----------
@@ -41,6 +43,7 @@ class Transform:
     ------
     ConfigurationError
         When a shape is wrong, a value is not finite, or R is not a rotation (to 1e-6).
+
     """
 
     R: np.ndarray
@@ -86,7 +89,8 @@ class Transform:
 
 
 def wrench_in_frame(g_B: np.ndarray, T_AB: Transform) -> np.ndarray:
-    """Return at A's origin, in A's axes, the wrench known in frame B.
+    """
+    Return at A's origin, in A's axes, the wrench known in frame B.
 
     The same wrench on the same body, seen elsewhere: ``f_A = R f_B``,
     ``m_A = R m_B + p x R f_B`` (source 001).
@@ -101,13 +105,15 @@ def wrench_in_frame(g_B: np.ndarray, T_AB: Transform) -> np.ndarray:
     Returns
     -------
     (6,) array [N, N m]
+
     """
     f_A = T_AB.R @ g_B[:3]
     return np.concatenate([f_A, T_AB.R @ g_B[3:] + np.cross(T_AB.p, f_A)])
 
 
 def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
-    """Return at B's origin, in B's axes, the twist of a body known in frame A.
+    """
+    Return at B's origin, in B's axes, the twist of a body known in frame A.
 
     A and B are fixed to the body: ``v_B = R^T (v_A + w_A x p)``, ``w_B = R^T w_A`` (source 001).
 
@@ -121,6 +127,7 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     Returns
     -------
     (6,) array [m/s, rad/s]
+
     """
     w_A = v_A[3:]
     return np.concatenate([T_AB.R.T @ (v_A[:3] + np.cross(w_A, T_AB.p)), T_AB.R.T @ w_A])

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How every kernel of the package is compiled.
+"""
+How every kernel of the package is compiled.
 
 A kernel is a plain function on floats, tuples and arrays, without checks: the public function
 beside it does those. With ``NUMBA_DISABLE_JIT=1`` the same text runs as ordinary Python.

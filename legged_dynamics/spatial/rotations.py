@@ -22,7 +22,8 @@ def rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:
 
 
 def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
-    """Return the (3, 3) rotation of a quaternion in ROS order.
+    """
+    Return the (3, 3) rotation of a quaternion in ROS order.
 
     Parameters
     ----------
@@ -33,6 +34,7 @@ def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
     ------
     ConfigurationError
         When the quaternion has zero length or is not finite: it names no rotation.
+
     """
     xyzw = np.asarray(xyzw, float)
     length = np.linalg.norm(xyzw)
@@ -59,7 +61,8 @@ def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:
 
 
 def rotation_to_z(axis: np.ndarray) -> np.ndarray:
-    """Return a (3, 3) rotation whose z axis is the given unit vector.
+    """
+    Return a (3, 3) rotation whose z axis is the given unit vector.
 
     Exactly the identity for z itself; the half turn about x for -z, where the shortest rotation
     is not unique.

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Symmetric 3x3 matrices as 6-tuples (xx, xy, xz, yy, yz, zz), for inertias inside kernels.
+"""
+Symmetric 3x3 matrices as 6-tuples (xx, xy, xz, yy, yz, zz), for inertias inside kernels.
 
 General 3x3 matrices are row-major 9-tuples, as rotations are in
 :mod:`~legged_dynamics.spatial.algebra`.

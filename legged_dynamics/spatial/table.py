@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tuples in and out of 2-D arrays that hold one body a row, by row and first column.
+"""
+Tuples in and out of 2-D arrays that hold one body a row, by row and first column.
 
 Inside a loop with branches a row taken as an array of its own (``bodies[i]``) is reference
 counted, at 20 ns each time; an element taken by both indices is not.

@@ -6,7 +6,7 @@ import pytest
 from robots import TWO_LEGS, pinocchio_twin, random_robot, random_state
 from tolerances import ALGEBRA
 
-from legged_dynamics.dynamics import (BaseMotion, Motion, frame_poses, inverse_dynamics)
+from legged_dynamics.dynamics import BaseMotion, Motion, frame_poses, inverse_dynamics
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.spatial.rotations import rotation_from_vector

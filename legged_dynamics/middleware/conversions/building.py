@@ -73,7 +73,8 @@ def joint_state(dialect: Dialect, ns: int, names: Sequence[str],
 def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[float],
         linear_acceleration: Sequence[float], orientation: Sequence[float] | None = None,
         variances: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Any:
-    """Return a sensor_msgs/Imu.
+    """
+    Return a sensor_msgs/Imu.
 
     Parameters
     ----------
@@ -89,6 +90,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
         Quaternion xyzw; without it the message says that there is none.
     variances : tuple of 3 floats
         Of orientation, angular velocity and acceleration, equal on all axes.
+
     """
     of_orientation, of_gyro, of_acceleration = (_diagonal(value) for value in variances)
     if orientation is None:

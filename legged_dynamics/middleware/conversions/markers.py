@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What rviz shows of a ground reaction: an arrow per foot, support polygon, centre of pressure.
+"""
+What rviz shows of a ground reaction: an arrow per foot, support polygon, centre of pressure.
 
 Everything is in one frame, usually the robot's base. A foot in the air has its arrow deleted.
 """
@@ -28,7 +29,8 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
                      newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
                      observable: Sequence[bool] | None = None, text: bool = False,
                      center_of_pressure: np.ndarray | None = None) -> Any:
-    """Return a visualization_msgs/MarkerArray of one ground reaction.
+    """
+    Return a visualization_msgs/MarkerArray of one ground reaction.
 
     Parameters
     ----------
@@ -54,6 +56,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         Whether to write the newtons beside each arrow.
     center_of_pressure : (3,) array, optional [m]
         Drawn as a sphere; NaN or None when there is none.
+
     """
     make = _Maker(dialect, header(dialect, ns, frame_id), duration_message(dialect, lifetime_s))
     sure = [True] * len(feet) if observable is None else observable
@@ -80,12 +83,14 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
 
 
 def support_polygon(points: np.ndarray) -> np.ndarray:
-    """Return the points at the corners of the convex hull seen from above, counter-clockwise.
+    """
+    Return the points at the corners of the convex hull seen from above, counter-clockwise.
 
     Parameters
     ----------
     points : (n, 3) array [m]
         Points on the ground, z roughly up.
+
     """
     if len(points) < 3:
         return np.asarray(points, float).reshape(-1, 3)

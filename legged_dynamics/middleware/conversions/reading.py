@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays out of messages: rclpy's, rosbags' and our own alike, for the field names are the same.
+"""
+Arrays out of messages: rclpy's, rosbags' and our own alike, for the field names are the same.
 
 Each function returns arrays, or raises a MeasurementError that names the fault.
 """
@@ -23,7 +24,8 @@ _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding
 
 @dataclass(frozen=True)
 class JointSample:
-    """What a JointState says of the joints asked for, in the order asked for.
+    """
+    What a JointState says of the joints asked for, in the order asked for.
 
     Attributes
     ----------
@@ -33,6 +35,7 @@ class JointSample:
         Always finite.
     effort : (n,) array or None [N m or N]
         None when the message has none; NaN for a joint whose effort is not known.
+
     """
 
     stamp_ns: int
@@ -43,7 +46,8 @@ class JointSample:
 
 @dataclass(frozen=True)
 class ImuSample:
-    """What an Imu message says, in the IMU's own frame.
+    """
+    What an Imu message says, in the IMU's own frame.
 
     Attributes
     ----------
@@ -54,6 +58,7 @@ class ImuSample:
         Proper acceleration: +g along z at rest (REP-145).
     orientation : (4,) array or None
         Quaternion xyzw of unit length; None when the IMU has no orientation.
+
     """
 
     stamp_ns: int
@@ -63,12 +68,14 @@ class ImuSample:
 
 
 class JointStateReader:
-    """Reads JointState messages by joint name.
+    """
+    Reads JointState messages by joint name.
 
     Parameters
     ----------
     joint_names : sequence of str
         The joints wanted, in the order wanted; a message may have others beside them.
+
     """
 
     def __init__(self, joint_names: Sequence[str]):
@@ -76,13 +83,15 @@ class JointStateReader:
         self._orders: dict[tuple[str, ...], np.ndarray | None] = {}
 
     def __call__(self, msg: Any) -> JointSample:
-        """Return the sample in a message.
+        """
+        Return the sample in a message.
 
         Raises
         ------
         MeasurementError
             When a joint is missing or named twice, a field has a wrong length, or a position or
             velocity is not finite.
+
         """
         names = tuple(msg.name)
         if names not in self._orders:
@@ -134,13 +143,15 @@ class JointStateReader:
 
 
 def read_imu(msg: Any) -> ImuSample:
-    """Return the sample in an Imu message.
+    """
+    Return the sample in an Imu message.
 
     Raises
     ------
     MeasurementError
         When a value is not finite, angular velocity or acceleration is marked as not there, or
         the orientation is no unit quaternion.
+
     """
     for field in ('angular_velocity', 'linear_acceleration'):
         if getattr(msg, f'{field}_covariance')[0] == -1.0:
@@ -168,12 +179,14 @@ def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
 
 
 def read_command(msg: Any, joint_names: Sequence[str]) -> np.ndarray:
-    """Return the values of a Float64MultiArray command, one per joint.
+    """
+    Return the values of a Float64MultiArray command, one per joint.
 
     Raises
     ------
     MeasurementError
         When the number of values is wrong or one is not finite.
+
     """
     if len(msg.data) != len(joint_names):
         raise MeasurementError(f'command: expected {len(joint_names)} values, one per joint '

@@ -1,0 +1,54 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Rigid bodies in base axes, each about its own origin: their inertia, and what motion takes.
+
+Turned into base axes once, an inertia serves bias forces, articulated and composite inertias.
+"""
+from __future__ import annotations
+
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    MOMENT,
+    N_BODY_STATE,
+    OMEGA,
+    ROTATION,
+)
+from legged_dynamics.model.tree import COM, INERTIA
+from legged_dynamics.model.tree import MASS as TREE_MASS
+from legged_dynamics.spatial.algebra import add, cross, rotate, scale, symmetric_times
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.symmetric import about_origin, rotate_symmetric
+from legged_dynamics.spatial.table import get3, get6, get9, put3, put6
+
+# Columns of the body table behind those of dynamics.kinematics: mass, mass times centre of mass,
+# inertia about the body's origin.
+MASS, FIRST_MOMENT, SECOND_MOMENT = N_BODY_STATE, N_BODY_STATE + 1, N_BODY_STATE + 4
+N_RIGID_BODY = N_BODY_STATE + 10
+
+
+@kernel
+def place_inertias(tree, bodies):
+    """Fill every body's inertia, given its rotation."""
+    constants = tree.constants
+    for i in range(bodies.shape[0]):
+        R, mass = get9(bodies, i, ROTATION), constants[i, TREE_MASS]
+        com = rotate(R, get3(constants, i, COM))
+        inertia = rotate_symmetric(R, get6(constants, i, INERTIA))
+        bodies[i, MASS] = mass
+        put3(bodies, i, FIRST_MOMENT, scale(mass, com))
+        put6(bodies, i, SECOND_MOMENT, about_origin(inertia, mass, com))
+
+
+@kernel
+def place_inertial_wrenches(bodies):
+    """Fill the wrench each body takes to move as it does, ``I a + v x* I v``."""
+    for i in range(bodies.shape[0]):
+        h, inertia = get3(bodies, i, FIRST_MOMENT), get6(bodies, i, SECOND_MOMENT)
+        w, alpha, a = get3(bodies, i, OMEGA), get3(bodies, i, ALPHA), get3(bodies, i, ACCELERATION)
+        put3(bodies, i, FORCE, add(scale(bodies[i, MASS], a),
+                                   add(cross(alpha, h), cross(w, cross(w, h)))))
+        put3(bodies, i, MOMENT, add(cross(h, a), add(symmetric_times(inertia, alpha),
+                                                     cross(w, symmetric_times(inertia, w)))))
