@@ -128,10 +128,12 @@ def recognise(model: RobotModel) -> Path:
     fitting = []
     for path in sorted(folder.glob('*.yaml')):
         try:
-            RobotConfig.from_yaml(path).apply_to(model)
+            config = RobotConfig.from_yaml(path)
+            config.apply_to(model)
         except LeggedDynamicsError:
             continue
-        fitting.append(path)
+        if config.feet:         # without feet, a YAML fits whatever there is
+            fitting.append(path)
     # Robots of one family share the names of links and joints; then the robot's own name decides.
     named = [path for path in fitting if path.stem == model.name]
     if len(fitting) == 1 or len(named) == 1:

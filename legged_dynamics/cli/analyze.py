@@ -84,11 +84,12 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analys
     from legged_dynamics.cli.progress import ProgressBar
 
     enriched = _fresh(out / ENRICHED, bag) if options.enriched else None
+    ours = enriched is not None and not enriched.exists()
     bar = ProgressBar(f'Replaying {bag.name}')
     try:
         analysis = analyse(bag, options, enriched=enriched, progress=bar)
     except BaseException:
-        if enriched is not None:        # half a bag helps nobody
+        if enriched is not None and ours:       # half a bag helps nobody
             shutil.rmtree(enriched, ignore_errors=True)
         raise
     finally:
@@ -124,7 +125,7 @@ def _truth(pairs: list[str]) -> dict[str, str]:
 
 
 def _fresh(path: Path, bag: Path) -> Path:
-    """Return a path for a new bag, where an older one of ours makes room."""
+    """Return a path for a new bag; an older bag there makes room, anything else stays."""
     from legged_dynamics.analysis.bags import SUFFIXES
     from legged_dynamics.exceptions import BagError
 

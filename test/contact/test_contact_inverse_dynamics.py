@@ -112,7 +112,7 @@ def test_collinear_points_have_rank_five():
 def test_one_flat_foot_is_unique_with_straight_legs_too():
     model = RobotModel.from_urdf(TWO_LEGS)
     zeros = np.zeros(6)
-    feet = [FlatFoot('l_foot', 0.1, -0.05, 0.04, -0.04), FlatFoot('r_foot', 0.1, -0.05, 0.04, -0.04)]
+    feet = [FlatFoot(link, 0.1, -0.05, 0.04, -0.04) for link in ('l_foot', 'r_foot')]
     found = ContactInverseDynamics(model, feet).solve(Motion(zeros, zeros, zeros),
                                                       in_contact=[True, False])
     assert found.support is Support.UNIQUE

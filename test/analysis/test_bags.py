@@ -1,0 +1,215 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Bags: written by one process and read by another, in both storages; and everything wrong."""
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from simulated_bag import DIALECT, START_NS, TYPES, messages, write
+
+from legged_dynamics.analysis.bag_writer import BagWriter, definition_of
+from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.cdr import serialize
+from legged_dynamics.middleware.definitions import DEFINITIONS
+from legged_dynamics.middleware.type_hash import type_hash
+
+WRITER = """
+import sys
+sys.path[:0] = {paths!r}
+from simulated_bag import messages, write
+write({path!r}, messages(steps=50), storage={storage!r})
+"""
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_another_process_reads_what_one_wrote(tmp_path, storage):
+    here = Path(__file__).parent
+    path = tmp_path / 'bag'
+    subprocess.run([sys.executable, '-c', WRITER.format(
+        paths=[str(here), str(here.parent)], path=str(path), storage=storage)], check=True)
+    expected = [(topic, receipt, serialize(message, TYPES[topic]))
+                for topic, receipt, message in messages(steps=50)]
+    with BagReader(path) as bag:
+        assert {name: topic.type for name, topic in bag.topics.items()} == TYPES
+        assert bag.topics['/robot_description'].latched
+        assert not bag.topics['/joint_states'].latched
+        assert bag.message_count == len(expected)
+        found = list(bag.messages())
+        assert sorted(found) == sorted(expected)
+        assert [m.receipt_ns for m in found] == sorted(m.receipt_ns for m in found)
+        assert (bag.start_ns, bag.end_ns) == (START_NS, found[-1].receipt_ns)
+        names = bag.first('/joint_states').name
+    (file,) = path.glob('*.mcap' if storage == 'mcap' else '*.db3')
+    with BagReader(file) as bag:        # a single file of a recording will do
+        assert sorted(bag.messages()) == sorted(expected)
+        assert bag.first('/joint_states').name == names
+
+
+def test_a_part_is_read_by_receipt(short_bag):
+    with BagReader(short_bag) as bag:
+        start, stop = START_NS + 100_000_000, START_NS + 200_000_000
+        part = list(bag.messages(['/imu/data'], start, stop))
+        whole = list(bag.messages(['/imu/data']))
+    assert part == [m for m in whole if start <= m.receipt_ns < stop] and len(part) == 50
+
+
+def test_message_definitions_are_those_of_ros():
+    for name in DEFINITIONS:
+        text, digest = definition_of(name)
+        assert digest == type_hash(name), name
+        assert text
+    assert definition_of('acme_msgs/msg/Gripper') is None
+
+
+def old_bag(path, version):
+    """Write a sqlite3 bag without message definitions, as ROS 2 Foxy to Galactic did."""
+    path.mkdir()
+    database = sqlite3.connect(path / 'bag_0.db3')
+    database.executescript(
+        'CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, '
+        'serialization_format TEXT, offered_qos_profiles TEXT);'
+        'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, '
+        'data BLOB);')
+    topics = list(TYPES)
+    for number, name in enumerate(topics, 1):
+        database.execute('INSERT INTO topics VALUES (?, ?, ?, ?, ?)',
+                         (number, name, TYPES[name], 'cdr', ''))
+    counts = dict.fromkeys(topics, 0)
+    for topic, receipt, message in messages(steps=50):
+        counts[topic] += 1
+        database.execute('INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)',
+                         (topics.index(topic) + 1, receipt, serialize(message, TYPES[topic])))
+    database.commit()
+    database.close()
+    listed = ''.join(
+        f'    - topic_metadata: {{name: {name}, type: {TYPES[name]}, serialization_format: cdr, '
+        f'offered_qos_profiles: ""}}\n      message_count: {counts[name]}\n' for name in topics)
+    (path / 'metadata.yaml').write_text(
+        f'rosbag2_bagfile_information:\n  version: {version}\n  storage_identifier: sqlite3\n'
+        '  relative_file_paths: [bag_0.db3]\n  duration: {nanoseconds: 98300000}\n'
+        f'  starting_time: {{nanoseconds_since_epoch: {START_NS}}}\n'
+        f'  message_count: {sum(counts.values())}\n'
+        f'  topics_with_message_count:\n{listed}  compression_format: ""\n'
+        '  compression_mode: ""\n')
+    return path
+
+
+@pytest.mark.parametrize('version', [3, 4, 5])
+def test_bags_without_definitions_are_read_with_ros_own(tmp_path, version):
+    with BagReader(old_bag(tmp_path / 'old', version)) as bag:
+        states = [bag.decode(m) for m in bag.messages(['/joint_states'])]
+    assert len(states) == 50
+    assert np.isfinite(states[-1].position).all() and len(states[-1].name) == 12
+
+
+def test_a_type_of_ones_own_travels_with_its_definition(tmp_path):
+    definition = 'float64 grip\nstring state\n'
+    with BagWriter(tmp_path / 'bag') as writer:
+        with pytest.raises(BagError, match='no definition of acme_msgs/msg/Gripper'):
+            writer.add_topic('/gripper', 'acme_msgs/msg/Gripper')
+        writer.add_topic('/gripper', 'acme_msgs/msg/Gripper', definition=definition,
+                         type_hash='RIHS01_' + 64 * '0')
+        writer.add_topic('/flag', 'std_msgs/msg/Bool')
+        writer.write('/gripper', 5, b'\0\1\0\0' + np.float64(0.5).tobytes()
+                     + b'\5\0\0\0open\0')
+        writer.write_message('/flag', 6, convert.boolean(DIALECT, True))
+    file = next((tmp_path / 'bag').glob('*.mcap'))      # a hash of zeros is no hash to check
+    with BagReader(file) as bag:
+        message = bag.first('/gripper')
+    assert (message.grip, message.state) == (0.5, 'open')
+
+
+def test_an_error_on_the_way_leaves_a_readable_bag(tmp_path):
+    with pytest.raises(RuntimeError), BagWriter(tmp_path / 'bag') as writer:
+        writer.add_topic('/flag', 'std_msgs/msg/Bool')
+        writer.write_message('/flag', 7, convert.boolean(DIALECT, True))
+        raise RuntimeError
+    with BagReader(tmp_path / 'bag') as bag:
+        assert bag.first('/flag').data is True
+    with pytest.raises(BagError, match='is closed'):
+        writer.write('/flag', 8, b'')
+
+
+def damage(path, change):
+    """Return a copy of the first file of a bag, changed."""
+    copy = path.parent / f'{path.name}_damaged'
+    shutil.copytree(path, copy)
+    file = next(copy.glob('*.mcap'))
+    file.write_bytes(change(file.read_bytes()))
+    return copy
+
+
+@pytest.mark.parametrize(('change', 'said'), [
+    (lambda data: data[:len(data) // 2], 'cut off before it was closed'),
+    (lambda data: b'', 'cut off before it was closed'),
+    (lambda data: b'no bag at all' + data[13:], 'cannot read the bag'),
+    (lambda data: data[:60000] + 3000 * b'\xff' + data[63000:], 'is damaged'),
+], ids=['half', 'empty', 'other', 'scratched'])
+def test_damage_is_told(tmp_path, change, said):
+    bag = damage(write(tmp_path / 'bag', messages(steps=60)), change)
+    with pytest.raises(BagError, match=said), BagReader(bag) as reader:
+        list(reader.messages())
+
+
+def test_what_is_no_bag_is_told(tmp_path, short_bag):
+    for path, said in [
+            (tmp_path / 'nowhere', 'there is no bag at'),
+            (tmp_path, 'nothing in it looks like a recording'),
+            (short_bag.parent, f'did you mean {short_bag}')]:
+        with pytest.raises(BagError, match=said):
+            BagReader(path)
+    for name, said in [('ros1.bag', 'rosbags-convert'), ('notes.txt', 'ending in .mcap or .db3')]:
+        (tmp_path / name).write_text('text')
+        with pytest.raises(BagError, match=said):
+            BagReader(tmp_path / name)
+
+
+def test_an_unfinished_folder_points_at_its_file(tmp_path, short_bag):
+    copy = shutil.copytree(short_bag, tmp_path / 'copy')
+    (copy / 'metadata.yaml').unlink()
+    with pytest.raises(BagError, match='try the file itself: .*mcap'):
+        BagReader(copy)
+    (copy / 'metadata.yaml').write_text('rosbag2: [')
+    with pytest.raises(BagError, match='cannot read the bag'):
+        BagReader(copy)
+
+
+def test_an_empty_bag_is_told(tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        writer.add_topic('/flag', 'std_msgs/msg/Bool')
+    with pytest.raises(BagError, match='holds no messages'):
+        BagReader(tmp_path / 'bag')
+
+
+def test_bytes_that_are_no_such_message_are_told(tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        writer.add_topic('/imu/data', 'sensor_msgs/msg/Imu')
+        writer.write('/imu/data', 5, b'\0\1\0\0\1\2\3')
+    with BagReader(tmp_path / 'bag') as bag, pytest.raises(BagError, match='not a sensor_msgs'):
+        bag.first('/imu/data')
+
+
+def test_nothing_is_overwritten(short_bag):
+    with pytest.raises(BagError, match='exists already'):
+        BagWriter(short_bag)
+    with pytest.raises(BagError, match='out of mcap, sqlite3'):
+        BagWriter(short_bag.parent / 'other', 'rocksdb')
+
+
+def test_two_types_on_one_topic_are_told(tmp_path):
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+    store = get_typestore(Stores.LATEST)
+    with Writer(tmp_path / 'bag', version=8, storage_plugin=StoragePlugin.MCAP) as writer:
+        for kind, message in (('std_msgs/msg/Bool', convert.boolean(DIALECT, True)),
+                              ('std_msgs/msg/Float64', convert.float64(DIALECT, 1.0))):
+            connection = writer.add_connection('/x', kind, typestore=store)
+            writer.write(connection, 5, serialize(message, kind))
+    with pytest.raises(BagError, match='messages of two types'):
+        BagReader(tmp_path / 'bag')

@@ -1,0 +1,235 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The command: what it prints, and errors as one line."""
+import io
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from robots import CONFIG
+
+from legged_dynamics import cli
+from legged_dynamics.analysis.bag_writer import BagWriter
+from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.cli.processes import ProcessGroup
+from legged_dynamics.cli.progress import ProgressBar
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.simulation import SimulatedRobot
+
+COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
+DIALECT = StandaloneDialect()
+ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'
+
+
+@pytest.fixture(scope='module')
+def bag(tmp_path_factory):
+    """A robot that stands for 0.3 s, without truth."""
+    robot = SimulatedRobot.from_files(ROBOT, start_ns=10**9)
+    path = tmp_path_factory.mktemp('cli') / 'recording'
+    with BagWriter(path) as writer:
+        for topic, kind in (('/robot_description', 'std_msgs/msg/String'),
+                            ('/joint_states', 'sensor_msgs/msg/JointState'),
+                            ('/imu/data', 'sensor_msgs/msg/Imu')):
+            writer.add_topic(topic, kind, latched=topic == '/robot_description')
+        writer.write_message('/robot_description', 10**9, convert.string(DIALECT, robot.urdf))
+        for _ in range(150):
+            robot.step()
+            s = robot.read()
+            writer.write_message('/imu/data', s.stamp_ns, convert.imu(
+                DIALECT, s.stamp_ns, 'imu_link', s.angular_velocity, s.linear_acceleration,
+                s.orientation))
+            writer.write_message('/joint_states', s.stamp_ns, convert.joint_state(
+                DIALECT, s.stamp_ns, robot.plant.joints, s.position, s.velocity, s.effort))
+    return path
+
+
+# ---- errors --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('arguments', 'said'), [
+    (['analyze', '/no/such/bag'], 'there is no bag at /no/such/bag'),
+    (['analyze', '/no/such/bag', '--start', '3', '--end', '2'], 'expected a range'),
+    (['analyze', '/no/such/bag', '--truth', 'LF_FOOT'], "expected FOOT=TOPIC, got 'LF_FOOT'"),
+    (['info', '/no/such.urdf'], 'cannot read the URDF'),
+    (['info', 'no_such_robot'], 'expected a robot that comes with the package (anymal_class'),
+    (['record', '--duration', '0'], 'expected a time above 0 s'),
+    (['demo', '--robot', 'human', '-o', '/no'], 'expected a robot with a URDF beside'),
+    (['demo', '--schedule', 'dance 3', '-o', '/no'], "expected a behaviour, got 'dance'"),
+], ids=lambda value: ' '.join(value)[:40] if isinstance(value, list) else '')
+def test_an_error_is_one_clear_line(arguments, said, capsys):
+    assert cli.main(arguments) == cli.WRONG
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith(f'legged-dynamics {arguments[0]}: ')
+    assert said in lines[0]
+
+
+def test_errors_of_several_lines_are_put_into_one(tmp_path, capsys):
+    (tmp_path / 'metadata.yaml').write_text('rosbag2: [')
+    assert cli.main(['analyze', str(tmp_path)]) == cli.WRONG
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize('arguments', [[], ['fly'], ['run', 'no_such_node'], ['analyze']])
+def test_usage_is_told(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+    assert end.value.code == 2 and 'usage: legged-dynamics' in capsys.readouterr().err
+
+
+def test_a_missing_package_is_told(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
+    monkeypatch.delitem(sys.modules, 'legged_dynamics.analysis.bags', raising=False)
+    monkeypatch.delitem(sys.modules, 'legged_dynamics.analysis.analysis', raising=False)
+    for name in [n for n in sys.modules if n.startswith('legged_dynamics.analysis')]:
+        monkeypatch.delitem(sys.modules, name)
+    assert cli.main(['analyze', 'bag']) == cli.WRONG
+    error = capsys.readouterr().err
+    assert 'rosbags' in error and 'pip install "legged_dynamics[all]"' in error
+
+
+def test_help_needs_no_heavy_packages():
+    code = ('import sys; from legged_dynamics.cli import main\n'
+            'try: main(["--help"])\n'
+            'except SystemExit: pass\n'
+            'heavy = {"numpy", "numba", "rosbags", "matplotlib", "mujoco", "cyclonedds"}\n'
+            'assert not heavy & set(sys.modules), heavy & set(sys.modules)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for verb in ('demo', 'run', 'record', 'analyze', 'info'):
+        assert re.search(rf'^ +{verb} ', done.stdout, re.MULTILINE)
+
+
+# ---- info ----------------------------------------------------------------------------------
+
+
+def test_info_shows_the_robot(capsys):
+    assert cli.main(['info', str(ROBOT.with_suffix('.urdf'))]) == 0
+    out = capsys.readouterr().out
+    assert 'anymal_class: 52.132 kg, 12 moving joints, 18 links, base base' in out
+    assert re.search(r'^ {4}LF_THIGH +3\.071 kg +revolute LF_HFE, -9\.42 to 9\.42 rad, '
+                     r'7\.5 rad/s, 80 N m$', out, re.MULTILINE)
+    shares = [float(found) for found in re.findall(r'\(([\d.]+) % of the weight\)', out)]
+    assert len(shares) == 4 and sum(shares) == pytest.approx(100.0, abs=0.5)
+    # The feet stand slightly splayed about the centre of mass; none carries all or nothing.
+    assert all(20.0 < share < 30.0 for share in shares)
+
+
+def test_info_tells_what_is_odd(tmp_path, capsys):
+    urdf = tmp_path / 'odd.urdf'
+    urdf.write_text("""<robot name="odd"><link name="base"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <link name="leg"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hip" type="revolute"><parent link="base"/><child link="leg"/>
+      <axis xyz="0 0 1"/><limit lower="0" upper="0" effort="0" velocity="1"/></joint></robot>""")
+    assert cli.main(['info', str(urdf)]) == 0
+    out = capsys.readouterr().out
+    assert "link 'base': principal moments" in out and 'break the triangle inequality' in out
+    assert "joint 'hip': effort limit 0" in out and 'leave no room to move' in out
+    assert 'not known: cannot tell which robot' in out
+
+
+# ---- analyze -------------------------------------------------------------------------------
+
+
+def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
+    out = tmp_path / 'out'
+    done = subprocess.run([*COMMAND, 'analyze', str(bag), '-o', str(out)], text=True,
+                          capture_output=True)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert 'nothing to compare' in done.stdout
+    assert f'Report: {out / "report.html"}' in done.stdout
+    assert (out / 'report.html').is_file() and (out / 'estimates.csv').is_file()
+    with BagReader(out / 'enriched_bag') as enriched:
+        assert '/replay/markers' in enriched.topics
+
+
+def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys):
+    arguments = ['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-csv']
+    assert cli.main(arguments) == cli.main(arguments) == 0
+    inside = tmp_path / 'out' / 'enriched_bag'
+    assert cli.main(['analyze', str(inside), '-o', str(tmp_path / 'out')]) == cli.WRONG
+    assert 'would take the place of' in capsys.readouterr().err
+    (inside / 'notes.txt').write_text('precious')
+    assert cli.main(arguments) == cli.WRONG
+    assert (inside / 'notes.txt').read_text() == 'precious'
+
+
+def test_analyze_without_report_writes_nothing(bag, tmp_path, capsys):
+    assert cli.main(['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-report']) == 0
+    assert '/joint_states       150      500.0' in capsys.readouterr().out
+    assert not (tmp_path / 'out').exists()
+
+
+def test_a_failed_analysis_leaves_no_half_bag(bag, tmp_path, capsys):
+    other = CONFIG / 'robots' / 'human.yaml'
+    assert cli.main(['analyze', str(bag), '-o', str(tmp_path / 'out'), '--robot',
+                     str(other)]) == cli.WRONG
+    assert not (tmp_path / 'out' / 'enriched_bag').exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_bar_is_drawn_on_a_terminal_only():
+    for stream, drawn in ((io.StringIO(), False), (Terminal(), True)):
+        bar = ProgressBar('Replaying', stream)
+        bar(0.5)
+        bar(1.0)
+        bar.close()
+        assert (f'[{40 * "#"}] 100 %' in stream.getvalue()) is drawn
+        assert bool(stream.getvalue()) is drawn
+
+
+# ---- processes of the demo -----------------------------------------------------------------
+
+
+def python(code):
+    return [sys.executable, '-c', code]
+
+
+def test_processes_stop_in_the_opposite_order(tmp_path):
+    code = ('import signal, time\n'
+            'print("up", flush=True)\n'
+            'try: time.sleep(60)\n'
+            'except KeyboardInterrupt: print("stopped at", time.monotonic_ns(), flush=True)')
+    with ProcessGroup(tmp_path, {}) as processes:
+        for name in ('first', 'second'):
+            processes.start(name, python(code))
+        processes.wait_until(lambda: all(processes.said(name, 'up')
+                                         for name in ('first', 'second')), 30.0)
+        processes.stop()
+    stops = {name: int(processes.log(name)[-1].split()[-1]) for name in ('first', 'second')}
+    assert stops['second'] < stops['first']
+
+
+def test_a_process_that_ends_by_itself_is_told_with_its_last_words(tmp_path):
+    with ProcessGroup(tmp_path, {}) as processes:
+        processes.start('robot', python('import sys; print("no legs"); sys.exit(3)'))
+        with pytest.raises(MiddlewareError, match='robot ended by itself with code 3.*no legs'):
+            processes.wait_until(lambda: False, 30.0)
+
+
+def test_no_process_is_left_behind(tmp_path):
+    with pytest.raises(RuntimeError), ProcessGroup(tmp_path, {}) as processes:
+        processes.start('robot', python('import time; print("up", flush=True); time.sleep(60)'))
+        processes.wait_until(lambda: processes.said('robot', 'up'), 30.0)
+        process = processes._processes['robot']
+        raise RuntimeError
+    assert process.returncode == -signal.SIGINT or process.returncode == 1
+
+
+def test_waiting_has_an_end(tmp_path):
+    with ProcessGroup(tmp_path, {}) as processes:
+        processes.start('robot', python('import time; time.sleep(60)'))
+        with pytest.raises(MiddlewareError, match='robot did not come up within 0 s'):
+            processes.wait_until(lambda: False, 0.0)
+        time.sleep(0.0)
