@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+LOG    := $(VENV)/setup.log
 
 # Numba keys its disk cache by the file of each kernel and not by what that kernel calls, so the
 # cache is kept apart for every state of the sources.
@@ -26,8 +27,8 @@ bench: $(READY)
 $(READY): setup.py package.xml
 	@echo "Setting up $(VENV) (once, about a minute) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip setuptools
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@$(BIN)/pip install --upgrade pip setuptools > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
+	@$(BIN)/pip install --editable '.[all]' > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
 	@touch $@
 
 clean:

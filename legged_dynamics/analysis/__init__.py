@@ -1,3 +1,3 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bag in, report out: the live estimator over a recording, against the truth where there is one."""
+"""Bag in, report out: the live estimator over a recording, against the truth if there is one."""
