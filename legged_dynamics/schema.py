@@ -50,7 +50,7 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """Description with unit and range, as a parameter descriptor shows it."""
+        """Return the description with unit and range, as a parameter descriptor shows it."""
         unit = f' [{self.unit}]' if self.unit else ''
         allowed = f' One of: {", ".join(self.choices)}.' if self.choices else ''
         return f'{self.description}{unit}{allowed}'

@@ -145,6 +145,7 @@ class ContactInverseDynamics:
         Parameters
         ----------
         motion : Motion
+            Joints in the model's order; the base in its own axes, gravity included.
         in_contact : (nf,) sequence of bool, optional
             Feet on the ground; all by default.
         guess : (nf, 6) array, optional [N, N m]

@@ -86,9 +86,11 @@ def frame_jacobian(model: RobotModel, position: np.ndarray, link: str,
     Parameters
     ----------
     model : RobotModel
+        The robot.
     position : (nq,) array [rad or m]
         Joint positions in the model's order.
     link : str
+        Name of any link of the model, welded ones included.
     axes : {'base', 'link'}
         Axes of the twist ``[v; w]``, which is always that of the link's origin.
 
@@ -128,9 +130,13 @@ def frame_bias_acceleration(model: RobotModel, position: np.ndarray, velocity: n
     Parameters
     ----------
     model : RobotModel
+        The robot.
     position : (nq,) array [rad or m]
+        Joint positions in the model's order.
     velocity : (nv,) array [rad/s or m/s]
+        Joint velocities in the model's order.
     link : str
+        Name of any link of the model, welded ones included.
     base : BaseMotion, optional
         Only the angular velocity is read; zero by default.
     axes : {'base', 'link'}

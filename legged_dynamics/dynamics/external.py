@@ -23,6 +23,7 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
     Parameters
     ----------
     model : RobotModel
+        The robot whose links they act on.
     external : mapping of link name to (6,) array [N, N m], optional
         ``[f; m]`` exerted on the robot, in the link's axes about the link's origin.
     out : (n_bodies, 6) array, optional

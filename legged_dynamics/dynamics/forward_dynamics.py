@@ -134,6 +134,7 @@ class ArticulatedBody:
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
         velocity : (nv,) array [rad/s or m/s]
+            Joint velocities in the model's order.
         effort : (nv,) array [N m or N]
             Of the motors; the joints' own damping, friction and springs are taken off it.
         base : BaseMotion, optional

@@ -64,7 +64,7 @@ class FeetTable(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of contact coordinates of all feet together."""
+        """Return the number of contact coordinates of all feet together."""
         return int(self.index[:, SIZE].sum())
 
 

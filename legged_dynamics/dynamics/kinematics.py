@@ -114,6 +114,7 @@ def frame_poses(model: RobotModel, position: np.ndarray,
     Parameters
     ----------
     model : RobotModel
+        The robot.
     position : (nq,) array [rad or m]
         Joint positions in the model's order.
     links : tuple of str, optional

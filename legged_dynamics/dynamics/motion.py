@@ -126,7 +126,6 @@ def state_vector(values: object, size: int, what: str) -> np.ndarray:
     return array
 
 
-
 def input_views(*arrays: np.ndarray) -> tuple[memoryview, ...]:
     """
     Return flat views of parts of a kernel's memory, for inputs to be written into.

@@ -159,7 +159,9 @@ def inverse_dynamics(model: RobotModel, motion: Motion) -> InverseDynamics:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     motion : Motion
+        Joints in the model's order; the base in its own axes, gravity included.
 
     Returns
     -------

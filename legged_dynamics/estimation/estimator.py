@@ -90,7 +90,7 @@ class GroundReactionEstimator:
 
     @property
     def delay(self) -> int:
-        """Samples between the newest measurement and the one an estimate describes."""
+        """Return how many samples an estimate lies behind the newest measurement."""
         return self.settings.half_window
 
     def reset(self) -> None:
@@ -111,6 +111,7 @@ class GroundReactionEstimator:
         Parameters
         ----------
         measurement : Measurement
+            Joints in the model's order; the IMU's reading, if any, in the IMU's axes.
         contact : (nf,) sequence of bool, optional
             Feet that are down at this instant, when something better than detection knows.
 

@@ -85,7 +85,7 @@ class GroundReaction:
 
     @property
     def faults(self) -> Fault:
-        """What was wrong with the input of the sample that completed this estimate."""
+        """Return what was wrong with the input of the sample that completed this estimate."""
         return Fault(int(self.data[self.layout.index['faults']]))
 
     @property

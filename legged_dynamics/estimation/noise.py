@@ -63,9 +63,11 @@ def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
     model : RobotModel
         With the joint physics of the config.
     config : RobotConfig
+        Its sensor and model noise, and its nominal pose.
     rate : float [Hz]
+        Of the measurements.
     half_window : int
-        Of the derivative filter.
+        Of the derivative filter, in samples.
 
     """
     noise, q, nv = config.noise, nominal_position(model, config), model.nv

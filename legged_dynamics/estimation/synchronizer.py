@@ -102,8 +102,11 @@ class MeasurementSynchronizer:
         Parameters
         ----------
         stamp_ns : int [ns]
-        position, velocity : (nj,) array
-        effort : (nj,) array or None
+            When the joints were read.
+        position, velocity : (nj,) array [rad, rad/s or m, m/s]
+            In the model's joint order.
+        effort : (nj,) array [N m or N] or None
+            What the joints deliver; NaN for a joint whose effort is not known.
 
         """
         newest = self._newest_joints
@@ -130,8 +133,11 @@ class MeasurementSynchronizer:
         Parameters
         ----------
         stamp_ns : int [ns]
-        angular_velocity, linear_acceleration : (3,) array
+            When the IMU was read.
+        angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
+            Gyro and accelerometer (+9.81 along up at rest), in the IMU's axes.
         orientation : (4,) array or None
+            Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
 
         """
         newest = self._newest_imu

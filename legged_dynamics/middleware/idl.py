@@ -35,8 +35,9 @@ def idl_struct(name: str) -> type[IdlStruct]:
 @cache
 def envelope(name: str) -> type[IdlStruct]:
     """
-    Return the class that carries a message's bytes: ``envelope(name)(cdr).cdr``.
+    Return the class that carries a message's bytes.
 
+    An instance made from the bytes has them as its ``cdr``: ``envelope(name)(cdr).cdr``.
     A message that is not in the table gets an opaque type of the right name: enough to record it.
     """
     name = full_name(name)

@@ -74,7 +74,7 @@ def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
 
 
 def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
-           root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
+         root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
     """Walk the tree from the root, welding fixed links to the body they hang on."""
     below: dict[str, list[Joint]] = {link: [] for link in links}
     for joint in joints:

@@ -104,12 +104,12 @@ class RobotModel:
 
     @property
     def n_bodies(self) -> int:
-        """Number of rigid bodies, base included."""
+        """Return the number of rigid bodies, base included."""
         return self.tree.topology.shape[0]
 
     @property
     def n_joints(self) -> int:
-        """Number of moving joints (spherical ones count once)."""
+        """Return the number of moving joints (spherical ones count once)."""
         return len(self.joints)
 
     @property

@@ -125,6 +125,7 @@ class EffortGuard:
         Parameters
         ----------
         now_ns : int [ns]
+            Present time, on the clock of `input_ns`.
         command : (nj,) sequence [N m or N] or None
             In command order; None when the controller has none.
         velocity : (nj,) sequence [rad/s or m/s]

@@ -117,7 +117,7 @@ class Plant:
 
     @property
     def name(self) -> str:
-        """The robot's name in its URDF."""
+        """Return the robot's name in its URDF."""
         return ElementTree.fromstring(self.urdf).get('name', 'robot')
 
     @classmethod

@@ -142,7 +142,7 @@ class SimulatedRobot:
 
     @property
     def urdf(self) -> str:
-        """The robot's URDF, as robot_description carries it."""
+        """Return the robot's URDF, as robot_description carries it."""
         return self.plant.urdf
 
     @property

@@ -76,7 +76,7 @@ class Transform:
 
     @property
     def wrench_matrix(self) -> np.ndarray:
-        """The (6, 6) matrix ``S R``, with ``g_A = S R g_B`` (source 001)."""
+        """Return the (6, 6) matrix ``S R``, with ``g_A = S R g_B`` (source 001)."""
         X = np.zeros((6, 6))
         X[:3, :3] = X[3:, 3:] = self.R
         X[3:, :3] = skew(self.p) @ self.R
@@ -84,7 +84,7 @@ class Transform:
 
     @property
     def twist_matrix(self) -> np.ndarray:
-        """The (6, 6) matrix ``J_v = (S R)^T``, with ``v_B = J_v v_A`` (source 001)."""
+        """Return the (6, 6) matrix ``J_v = (S R)^T``, with ``v_B = J_v v_A`` (source 001)."""
         return self.wrench_matrix.T
 
 
