@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How far estimated ground reactions are from the true ones.
+"""
+How far estimated ground reactions are from the true ones.
 
 Errors are root mean squares over the feet that truly stand, in N and in percent of the weight,
 of the force vector (3-D) and of its vertical part. Three treatments stand side by side:
@@ -29,7 +30,8 @@ ZERO_PHASE, ON_LINE, UNFILTERED = 'zero-phase 25 Hz', 'on line', 'unfiltered'
 
 @dataclass(frozen=True)
 class ForceError:
-    """One root mean square error of force.
+    """
+    One root mean square error of force.
 
     Attributes
     ----------
@@ -44,6 +46,7 @@ class ForceError:
     total, vertical : float [N]
         Of the force vector and of its vertical part.
     weight : float [N]
+
     """
 
     estimate: str
@@ -67,7 +70,8 @@ class ForceError:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """All errors of one recording.
+    """
+    All errors of one recording.
 
     Attributes
     ----------
@@ -80,6 +84,7 @@ class Accuracy:
     center : float [m]
         Root mean square distance of the centres of pressure, low-passed; NaN when not known.
     notes : list of str
+
     """
 
     feet: list[ForceError]
@@ -90,7 +95,8 @@ class Accuracy:
 
 
 def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> np.ndarray:
-    """Low-pass (n, ...) values forward and backward; NaN where they are not finite.
+    """
+    Low-pass (n, ...) values forward and backward; NaN where they are not finite.
 
     Stretches are filtered apart where samples are missing. Returns all NaN when the rate is too
     low for the cut-off.
@@ -114,7 +120,8 @@ def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> 
 
 def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], truth: Truth,
                      behaviours: Sequence[Behaviour], weight: float) -> Accuracy:
-    """Compare estimates with the truth.
+    """
+    Compare estimates with the truth.
 
     Parameters
     ----------
@@ -125,6 +132,7 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
     truth : Truth
     behaviours : sequence of Behaviour
     weight : float [N]
+
     """
     time, feet = series.time, series.feet
     rotation = series.foot_to_world

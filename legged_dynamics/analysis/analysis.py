@@ -43,7 +43,8 @@ _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found out about a bag.
+    """
+    What was found out about a bag.
 
     Attributes
     ----------
@@ -64,6 +65,7 @@ class Analysis:
     latency : Latency or None
     notes : list of str
         Sentences on what was missing, assumed or odd.
+
     """
 
     bag: Path
@@ -100,7 +102,8 @@ class Analysis:
 
 def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
             enriched: Path | None = None, progress: Progress | None = None) -> Analysis:
-    """Replay a bag through the live estimator and compare it with what the bag knows.
+    """
+    Replay a bag through the live estimator and compare it with what the bag knows.
 
     Parameters
     ----------
@@ -115,6 +118,7 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     ------
     LeggedDynamicsError
         When the bag cannot be read, has no joint states, or does not fit the robot.
+
     """
     options = options or AnalysisOptions()
     with BagReader(path) as bag:
@@ -183,7 +187,8 @@ def _given_topics(bag: BagReader, options: AnalysisOptions,
 
 def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings,
                 start_ns: int | None) -> int | None:
-    """Return the stamp of the first joint state that the live estimator had, if that is known.
+    """
+    Return the stamp of the first joint state that the live estimator had, if that is known.
 
     Its filters start there, and so must the replay's to give the same bits.
     """

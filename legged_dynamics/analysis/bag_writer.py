@@ -38,7 +38,8 @@ def definition_of(name: str) -> tuple[str, str] | None:
 
 
 class BagWriter:
-    """A new rosbag2 recording; a context manager that closes it properly whatever happens.
+    """
+    A new rosbag2 recording; a context manager that closes it properly whatever happens.
 
     A topic enters the bag with its first message, so an unused one leaves no trace.
 
@@ -52,6 +53,7 @@ class BagWriter:
     ------
     BagError
         When the folder exists, cannot be made, or the storage is unknown.
+
     """
 
     def __init__(self, path: str | Path, storage: str = 'mcap'):
@@ -79,7 +81,8 @@ class BagWriter:
 
     def add_topic(self, name: str, kind: str, *, latched: bool = False, definition: str = '',
                   type_hash: str = '') -> None:
-        """Announce a topic.
+        """
+        Announce a topic.
 
         Parameters
         ----------
@@ -94,6 +97,7 @@ class BagWriter:
         ------
         BagError
             When the message's definition is not known.
+
         """
         if name in self._topics:
             return
@@ -106,12 +110,14 @@ class BagWriter:
         self._topics[name] = (kind, definition, type_hash, latched)
 
     def write(self, topic: str, receipt_ns: int, cdr: bytes | memoryview) -> None:
-        """Write a message that is CDR bytes already, on an announced topic.
+        """
+        Write a message that is CDR bytes already, on an announced topic.
 
         Raises
         ------
         BagError
             When the disk refuses.
+
         """
         if self._writer is None:
             raise BagError(f'the bag {self.path} is closed')
@@ -133,12 +139,14 @@ class BagWriter:
             topic, kind, msgdef=definition, rihs01=type_hash, offered_qos_profiles=[_qos(latched)])
 
     def close(self) -> None:
-        """Write index and metadata.
+        """
+        Write index and metadata.
 
         Raises
         ------
         BagError
             When the disk refuses.
+
         """
         writer, self._writer = self._writer, None
         if writer is None:

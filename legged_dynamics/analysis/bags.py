@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reading rosbag2 recordings, mcap and sqlite3, without ROS.
+"""
+Reading rosbag2 recordings, mcap and sqlite3, without ROS.
 
 A bag may be the folder that ``ros2 bag record`` made, or a single ``.mcap`` or ``.db3`` file of
 one. Message definitions are taken from the bag where it has them. Everything that can be wrong
@@ -24,7 +25,8 @@ SUFFIXES = ('.mcap', '.db3')
 
 @dataclass(frozen=True)
 class BagTopic:
-    """A topic of a bag.
+    """
+    A topic of a bag.
 
     Attributes
     ----------
@@ -36,6 +38,7 @@ class BagTopic:
         Whether its publisher kept the last message for late subscriptions.
     definition, type_hash : str
         Text and RIHS01 hash of the message definition; empty when the bag has none.
+
     """
 
     name: str
@@ -55,7 +58,8 @@ class BagMessage(NamedTuple):
 
 
 class BagReader:
-    """A rosbag2 recording, open for reading; a context manager.
+    """
+    A rosbag2 recording, open for reading; a context manager.
 
     Parameters
     ----------
@@ -73,6 +77,7 @@ class BagReader:
     ------
     BagError
         When there is no bag, it is cut off, or it cannot be understood.
+
     """
 
     def __init__(self, path: str | Path):
@@ -134,7 +139,8 @@ class BagReader:
 
     def messages(self, topics: Collection[str] | None = None, start_ns: int | None = None,
                  stop_ns: int | None = None) -> Iterator[BagMessage]:
-        """Yield messages in the order of their receipt.
+        """
+        Yield messages in the order of their receipt.
 
         Parameters
         ----------
@@ -147,6 +153,7 @@ class BagReader:
         ------
         BagError
             When the bag turns out to be damaged.
+
         """
         wanted = [connection for name, connections in self._connections.items()
                   for connection in connections if topics is None or name in topics]
@@ -163,12 +170,14 @@ class BagReader:
             yield BagMessage(connection.topic, receipt_ns, bytes(data))
 
     def decode(self, message: BagMessage) -> Any:
-        """Return a message as an object with ROS's field names.
+        """
+        Return a message as an object with ROS's field names.
 
         Raises
         ------
         BagError
             When its bytes do not fit its definition, or it has none.
+
         """
         kind = self.topics[message.topic].type
         try:

@@ -16,13 +16,15 @@ STANDING = 'standing'
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One behaviour and where it occurs.
+    """
+    One behaviour and where it occurs.
 
     Attributes
     ----------
     name : str
         Such as 'standing', 'trotting', 'walking'.
     samples : (n,) bool array
+
     """
 
     name: str
@@ -37,7 +39,8 @@ class Behaviour:
 
 def find_behaviours(time: np.ndarray, contact: np.ndarray,
                     position: np.ndarray) -> list[Behaviour]:
-    """Return the behaviours that occur, standing first.
+    """
+    Return the behaviours that occur, standing first.
 
     Parameters
     ----------
@@ -46,6 +49,7 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
         True contacts where they are known, else estimated ones.
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes, x forward, y left.
+
     """
     if not len(time):
         return []
@@ -58,13 +62,15 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
 
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
-    """Name a gait by which feet step together.
+    """
+    Name a gait by which feet step together.
 
     Parameters
     ----------
     contact : (n, nf) bool array
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes.
+
     """
     n_feet = contact.shape[1] if contact.ndim == 2 else 0
     if not len(contact) or n_feet < 2:

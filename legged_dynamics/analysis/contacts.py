@@ -13,7 +13,8 @@ SAME_CHANGE = 0.1
 
 @dataclass(frozen=True)
 class ContactScore:
-    """Contact detection of one foot.
+    """
+    Contact detection of one foot.
 
     Attributes
     ----------
@@ -24,6 +25,7 @@ class ContactScore:
         Median; negative when it was seen early, NaN when there was none.
     changes, unseen : int
         True changes of contact, and those without a matching estimated one.
+
     """
 
     foot: str
@@ -36,7 +38,8 @@ class ContactScore:
 
 def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarray,
                    true: np.ndarray, valid: np.ndarray) -> list[ContactScore]:
-    """Return the score of each foot.
+    """
+    Return the score of each foot.
 
     Parameters
     ----------
@@ -45,6 +48,7 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
     estimated, true : (n, nf) bool array
     valid : (n,) bool array
         Samples that count.
+
     """
     scores = []
     for i, foot in enumerate(feet):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ MARKER_PERIOD_NS = 33_333_333
 
 
 class EnrichedBag:
-    """Writes all messages of a bag, and beside them what was estimated from them.
+    """
+    Writes all messages of a bag, and beside them what was estimated from them.
 
     Estimates are on ``/replay/<foot>/wrench``, ``/replay/<foot>/contact``, ``/replay/net_wrench``,
     ``/replay/center_of_pressure``, ``/replay/external_torque`` and, 30 times a second,
@@ -38,6 +40,7 @@ class EnrichedBag:
     base : str
         Link that the net wrench, the centre of pressure and the markers are given in.
     storage : {'mcap', 'sqlite3'}
+
     """
 
     def __init__(self, path: Path, bag: BagReader, feet: Sequence[str], base: str,
@@ -47,17 +50,15 @@ class EnrichedBag:
         self._base = base
         self._next_marker_ns = 0
         self._contact = np.zeros(len(feet), bool)
-        self.left_out: list[str] = []
+        self._copied: set[str] = set()
         for topic in bag.topics.values():
-            # An enriched bag may be enriched again.
+            # An enriched bag may be enriched again; a type without definition could not be read.
             if topic.name.startswith(f'{PREFIX}/'):
                 continue
-            try:
+            with suppress(BagError):
                 self._writer.add_topic(topic.name, topic.type, latched=topic.latched,
                                        definition=topic.definition, type_hash=topic.type_hash)
-            except BagError:
-                self.left_out.append(topic.name)
-        self._copied = set(bag.topics) - set(self.left_out)
+                self._copied.add(topic.name)
         self._wrenches = [f'{PREFIX}/{foot}/wrench' for foot in feet]
         self._contacts = [f'{PREFIX}/{foot}/contact' for foot in feet]
         for kind, names in ((WRENCH, [*self._wrenches, f'{PREFIX}/net_wrench']),
@@ -78,7 +79,7 @@ class EnrichedBag:
 
     def copy(self, message: BagMessage) -> None:
         """Copy a message, byte for byte."""
-        if message.topic in self._copied and not message.topic.startswith(f'{PREFIX}/'):
+        if message.topic in self._copied:
             self._writer.write(message.topic, message.receipt_ns, message.cdr)
 
     def add(self, reaction: GroundReaction, receipt_ns: int) -> None:

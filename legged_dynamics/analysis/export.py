@@ -15,7 +15,8 @@ _COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 
 
 def write_csv(analysis: Analysis, path: Path) -> None:
-    """Write all estimates.
+    """
+    Write all estimates.
 
     Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; 'raw'
     is at full bandwidth. True forces, where there are any, are in world axes, as are those with
@@ -25,6 +26,7 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     ------
     BagError
         When the file cannot be written.
+
     """
     names, columns = _columns(analysis)
     table = np.column_stack(columns).tolist()

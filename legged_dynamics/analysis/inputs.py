@@ -41,7 +41,8 @@ class InputTimes:
 
 @dataclass(frozen=True)
 class InputStatistics:
-    """Regularity of one input.
+    """
+    Regularity of one input.
 
     Attributes
     ----------
@@ -57,6 +58,7 @@ class InputStatistics:
         Intervals between stamps beyond one and a half medians: samples lost.
     backwards : int
         Stamps not after the one before.
+
     """
 
     topic: str

@@ -15,7 +15,8 @@ from legged_dynamics.analysis.series import EstimateSeries
 
 @dataclass(frozen=True)
 class LiveComparison:
-    """Live against replayed estimates of one foot.
+    """
+    Live against replayed estimates of one foot.
 
     Attributes
     ----------
@@ -29,6 +30,7 @@ class LiveComparison:
         Largest difference of any component.
     last : float [s]
         When the last difference was, from the first live wrench on; NaN without any.
+
     """
 
     foot: str
@@ -43,7 +45,8 @@ class LiveComparison:
 
 @dataclass(frozen=True)
 class Latency:
-    """How long live estimates took, by the recorder's clock.
+    """
+    How long live estimates took, by the recorder's clock.
 
     Attributes
     ----------
@@ -55,6 +58,7 @@ class Latency:
         computing alone.
     delay : int
         Samples between those two joint states.
+
     """
 
     total: np.ndarray
@@ -86,7 +90,8 @@ def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
 
 def measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
                     delay: int) -> Latency | None:
-    """Return how long live wrenches took, or None when the bag has none.
+    """
+    Return how long live wrenches took, or None when the bag has none.
 
     Each wrench counts once, when the last foot's wrench of its stamp was received.
     """

@@ -14,7 +14,8 @@ DETECTED, FROM_BAG = 'detected', 'bag'
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """Options of an analysis; the defaults find everything in the bag.
+    """
+    Options of an analysis; the defaults find everything in the bag.
 
     Attributes
     ----------
@@ -39,6 +40,7 @@ class AnalysisOptions:
         What is written.
     storage : str
         Of the enriched bag: mcap or sqlite3.
+
     """
 
     robot: str = ''

@@ -40,12 +40,14 @@ footer { color: #777; font-size: .85rem; margin-top: 3rem; border-top: 1px solid
 
 
 class Page:
-    """Gathers the parts of a page in order; all text is escaped here.
+    """
+    Gathers the parts of a page in order; all text is escaped here.
 
     Parameters
     ----------
     title, lead : str
         Heading, and the line below it.
+
     """
 
     def __init__(self, title: str, lead: str):
@@ -73,7 +75,8 @@ class Page:
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]],
               strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
-        """Add a table.
+        """
+        Add a table.
 
         Parameters
         ----------
@@ -81,6 +84,7 @@ class Page:
         rows : sequence of sequence of str
         strong, first : iterable of int
             Rows to set off, and rows that begin a new group.
+
         """
         strong, first = set(strong), set(first)
         lines = [f'<tr>{"".join(f"<th>{escape(cell)}</th>" for cell in head)}</tr>']

@@ -11,7 +11,8 @@ from legged_dynamics.exceptions import BagError, ConfigurationError
 
 
 class Recorder:
-    """Decides which topics to record, and writes what arrives on them.
+    """
+    Decides which topics to record, and writes what arrives on them.
 
     Parameters
     ----------
@@ -28,6 +29,7 @@ class Recorder:
         Messages by topic.
     skipped : dict of str to str
         Topics that cannot be recorded, and why.
+
     """
 
     def __init__(self, writer: BagWriter, topics: Iterable[str] = (), everything: bool = True):

@@ -15,12 +15,14 @@ from legged_dynamics.middleware.conversions import read_wrench, stamp_ns
 
 
 class WrenchRecord:
-    """Stamped wrenches of one topic, sorted by stamp once they are all there.
+    """
+    Stamped wrenches of one topic, sorted by stamp once they are all there.
 
     Attributes
     ----------
     frame_id : str
         Frame of the first message: the foot, or the world.
+
     """
 
     def __init__(self) -> None:
@@ -57,7 +59,8 @@ class WrenchRecord:
         return self._wrench.values
 
     def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
-        """Return (n, 6) wrenches at stamps; NaN where there is none.
+        """
+        Return (n, 6) wrenches at stamps; NaN where there is none.
 
         One of exactly that stamp is taken as it is; between two that lie no more than
         ``max_gap_ns`` apart it is interpolated.
@@ -130,7 +133,8 @@ class FlagRecord:
 
 @dataclass(frozen=True)
 class Recording:
-    """The records of a bag, by foot.
+    """
+    The records of a bag, by foot.
 
     Attributes
     ----------
@@ -143,6 +147,7 @@ class Recording:
         When the truth is complete; None when it always is.
     base : PositionRecord or None
         Where the base is in the world.
+
     """
 
     truth: Mapping[str, WrenchRecord] = field(default_factory=dict)
@@ -155,7 +160,8 @@ class Recording:
 
 def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
                    start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
-    """Read truth, live estimates and contact flags out of a bag.
+    """
+    Read truth, live estimates and contact flags out of a bag.
 
     Parameters
     ----------
@@ -170,6 +176,7 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
     ------
     BagError
         When the bag is damaged.
+
     """
     recording = Recording(
         {foot: WrenchRecord() for foot in topics.wrench_truth},

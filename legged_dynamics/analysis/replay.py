@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the live estimator over a bag: the same conversions, pairing and estimator as the node.
+"""
+Runs the live estimator over a bag: the same conversions, pairing and estimator as the node.
 
 Beside the main estimate, which is bit for bit what a node with these settings would have
 published, estimates from the base's motion alone and from joint torque alone are made of the same
@@ -36,7 +37,8 @@ _RECEIPTS_KEPT = 10_000
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """What is to be replayed, and how.
+    """
+    What is to be replayed, and how.
 
     Attributes
     ----------
@@ -54,6 +56,7 @@ class ReplayPlan:
         Range of receipts [ns].
     first_stamp_ns : int or None
         Joint states before this stamp are left out, because the live estimator did not have them.
+
     """
 
     model: RobotModel
@@ -70,7 +73,8 @@ class ReplayPlan:
 
 
 class Replay:
-    """One pass of the estimator over a bag.
+    """
+    One pass of the estimator over a bag.
 
     Parameters
     ----------
@@ -88,6 +92,7 @@ class Replay:
         What was wrong with messages that could not be used, and how often.
     faults : Counter
         What the estimator said of its input, and how often.
+
     """
 
     def __init__(self, plan: ReplayPlan):
@@ -118,7 +123,8 @@ class Replay:
     def run(self, bag: BagReader, *, sink: Callable[[BagMessage], None] | None = None,
             on_estimate: Callable[[GroundReaction, int], None] | None = None,
             progress: Callable[[float], None] | None = None) -> None:
-        """Go through the bag once.
+        """
+        Go through the bag once.
 
         Parameters
         ----------
@@ -134,6 +140,7 @@ class Replay:
         ------
         BagError
             When the bag is damaged.
+
         """
         plan, topics = self.plan, self.plan.topics
         first = bag.start_ns if plan.start_ns is None else plan.start_ns

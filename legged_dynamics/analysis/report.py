@@ -60,12 +60,14 @@ EXPLANATION = (
 
 
 def write_report(analysis: Analysis, folder: Path) -> Path:
-    """Write page and figures into a folder and return the page's path.
+    """
+    Write page and figures into a folder and return the page's path.
 
     Raises
     ------
     BagError
         When the folder cannot be written.
+
     """
     robot = analysis.robot
     bag = analysis.bag.resolve()

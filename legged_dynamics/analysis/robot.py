@@ -26,7 +26,8 @@ _TRUTH = 'analysis.truth.'
 
 @dataclass(frozen=True)
 class RobotChoice:
-    """The robot of a bag.
+    """
+    The robot of a bag.
 
     Attributes
     ----------
@@ -43,6 +44,7 @@ class RobotChoice:
     contact_force : float or None [N]
     notes : list of str
         What was found out or is odd.
+
     """
 
     name: str
@@ -57,7 +59,8 @@ class RobotChoice:
 
 def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = '',
                  params_files: Sequence[str | Path] = ()) -> RobotChoice:
-    """Return the robot of a bag.
+    """
+    Return the robot of a bag.
 
     Parameters
     ----------
@@ -78,6 +81,7 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         When there is no URDF.
     ConfigurationError
         When no robot, or more than one, fits.
+
     """
     notes: list[str] = []
     yaml, beside = robot_files(robot) if robot else (None, None)
@@ -117,12 +121,14 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
 
 
 def recognise(model: RobotModel) -> Path:
-    """Return the YAML of the one robot that comes with the package and fits a model.
+    """
+    Return the YAML of the one robot that comes with the package and fits a model.
 
     Raises
     ------
     ConfigurationError
         When none fits, or several do.
+
     """
     folder = share_directory() / 'config' / 'robots'
     fitting = []

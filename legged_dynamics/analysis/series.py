@@ -11,13 +11,15 @@ _FIRST_CAPACITY = 1024
 
 
 class Column:
-    """A growing array; one row a sample.
+    """
+    A growing array; one row a sample.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of one row.
     dtype : type
+
     """
 
     def __init__(self, shape: tuple[int, ...] = (), dtype: type = float):
@@ -51,7 +53,8 @@ class Column:
 
 
 class ForceSeries:
-    """Foot wrenches over time, of one estimator.
+    """
+    Foot wrenches over time, of one estimator.
 
     Attributes
     ----------
@@ -61,6 +64,7 @@ class ForceSeries:
     wrench, raw_wrench : Column of (nf, 6)
         Low-passed and full-bandwidth ``[f; m]``, in foot axes about the foot's origin.
     contact : Column of (nf,) bool
+
     """
 
     def __init__(self, n_feet: int):
@@ -80,11 +84,13 @@ class ForceSeries:
 
 
     def aligned(self, stamps: np.ndarray) -> ForceSeries:
-        """Return the estimates at given stamps; UNAVAILABLE and NaN where there is none.
+        """
+        Return the estimates at given stamps; UNAVAILABLE and NaN where there is none.
 
         Parameters
         ----------
         stamps : (n,) int array [ns]
+
         """
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
         where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
@@ -103,7 +109,8 @@ class ForceSeries:
 
 
 class EstimateSeries(ForceSeries):
-    """Everything an estimator said over time that a report speaks of.
+    """
+    Everything an estimator said over time that a report speaks of.
 
     Parameters
     ----------
@@ -122,6 +129,7 @@ class EstimateSeries(ForceSeries):
         R_WB.
     foot_rotation, foot_position, contact_point : Column of (nf, 3, 3), (nf, 3), (nf, 3)
         R_BF, p_BF, and where the feet touch, in base axes.
+
     """
 
     def __init__(self, feet: tuple[str, ...], joints: tuple[str, ...]):

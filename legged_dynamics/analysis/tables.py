@@ -16,7 +16,8 @@ TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text below a head.
+    """
+    Rows of text below a head.
 
     Attributes
     ----------
@@ -25,6 +26,7 @@ class Table:
     rows : sequence of sequence of str
     strong, first : sequence of int
         Rows to set off, and rows that begin a group.
+
     """
 
     title: str

@@ -16,7 +16,8 @@ WRENCH, ODOMETRY = 'geometry_msgs/msg/WrenchStamped', 'nav_msgs/msg/Odometry'
 
 @dataclass(frozen=True)
 class TopicChoice:
-    """The topics of a bag that an analysis reads; empty where the bag has none.
+    """
+    The topics of a bag that an analysis reads; empty where the bag has none.
 
     Attributes
     ----------
@@ -28,6 +29,7 @@ class TopicChoice:
         Flag that says when the truth is complete.
     live : dict of str to str
         What the estimator published when the bag was recorded, by foot.
+
     """
 
     joint_states: str
@@ -62,7 +64,8 @@ def namespace_of(joint_states: str) -> str:
 
 
 def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple[str, str, str]:
-    """Return the topics of joint states, IMU and robot description.
+    """
+    Return the topics of joint states, IMU and robot description.
 
     Parameters
     ----------
@@ -74,6 +77,7 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
     ------
     BagError
         When there are no joint states, or several topics fit equally well.
+
     """
     joints = _named(bag, joint_states, JOINT_STATE) if joint_states else _best(
         bag, JOINT_STATE, 'joint_states', '--joint-states')
@@ -90,12 +94,14 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
 
 def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
                   truth: Mapping[str, str], valid: str = '') -> dict[str, object]:
-    """Return truth and live topics by foot, as keywords of TopicChoice.
+    """
+    Return truth and live topics by foot, as keywords of TopicChoice.
 
     Raises
     ------
     BagError
         When a topic given does not exist or has another type.
+
     """
     space = namespace_of(joint_states)
     wrench, contact, live = {}, {}, {}

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The true ground reactions at the instants of the estimates, all in world axes.
+"""
+The true ground reactions at the instants of the estimates, all in world axes.
 
 A true wrench comes either in the axes and about the origin of its foot (frame_id is the foot, as
 a simulator or a foot sensor gives it), or in world axes about the world's origin (any other
@@ -26,7 +27,8 @@ PAIRED, MOST_LOST = 0.98, 50
 
 @dataclass(frozen=True)
 class Truth:
-    """True ground reactions at each estimate.
+    """
+    True ground reactions at each estimate.
 
     Attributes
     ----------
@@ -39,6 +41,7 @@ class Truth:
         From the base's origin, in world axes; NaN without load or where it is not known.
     notes : list of str
         How the truth was understood.
+
     """
 
     force: np.ndarray
@@ -61,7 +64,8 @@ def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np
 
 def align_truth(series: EstimateSeries, recording: Recording, weight: float,
                 contact_force: float | None = None) -> Truth:
-    """Return the truth at each estimate.
+    """
+    Return the truth at each estimate.
 
     Parameters
     ----------
@@ -71,6 +75,7 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     contact_force : float, optional [N]
         Vertical force from which a foot without true contact flags counts as down; a share of
         the weight when None.
+
     """
     n, feet = len(series.stamp_ns), series.feet
     threshold = CONTACT_SHARE * weight if contact_force is None else contact_force
@@ -120,7 +125,8 @@ def _in_world(series: EstimateSeries, i: int, record: WrenchRecord,
 
 def _flags(recording: Recording, foot: str, record: WrenchRecord,
            stamps: np.ndarray) -> np.ndarray | None:
-    """Return true contact flags at stamps, or None when flags and wrenches do not pair up.
+    """
+    Return true contact flags at stamps, or None when flags and wrenches do not pair up.
 
     A Bool has no stamp. Flags are published with wrenches, so they pair in order; where the
     recorder missed some at the beginning, the shift is taken that agrees with the forces.

@@ -17,12 +17,14 @@ INTERRUPTED = 130   # as shells have it for Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 2 when the input was wrong.
+    """
+    Run the command and return its exit code: 0, or 2 when the input was wrong.
 
     Parameters
     ----------
     argv : sequence of str, optional
         Arguments without the program's name; sys.argv when None.
+
     """
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '

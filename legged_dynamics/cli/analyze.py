@@ -71,12 +71,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analysis, Path | None]:
-    """Analyse a bag and write what the options ask for; return the analysis and the report.
+    """
+    Analyse a bag and write what the options ask for; return the analysis and the report.
 
     Raises
     ------
     LeggedDynamicsError
         When the bag cannot be analysed or the folder cannot be written.
+
     """
     from legged_dynamics.analysis.analysis import analyse
     from legged_dynamics.analysis.export import write_csv

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``demo``: a simulated robot walks, is estimated live, recorded and reported on.
+"""
+Verb ``demo``: a simulated robot walks, is estimated live, recorded and reported on.
 
 Simulator, estimator and recorder are processes of their own on a real DDS bus, kept on the
 loopback interface and on a domain that nobody else uses.
@@ -66,12 +67,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def record_live(yaml: Path, urdf: Path, schedule: str, duration: float, out: Path) -> None:
-    """Have the robot walk and be estimated while everything is recorded into ``out / 'bag'``.
+    """
+    Have the robot walk and be estimated while everything is recorded into ``out / 'bag'``.
 
     Raises
     ------
     LeggedDynamicsError
         When a process does not come up or stops by itself.
+
     """
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.cli.progress import ProgressBar

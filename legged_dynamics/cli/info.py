@@ -79,7 +79,8 @@ def _below(model: RobotModel, link: str, indent: str) -> Iterator[tuple[str, str
 
 
 def children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
-    """Return the links that hang on one by a moving joint, or are welded to the base's body.
+    """
+    Return the links that hang on one by a moving joint, or are welded to the base's body.
 
     The model welds fixed links to bodies, so these are listed below the link that heads the body.
     """

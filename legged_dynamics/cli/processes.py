@@ -16,7 +16,8 @@ SHOWN = 5               # lines of a log in an error
 
 
 class ProcessGroup:
-    """Child processes with a log file each; a context manager that leaves none behind.
+    """
+    Child processes with a log file each; a context manager that leaves none behind.
 
     Parameters
     ----------
@@ -24,6 +25,7 @@ class ProcessGroup:
         Where the logs go, as <name>.log.
     environment : mapping
         Environment of the processes.
+
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str]):
@@ -56,12 +58,14 @@ class ProcessGroup:
                     f'{" | ".join(self.log(name)[-SHOWN:]) or "nothing"}. See {self._path(name)}')
 
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> None:
-        """Wait for a condition while all processes run.
+        """
+        Wait for a condition while all processes run.
 
         Raises
         ------
         MiddlewareError
             When a process ends, or the time [s] is over.
+
         """
         end = time.monotonic() + timeout
         while not condition():
@@ -81,12 +85,14 @@ class ProcessGroup:
         return [line for line in text.splitlines() if line.strip()]
 
     def stop(self) -> None:
-        """Stop all processes politely, the last one started first.
+        """
+        Stop all processes politely, the last one started first.
 
         Raises
         ------
         MiddlewareError
             When one does not end, or ends with an error.
+
         """
         self.check()
         failed = self._end()

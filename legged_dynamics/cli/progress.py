@@ -12,13 +12,15 @@ PERIOD = 0.1        # s between drawings
 
 
 class ProgressBar:
-    """Draws a bar while called with the part done; silent when the stream is no terminal.
+    """
+    Draws a bar while called with the part done; silent when the stream is no terminal.
 
     Parameters
     ----------
     title : str
     stream : file, optional
         Standard error when None.
+
     """
 
     def __init__(self, title: str, stream: TextIO | None = None):

@@ -45,13 +45,13 @@ class ForwardDynamics:
 
     @property
     def joint_acceleration(self) -> np.ndarray:
-        """(nv,) in the model's joint order [rad/s^2 or m/s^2]."""
+        """Return (nv,) accelerations in the model's joint order [rad/s^2 or m/s^2]."""
         return self.data[:-12]
 
     @property
     def base_acceleration(self) -> np.ndarray:
         """
-        (6,) of the base's origin, in base axes [m/s^2, rad/s^2].
+        Return the (6,) acceleration of the base's origin, in base axes [m/s^2, rad/s^2].
 
         What an accelerometer there would read (proper acceleration, +9.81 upwards at rest), then
         angular acceleration. Of a fixed base: as given.
@@ -61,9 +61,9 @@ class ForwardDynamics:
     @property
     def base_wrench(self) -> np.ndarray:
         """
-        (6,) ``[f; m]`` of the ground on a fixed base, in base axes about its origin [N, N m].
+        Return the (6,) wrench of the ground on a fixed base, in base axes [N, N m].
 
-        Zero when the base floats.
+        ``[f; m]`` about the base's origin; zero when the base floats.
         """
         return self.data[-6:]
 

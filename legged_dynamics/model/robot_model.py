@@ -44,7 +44,8 @@ class RobotModel:
     links : mapping of str to Inertia
         Every link with its inertia; a link without mass has ``Inertia()``.
     joints : sequence of Joint
-        Joints in the order that state vectors have.
+        In any order. State vectors have them depth first, branches in the order given here:
+        see `joint_names`, and match by name.
     base : {'floating', 'fixed'}
         Whether the root moves freely or is bolted to the ground.
 

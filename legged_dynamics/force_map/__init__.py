@@ -1,0 +1,34 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Maps from joint torques to ground forces, their inverses, and the forces they can produce."""
+from legged_dynamics.force_map.affine import ForceMap
+from legged_dynamics.force_map.constrained import ConstrainedForceMap
+from legged_dynamics.force_map.contact_force_map import ContactForceMap, Redundancy
+from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
+from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.inversion import (
+    Reach,
+    TorqueProgram,
+    TorqueSolution,
+    damped_torques,
+    stacked_inequalities,
+)
+from legged_dynamics.force_map.load_sharing import LoadShares, share_load
+from legged_dynamics.force_map.producible import (
+    ForceEllipsoid,
+    ForcePolytope,
+    force_ellipsoid,
+    force_polytope,
+)
+from legged_dynamics.force_map.quadratic_program import (
+    Outcome,
+    QuadraticSolution,
+    solve_quadratic_program,
+)
+from legged_dynamics.force_map.stance import Stance, standing_on
+
+__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap', 'ForceEllipsoid',
+           'ForceMap', 'ForcePolytope', 'FrictionCone', 'LoadShares', 'Outcome',
+           'QuadraticSolution', 'Reach', 'Redundancy', 'Stance', 'TorqueProgram', 'TorqueSolution',
+           'contact_inequalities', 'damped_torques', 'force_ellipsoid', 'force_polytope',
+           'share_load', 'solve_quadratic_program', 'stacked_inequalities', 'standing_on']

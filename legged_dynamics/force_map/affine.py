@@ -1,0 +1,86 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+An affine map from joint torques to ground forces, and what its singular values say.
+
+Newton and Euler, the joints and a foot that stays where it is leave no freedom: at a given state
+the ground's force is ``f = k + D tau``, exactly. How well it can be asked for is in D.
+
+**Mirror symmetry.** Let pose and bodies be symmetric about a plane through the foot. A torque
+normal to that plane (pitch) moves everything within it and so gives a force within it, in one
+direction; a torque within the plane (roll, yaw) gives a force normal to it. Hence rank D <= 2 for
+the three torques of a hip in *every* pose that is symmetric, upright standing included: along one
+direction of the plane the hip cannot change the force. That direction is the last left singular
+vector; upright it is the vertical. A knee's pitch torque gives a second direction in the plane.
+This is a property of the robot and not of its coordinates; gimbal lock is the other way round.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Singular values below this fraction of the largest are zero.
+RANK_TOLERANCE = 1e-10
+
+
+class AffineMap:
+    """What any ``f = offset + matrix @ torque`` can tell; :class:`ForceMap` is the plain one."""
+
+    offset: np.ndarray
+    matrix: np.ndarray
+    columns: tuple[str, ...]
+
+    def force(self, torque: np.ndarray) -> np.ndarray:
+        """Return the (r,) ground forces [N] that (m,) torques [N m] cause."""
+        return self.offset + self.matrix @ np.asarray(torque, float)
+
+    @property
+    def singular_values(self) -> np.ndarray:
+        """Return the singular values of the matrix, largest first."""
+        return np.linalg.svd(self.matrix, compute_uv=False)
+
+    @property
+    def rank(self) -> int:
+        """Return how many directions of force the torques can change."""
+        s = self.singular_values
+        return int((s > RANK_TOLERANCE * s[0]).sum()) if s.size and s[0] > 0.0 else 0
+
+    @property
+    def condition(self) -> float:
+        """Return the largest over the smallest singular value; infinite when a row has none."""
+        s = self.singular_values
+        if s.size < len(self.offset) or not s[-1] > RANK_TOLERANCE * s[0]:
+            return np.inf
+        return float(s[0] / s[-1])
+
+    @property
+    def weakest_direction(self) -> np.ndarray:
+        """Return the (r,) unit vector along which torques change the force least."""
+        return np.linalg.svd(self.matrix)[0][:, -1]
+
+    @property
+    def unproducible(self) -> np.ndarray:
+        """Return (r, r - rank) orthonormal directions in which no torque changes the force."""
+        return np.linalg.svd(self.matrix)[0][:, self.rank:]
+
+
+@dataclass(frozen=True, eq=False)
+class ForceMap(AffineMap):
+    """
+    Ground forces as a function of torques: ``f = offset + matrix @ torque``.
+
+    Attributes
+    ----------
+    offset : (r,) array [N, N m]
+        Forces when all torques are zero: gravity, motion, external forces.
+    matrix : (r, m) array [1/m, 1]
+        Force per torque (1/m) or per thrust (1).
+    columns : (m,) tuple of str
+        What each column is the torque of.
+
+    """
+
+    offset: np.ndarray
+    matrix: np.ndarray
+    columns: tuple[str, ...]

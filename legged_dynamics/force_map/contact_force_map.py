@@ -1,0 +1,151 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""ContactForceMap: ground forces under several feet as a function of torques."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, FOOT_ROTATION
+from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.force_map.affine import AffineMap, ForceMap
+
+
+@dataclass(frozen=True, eq=False)
+class ContactLayout:
+    """
+    What stays the same while the same feet are in contact.
+
+    Attributes
+    ----------
+    columns : (m,) tuple of str
+        What each column of the map is the torque of.
+    feet : (k,) tuple of str
+        Links of the feet in contact.
+    rows : (k,) tuple of slice
+        Each foot's rows of the map.
+
+    """
+
+    columns: tuple[str, ...]
+    feet: tuple[str, ...]
+    rows: tuple[slice, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows of the map."""
+        return self.rows[-1].stop if self.rows else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """
+    Contacts that are not independent, and what was done about it.
+
+    The robot's motion then does not determine forces that act against each other inside it. Of
+    all forces that fit best the smallest are given:
+    ``min |G lambda - r|^2 + proximal^2 |lambda|^2``.
+
+    Attributes
+    ----------
+    rank : int
+        Rank of the contacts' Jacobian.
+    proximal : float [1/kg]
+        Weight of the smallness, next to how well the forces fit.
+
+    """
+
+    rank: int
+    proximal: float
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForceMap(AffineMap):
+    """
+    Ground forces on all feet in contact, by torques: ``lambda = offset + matrix @ torque``.
+
+    Rows are, foot after foot, the force [N] and for a flat foot also the moment [N m] about its
+    contact point, ground on robot, in base axes (or those given to :meth:`in_axes`).
+
+    Attributes
+    ----------
+    layout : ContactLayout
+        Names, and which rows are whose.
+    data : array
+        A row of map and offset for each row of the map, then one for each foot; the properties
+        below are views of it.
+    redundancy : Redundancy or None
+        None when the contacts are independent.
+
+    """
+
+    layout: ContactLayout
+    data: np.ndarray
+    redundancy: Redundancy | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:       # type: ignore[override]
+        """Return what each column is the torque of."""
+        return self.layout.columns
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Return the links of the k feet in contact."""
+        return self.layout.feet
+
+    @property
+    def offset(self) -> np.ndarray:             # type: ignore[override]
+        """Return the (r,) forces of gravity, motion and loads, without torques [N, N m]."""
+        return self.data[:self.layout.n_rows, len(self.columns)]
+
+    @property
+    def matrix(self) -> np.ndarray:             # type: ignore[override]
+        """Return the (r, m) force per torque [1/m, 1]."""
+        return self.data[:self.layout.n_rows, :len(self.columns)]
+
+    @property
+    def contact_points(self) -> np.ndarray:
+        """Return (k, 3) where the feet touch, in the base frame [m]."""
+        return self.data[self.layout.n_rows:, CONTACT:CONTACT + 3]
+
+    @property
+    def foot_positions(self) -> np.ndarray:
+        """Return the (k, 3) origins of the feet's frames, in the base frame [m]."""
+        return self.data[self.layout.n_rows:, FOOT_POSITION:FOOT_POSITION + 3]
+
+    @property
+    def foot_rotations(self) -> np.ndarray:
+        """Return the (k, 3, 3) ``R_BF`` of each foot."""
+        columns = slice(FOOT_ROTATION, FOOT_ROTATION + 9)
+        return self.data[self.layout.n_rows:, columns].reshape(-1, 3, 3)
+
+    def rows(self, link: str) -> slice:
+        """
+        Return the rows of one foot.
+
+        Raises
+        ------
+        UnknownNameError
+            When that foot is not in contact.
+
+        """
+        if link not in self.feet:
+            raise UnknownNameError('foot in contact', link, self.feet)
+        return self.layout.rows[self.feet.index(link)]
+
+    def of_foot(self, link: str) -> ForceMap:
+        """Return the map of one foot alone; raises as :meth:`rows` does."""
+        rows = self.rows(link)
+        return ForceMap(self.offset[rows], self.matrix[rows], self.columns)
+
+    def in_axes(self, R: np.ndarray) -> ContactForceMap:
+        """
+        Return the map in other axes, given the (3, 3) rotation from base axes into them.
+
+        Contact points and feet stay in the base frame.
+        """
+        data, n_rows = self.data.copy(), self.layout.n_rows
+        blocks = data[:n_rows].reshape(-1, 3, data.shape[1])
+        data[:n_rows] = (np.asarray(R, float) @ blocks).reshape(n_rows, -1)
+        return replace(self, data=data)

@@ -1,0 +1,213 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The dual active-set method of Goldfarb and Idnani (1983), for small dense programs.
+
+``min x^T H x / 2 + g^T x`` subject to ``C x >= d``. In ``y = L^T x`` with ``H = L L^T`` the cost
+is a distance, and the method climbs from its unconstrained minimum: it takes the constraint that
+is violated most, moves onto it while keeping those already met, and lets go of one whose
+multiplier reaches zero on the way. Every step is optimal for the constraints seen so far, so it
+ends in few steps, and it *knows* when nothing satisfies them all.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.spatial.jit import kernel
+
+# Relative size below which a constraint is met, or a direction is a sum of others.
+TOLERANCE = 1e-10
+SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
+
+
+@kernel
+def project(rows, active, k, p, gram, r, z):
+    """
+    Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
+
+    -1 says that the active rows are not independent.
+    """
+    n = rows.shape[1]
+    for i in range(k):
+        r[i] = 0.0
+        for c in range(n):
+            r[i] += rows[active[i], c] * rows[p, c]
+        for j in range(i + 1):
+            s = 0.0
+            for c in range(n):
+                s += rows[active[i], c] * rows[active[j], c]
+            gram[i, j] = s
+    if not factorize(gram, k):
+        return -1.0
+    solve_factorized(gram, k, r)
+    left = 0.0
+    for c in range(n):
+        z[c] = rows[p, c]
+        for i in range(k):
+            z[c] -= r[i] * rows[active[i], c]
+        left += z[c] * z[c]
+    return left
+
+
+@kernel
+def start_from(rows, d, y, active, k, n_equal, gram, u):
+    """
+    Solve for the active rows, letting go of those that pull; return how many are left.
+
+    ``y`` is the unconstrained minimum, and becomes that on the rows left.
+    """
+    n = rows.shape[1]
+    while True:
+        kept = 0
+        for i in range(k):      # rows that are sums of those before them are dropped
+            for j in range(kept + 1):
+                other = active[i] if j == kept else active[j]
+                s = 0.0
+                for c in range(n):
+                    s += rows[active[i], c] * rows[other, c]
+                gram[kept, j] = s
+            diagonal = gram[kept, kept]
+            for j in range(kept):
+                s = gram[kept, j]
+                for c in range(j):
+                    s -= gram[kept, c] * gram[j, c]
+                gram[kept, j] = s * gram[j, j]
+                gram[kept, kept] -= gram[kept, j] * gram[kept, j]
+            if gram[kept, kept] > TOLERANCE * diagonal:
+                gram[kept, kept] = 1.0 / math.sqrt(gram[kept, kept])
+                active[kept] = active[i]
+                kept += 1
+        k = kept
+        for i in range(k):
+            u[i] = d[active[i]]
+            for c in range(n):
+                u[i] -= rows[active[i], c] * y[c]
+        solve_factorized(gram, k, u)
+        worst, value = -1, 0.0
+        for i in range(k):
+            if active[i] >= n_equal and u[i] < value:
+                worst, value = i, u[i]
+        if worst < 0:
+            break
+        for i in range(worst, k - 1):
+            active[i] = active[i + 1]
+        k -= 1
+    for i in range(k):
+        for c in range(n):
+            y[c] += u[i] * rows[active[i], c]
+    return k
+
+
+@kernel
+def equalities_hold(rows, d, size, n_equal, y):
+    """Return whether equalities that are sums of others agree with them."""
+    for i in range(n_equal):
+        s = -d[i]
+        for c in range(rows.shape[1]):
+            s += rows[i, c] * y[c]
+        if abs(s) > math.sqrt(TOLERANCE) * size[i]:
+            return False
+    return True
+
+
+@kernel
+def most_violated(rows, d, size, y, active, k):
+    """Return the constraint violated most for its size, and its value; -1 when all are met."""
+    found, worst, value = -1, -TOLERANCE, 0.0
+    for i in range(rows.shape[0]):
+        s = -d[i]
+        for c in range(rows.shape[1]):
+            s += rows[i, c] * y[c]
+        if s < worst * size[i]:
+            held = False
+            for j in range(k):
+                held = held or active[j] == i
+            if not held:
+                found, worst, value = i, s / size[i], s
+    return found, value
+
+
+@kernel
+def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z):
+    """Take up violated constraints until none is; return status, active rows and steps."""
+    n, steps = rows.shape[1], 0
+    while steps < limit:
+        p, slack = most_violated(rows, d, size, y, active, k)
+        if p < 0:
+            return SOLVED, k, steps
+        own, whole = 0.0, 0.0
+        for c in range(n):
+            whole += rows[p, c] * rows[p, c]
+        while steps < limit:
+            steps += 1
+            left = project(rows, active, k, p, gram, r, z)
+            if left < 0.0:
+                return INFEASIBLE, k, steps
+            drop, partial = -1, math.inf
+            for i in range(k):
+                if active[i] >= n_equal and r[i] > 0.0 and u[i] < partial * r[i]:
+                    drop, partial = i, u[i] / r[i]
+            free = k < n and left > TOLERANCE * whole
+            full = -slack / left if free else math.inf
+            t = min(partial, full)
+            if t == math.inf:
+                return INFEASIBLE, k, steps
+            if free:
+                for c in range(n):
+                    y[c] += t * z[c]
+                slack += t * left
+            for i in range(k):
+                u[i] -= t * r[i]
+            own += t
+            if full <= partial:
+                active[k], u[k] = p, own
+                k += 1
+                break
+            for i in range(drop, k - 1):
+                active[i], u[i] = active[i + 1], u[i + 1]
+            k -= 1
+    return ITERATION_LIMIT, k, steps
+
+
+@kernel
+def dual_method(factor, g, C, d, n_equal, active, k, u, x, limit):
+    """Solve the program; ``factor`` holds H and becomes its factor. Return status, k, steps."""
+    n, m = len(g), len(d)
+    if not factorize(factor, n):
+        return NOT_CONVEX, 0, 0
+    rows, size = np.zeros((m, n)), np.zeros(m)
+    # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
+    for i in range(m):
+        for c in range(n):
+            s = C[i, c]
+            for j in range(c):
+                s -= factor[c, j] * rows[i, j]
+            rows[i, c] = s * factor[c, c]
+    y = x
+    for c in range(n):
+        s = -g[c]
+        for j in range(c):
+            s -= factor[c, j] * y[j]
+        y[c] = s * factor[c, c]
+    length = 0.0
+    for c in range(n):
+        length += y[c] * y[c]
+    for i in range(m):
+        whole = 0.0
+        for c in range(n):
+            whole += rows[i, c] * rows[i, c]
+        size[i] = abs(d[i]) + math.sqrt(whole * length) + 1e-300
+    gram, r, z = np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros(n)
+    k = start_from(rows, d, y, active, k, n_equal, gram, u)
+    status, steps = INFEASIBLE, 0
+    if equalities_hold(rows, d, size, n_equal, y):
+        status, k, steps = climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z)
+    for c in range(n - 1, -1, -1):
+        s = y[c]
+        for j in range(c + 1, n):
+            s -= factor[j, c] * x[j]
+        x[c] = s * factor[c, c]
+    return status, k, steps

@@ -1,0 +1,215 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""FootForceMap: the force under a robot that stands on one passive ball foot, by its torques."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from legged_dynamics.dynamics.articulated_body import EXTERNAL, carve, scratch_size
+from legged_dynamics.dynamics.external import body_wrenches
+from legged_dynamics.dynamics.forward_dynamics import refuse
+from legged_dynamics.dynamics.kinematics import ROTATION
+from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, state_vector
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.affine import ForceMap
+from legged_dynamics.force_map.columns import column_names, velocity_rows
+from legged_dynamics.force_map.foot_chain import foot_chain
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL
+
+
+@dataclass(frozen=True, eq=False)
+class FootForce:
+    """
+    What the ground exerts on the foot at one state, by torques; in ground axes.
+
+    Attributes
+    ----------
+    force : ForceMap
+        ``f_F = k_0f + D_f tau`` (3 rows, N).
+    moment : ForceMap
+        ``n_F = k_0n + D_n tau`` (3 rows, N m), about the ground's origin: zero for a passive ball
+        at that origin, whatever the torques.
+    offset : (6,) array [N, N m]
+        ``k_0 = [f; n]``.
+    joint_map : (6, nv) array
+        Columns of every joint of the model, passive ones too, in joint coordinates.
+    hip_axes : (3, 3) array
+        Axes of the hip's joint coordinates as columns, E. Empty, (3, 0), without a hip.
+
+    """
+
+    force: ForceMap
+    moment: ForceMap
+    offset: np.ndarray
+    joint_map: np.ndarray
+    hip_axes: np.ndarray
+    _rows: np.ndarray       # joint velocities behind the columns
+
+    def joint_efforts(self, torque: np.ndarray) -> np.ndarray:
+        """
+        Return (nv,) joint efforts [N m or N] for (m,) torques of the map's columns.
+
+        A hip torque m_H becomes ``E^T m_H`` at the hip's joints; joints without a column get 0.
+        """
+        torque = np.asarray(torque, float)
+        values, hip = torque.copy(), self.hip_axes.shape[1]
+        values[:hip] = self.hip_axes.T @ torque[:hip]
+        efforts = np.zeros(self.joint_map.shape[1])
+        efforts[self._rows] = values
+        return efforts
+
+
+class FootForceMap:
+    """
+    The map from hip, knee and ankle torques to the force under one foot (source 000).
+
+    The model stands on its foot: a fixed base (the ground, origin at the foot point) with one
+    joint on it, which is the foot; a spherical joint, or gimbal rings. From there on it may be a
+    chain or a tree, of any joints. :func:`~legged_dynamics.force_map.stance.standing_on` makes
+    such a model of any robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a fixed base.
+    hip : str or sequence of str, optional
+        A spherical joint, or three revolute ones with a common centre. Its columns come first
+        and are the *physical* torque m_H [N m] on the body beyond it, in ground axes; what each
+        gimbal ring takes of it stays inside.
+    passive : sequence of str
+        Joints that get no column: the foot, as a rule.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        ``hip.x, hip.y, hip.z`` first, then every other joint that is not passive, in the model's
+        order; a spherical one has three, in its own axes.
+
+    Raises
+    ------
+    ConfigurationError
+        When the base floats, more or less than one joint is on the ground, or the hip is not one
+        ball.
+    UnknownNameError
+        When a joint is not in the model.
+
+    """
+
+    def __init__(self, model: RobotModel, hip: str | Sequence[str] | None = None,
+                 passive: Sequence[str] = ()):
+        if model.floating:
+            raise ConfigurationError(
+                "expected a model that stands on its foot (base='fixed'), got a floating base. "
+                'standing_on(model, foot) makes one; ConstrainedForceMap takes several feet.')
+        feet = int((model.tree.topology[1:, PARENT] == 0).sum())
+        if feet != 1:
+            raise ConfigurationError(f'expected one joint on the ground (the foot), got {feet}')
+        self.model = model
+        names = (hip,) if isinstance(hip, str) else tuple(hip or ())
+        self._hip = _hip_bodies(model, names)
+        left_out = {model.joint_index(name) + 1 for name in passive}
+        both = left_out.intersection(self._hip)
+        if both:
+            raise ConfigurationError(f'joint {model.joints[min(both) - 1].name!r} cannot be both '
+                                     'hip and passive')
+        others = [body for body in range(1, model.n_bodies)
+                  if body not in left_out and body not in self._hip]
+        self._rows = np.concatenate([velocity_rows(model, self._hip),
+                                     velocity_rows(model, others)])
+        hip_columns = ('hip.x', 'hip.y', 'hip.z') if self._hip else ()
+        self.columns = hip_columns + column_names(model, others)
+
+        nb, nq, nv = model.n_bodies, model.nq, model.nv
+        start = scratch_size(nb, nq, nv)
+        memory = np.zeros(start + 6 * nv + 6 + 36 * nb)
+        self._s = carve(memory, nb, nq, nv)
+        self._inputs = input_views(self._s.q, self._s.v, self._s.effort, self._s.base[6:])
+        self._D = memory[start:start + 6 * nv].reshape(6, nv)
+        self._k = memory[start + 6 * nv:start + 6 * nv + 6]
+        self._zero, self._loaded = np.zeros(nv), False
+        self._arguments = (model.tree.topology.copy(), model.tree.constants.copy(), memory, nq,
+                           nv, start)
+
+    def compute(self, position: np.ndarray, velocity: np.ndarray | None = None, *,
+                effort: np.ndarray | None = None, gravity: np.ndarray = -GRAVITY * UP,
+                external: Mapping[str, np.ndarray] | None = None) -> FootForce:
+        """
+        Return the map at one state.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the model's order.
+        velocity : (nv,) array, optional [rad/s or m/s]
+            Zero by default.
+        effort : (nv,) array, optional [N m or N]
+            Efforts that act besides the columns' (a stiff foot's, a spring's), for k_0. What it
+            holds for joints that have columns is left out.
+        gravity : (3,) array [m/s^2]
+            In ground axes.
+        external : mapping of link name to (6,) array [N, N m], optional
+            Wrenches ``[f; m]`` on links, in link axes about the link's origin.
+
+        Raises
+        ------
+        MeasurementError
+            When an input does not fit the model or is not finite.
+        UnknownNameError
+            When a link with an external wrench is not in the model.
+
+        """
+        s, model = self._s, self.model
+        velocity = self._zero if velocity is None else velocity
+        effort = self._zero if effort is None else effort
+        q, v, tau, up = self._inputs
+        try:
+            q[:], v[:], tau[:], up[:] = position, velocity, effort, gravity
+        except (TypeError, ValueError):
+            fill(q, position, 'joint positions')
+            fill(v, velocity, 'joint velocities')
+            fill(tau, effort, 'joint efforts')
+            fill(up, gravity, 'components of gravity')
+        s.effort[self._rows] = 0.0
+        s.base[6:] *= -1.0
+        if external or self._loaded:
+            body_wrenches(model, external, s.bodies[:, EXTERNAL:EXTERNAL + 6])
+            self._loaded = bool(external)
+        if not foot_chain(*self._arguments):
+            refuse(model, position, velocity, effort, None)
+            state_vector(gravity, 3, 'components of gravity')
+        joint_map, k = self._D.copy(), self._k.copy()
+        E = self._hip_axes()
+        matrix = joint_map[:, self._rows]
+        if self._hip:
+            matrix[:, :3] = matrix[:, :3] @ E.T
+        return FootForce(ForceMap(k[:3], matrix[:3], self.columns),
+                         ForceMap(k[3:], matrix[3:], self.columns), k, joint_map, E, self._rows)
+
+    def _hip_axes(self) -> np.ndarray:
+        R = [self._s.bodies[b, ROTATION:ROTATION + 9].reshape(3, 3) for b in self._hip]
+        if len(R) == 1:
+            return R[0].copy()
+        return np.column_stack([r[:, 2] for r in R]) if R else np.zeros((3, 0))
+
+
+def _hip_bodies(model: RobotModel, names: Sequence[str]) -> list[int]:
+    """Return the bodies moved by the hip's joints, checked to be one ball."""
+    bodies = [model.joint_index(name) + 1 for name in names]
+    topology, constants = model.tree
+    kinds = [int(topology[b, JOINT]) for b in bodies]
+    if not bodies or kinds == [SPHERICAL]:
+        return bodies
+    chained = all(topology[b, PARENT] == a for a, b in pairwise(bodies))
+    if len(bodies) != 3 or SPHERICAL in kinds or PRISMATIC in kinds or not chained:
+        raise ConfigurationError('expected as hip one spherical joint, or three revolute ones of '
+                                 f'which each hangs on the one before, got {", ".join(names)}')
+    if np.abs(constants[bodies[1:], P_TREE:P_TREE + 3]).max() > 1e-9:
+        raise ConfigurationError(f'expected the axes of the hip ({", ".join(names)}) to meet in '
+                                 'one point, and they do not: give the joints columns of their '
+                                 'own, without a hip')
+    return bodies

@@ -1,0 +1,108 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which forces carry a robot when some feet are asked for theirs: the others share the rest.
+
+The ground's forces must add up to the wrench that the motion takes (for one that stands still,
+its weight at its centre of mass): six equations. Within them, friction and load limits, the feet
+that were asked come as near to what they were asked for as they can; those that were not share
+the rest evenly, which is ``min sum |f_i - f_even|^2``.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.quadratic_program import Outcome, solve_quadratic_program
+from legged_dynamics.spatial.rotations import skew
+
+# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
+ASKED_WEIGHT = 1e4
+# A newton missing on the whole robot counts as much as a thousand on a foot that was asked.
+BALANCE_WEIGHT = 1e10
+
+
+@dataclass(frozen=True, eq=False)
+class LoadShares:
+    """
+    Forces under all feet.
+
+    Attributes
+    ----------
+    force : (k, 3) array [N]
+        Ground on robot, in the axes of the contact points.
+    missing : (k, 3) array [N]
+        Asked less given; zero for feet that were not asked.
+    unbalanced : (6,) array [N, N m]
+        Wrench asked of all feet together less what their forces add up to.
+    balanced : bool
+        Whether the forces carry the robot. When none inside the cones do, they come as near to it
+        as possible.
+
+    """
+
+    force: np.ndarray
+    missing: np.ndarray
+    unbalanced: np.ndarray
+    balanced: bool
+
+
+def share_load(contact_points: np.ndarray, wrench: np.ndarray,
+               asked: Mapping[int, np.ndarray] | None = None,
+               inequalities: tuple[np.ndarray, np.ndarray] | None = None) -> LoadShares:
+    """
+    Return forces that add up to a wrench and are as asked.
+
+    Parameters
+    ----------
+    contact_points : (k, 3) array [m]
+        Where the feet touch.
+    wrench : (6,) array [N, N m]
+        ``[f; m]`` about the points' origin, in their axes: what inverse dynamics ask of the
+        ground.
+    asked : mapping of int to (3,) array, optional [N]
+        Forces asked for, by the foot's place in `contact_points`.
+    inequalities : pair of arrays, optional
+        ``A`` (n, 3 k) and ``b`` of ``A f >= b``: cones and load limits.
+
+    Raises
+    ------
+    ConfigurationError
+        When shapes do not fit, or a foot does not exist.
+
+    """
+    points, wrench = np.asarray(contact_points, float), np.asarray(wrench, float)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points) or wrench.shape != (6,):
+        raise ConfigurationError('expected (k, 3) contact points and a (6,) wrench, got shapes '
+                                 f'{points.shape} and {wrench.shape}')
+    k = len(points)
+    A, b = inequalities or (np.zeros((0, 3 * k)), np.zeros(0))
+    if A.shape != (len(b), 3 * k):
+        raise ConfigurationError(f'expected inequalities of {3 * k} columns, got shape {A.shape}')
+    wanted, weight = np.tile(wrench[:3] / k, k), np.ones(3 * k)
+    for foot, force in (asked or {}).items():
+        if not 0 <= foot < k or np.shape(force) != (3,):
+            raise ConfigurationError(f'expected a (3,) force for one of the feet 0 to {k - 1}, '
+                                     f'got shape {np.shape(force)} for foot {foot}')
+        wanted[3 * foot:3 * foot + 3] = force
+        weight[3 * foot:3 * foot + 3] = ASKED_WEIGHT
+    if asked and len(asked) < k:
+        rest = wrench[:3] - sum(np.asarray(force, float) for force in asked.values())
+        even = np.tile(rest / (k - len(asked)), k)
+        wanted = np.where(weight == 1.0, even, wanted)
+    grasp = np.hstack([np.vstack([np.eye(3), skew(point)]) for point in points])
+    found = solve_quadratic_program(
+        np.diag(weight), -weight * wanted, np.vstack([grasp, A]), np.concatenate([wrench, b]),
+        n_equalities=6)
+    balanced = found.outcome is Outcome.SOLVED
+    if not balanced:
+        H = np.diag(weight) + BALANCE_WEIGHT * grasp.T @ grasp
+        found = solve_quadratic_program(
+            H, -weight * wanted - BALANCE_WEIGHT * grasp.T @ wrench, A, b)
+    forces = found.x
+    missing = np.where(weight > 1.0, wanted - forces, 0.0)
+    return LoadShares(forces.reshape(k, 3), missing.reshape(k, 3), wrench - grasp @ forces,
+                      balanced)

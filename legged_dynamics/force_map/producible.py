@@ -1,0 +1,179 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The set of forces that a foot can be given: how manipulable force is, as shapes to draw.
+
+With torques within their limits the force ``f = k + D tau`` fills a zonotope, the sum of one
+segment per torque, centred at k. With ``sum (tau_i / limit_i)^2 <= 1`` it fills an ellipsoid
+inside it, whose axes are the left singular vectors. In a mirror-symmetric pose both are flat.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.affine import AffineMap
+
+# A set thinner than this fraction of its length is flat.
+FLAT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ForceEllipsoid:
+    """
+    Forces ``center + axes @ (radii * y)``, ``|y| <= 1``.
+
+    Attributes
+    ----------
+    center : (3,) array [N]
+        Force without torques.
+    axes : (3, 3) array
+        Principal directions as columns, longest first.
+    radii : (3,) array [N]
+        Zero along a direction that no torque changes.
+
+    """
+
+    center: np.ndarray
+    axes: np.ndarray
+    radii: np.ndarray
+
+    def surface(self, n: int = 24) -> np.ndarray:
+        """Return an (n, n, 3) grid of points [N] on the surface, by polar angle and azimuth."""
+        polar = np.linspace(0.0, np.pi, n)[:, None]
+        azimuth = np.linspace(0.0, 2.0 * np.pi, n)[None, :]
+        ball = np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth),
+                         np.cos(polar) * np.ones_like(azimuth)], axis=-1)
+        return self.center + (ball * self.radii) @ self.axes.T
+
+
+@dataclass(frozen=True, eq=False)
+class ForcePolytope:
+    """
+    A convex set of forces.
+
+    Attributes
+    ----------
+    vertices : (n, 3) array [N]
+        None when the set is empty.
+    triangles : (k, 3) int array
+        Of the surface, as indices of vertices; of the area when the set is flat; none when it is
+        a segment or a point.
+    dimension : int
+        3, or less when it is flat; -1 when it is empty.
+
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    dimension: int
+
+    def largest_along(self, direction: np.ndarray) -> np.ndarray:
+        """Return the (3,) force [N] of the set that goes farthest along a direction."""
+        return self.vertices[np.argmax(self.vertices @ np.asarray(direction, float))]
+
+    def clipped(self, A: np.ndarray, b: np.ndarray) -> ForcePolytope:
+        """Return the part of the set with ``A f >= b``, as a friction cone has it."""
+        piece = self
+        for row, bound in zip(np.atleast_2d(A), np.atleast_1d(b)):
+            height = piece.vertices @ row - bound
+            inside = height >= -FLAT * max(1.0, np.abs(height).max(initial=0.0))
+            if inside.all():
+                continue
+            edges = piece._edges()
+            crossing = edges[inside[edges[:, 0]] != inside[edges[:, 1]]]
+            start, end = piece.vertices[crossing[:, 0]], piece.vertices[crossing[:, 1]]
+            share = height[crossing[:, 0]] / (height[crossing[:, 0]] - height[crossing[:, 1]])
+            cut = start + share[:, None] * (end - start)
+            piece = polytope_of(np.vstack([piece.vertices[inside], cut]))
+        return piece
+
+    def _edges(self) -> np.ndarray:
+        if self.dimension == 1:
+            return np.array([[0, 1]])
+        t = self.triangles
+        return np.vstack([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]).reshape(-1, 2)
+
+
+def force_ellipsoid(force_map: AffineMap, limits: np.ndarray) -> ForceEllipsoid:
+    """
+    Return the forces of torques with ``sum (tau_i / limit_i)^2 <= 1``.
+
+    Parameters
+    ----------
+    force_map : ForceMap
+        Of one foot; of a flat one, the force is taken and the moment left.
+    limits : (m,) array [N m or N]
+        Torque limits of the map's columns.
+
+    Raises
+    ------
+    ConfigurationError
+        When a limit is not finite and positive.
+
+    """
+    generators = _generators(force_map, limits)
+    U, s, _ = np.linalg.svd(generators)
+    return ForceEllipsoid(np.array(force_map.offset[:3]), U, np.append(s, np.zeros(3))[:3])
+
+
+def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
+    """
+    Return the forces of torques with ``|tau_i| <= limit_i``, exactly.
+
+    Parameters
+    ----------
+    force_map : ForceMap
+        Of one foot; of a flat one, the force is taken and the moment left.
+    limits : (m,) array [N m or N]
+        Torque limits of the map's columns.
+
+    Raises
+    ------
+    ConfigurationError
+        When a limit is not finite and positive.
+
+    """
+    generators = _generators(force_map, limits).T
+    longest = np.linalg.norm(generators, axis=1).max(initial=0.0)
+    points = np.zeros((1, 3))
+    for g in generators:
+        if np.linalg.norm(g) > FLAT * longest:
+            points = polytope_of(np.vstack([points - g, points + g])).vertices
+    return polytope_of(points + force_map.offset[:3])
+
+
+def polytope_of(points: np.ndarray) -> ForcePolytope:
+    """Return the convex hull of (n, 3) points [N], flat ones included."""
+    none = np.zeros((0, 3), dtype=int)
+    if not len(points):
+        return ForcePolytope(points.reshape(0, 3), none, -1)
+    center = points.mean(axis=0)
+    _, s, Vt = np.linalg.svd(points - center, full_matrices=False)
+    dimension = int((s > FLAT * max(s[0], np.linalg.norm(center))).sum())
+    if dimension == 0:
+        return ForcePolytope(points[:1].copy(), none, 0)
+    # Seen along its principal axes and stretched to equal widths, no set is too thin for a hull.
+    local = (points - center) @ (Vt[:dimension] / s[:dimension, None]).T
+    if dimension == 1:
+        ends = [int(np.argmin(local)), int(np.argmax(local))]
+        return ForcePolytope(points[ends], none, 1)
+    hull = ConvexHull(local)
+    place = {int(old): new for new, old in enumerate(hull.vertices)}
+    if dimension == 2:
+        fan = [[0, i, i + 1] for i in range(1, len(hull.vertices) - 1)]
+        return ForcePolytope(points[hull.vertices], np.array(fan, dtype=int), 2)
+    triangles = [[place[int(i)] for i in simplex] for simplex in hull.simplices]
+    return ForcePolytope(points[hull.vertices], np.array(triangles, dtype=int), 3)
+
+
+def _generators(force_map: AffineMap, limits: np.ndarray) -> np.ndarray:
+    limits = np.asarray(limits, float)
+    if limits.shape != (force_map.matrix.shape[1],) or not (
+            np.isfinite(limits).all() and (limits > 0.0).all()):
+        raise ConfigurationError(f'expected {force_map.matrix.shape[1]} finite torque limits '
+                                 f'above 0, got {limits.tolist()}')
+    return force_map.matrix[:3] * limits
