@@ -130,8 +130,11 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
     others : mapping of str to ForceSeries
         Other estimates of the same samples, by name.
     truth : Truth
+        What the bag knows, aligned with the estimates.
     behaviours : sequence of Behaviour
+        Parts of the bag that get a column each.
     weight : float [N]
+        Of the robot: the percentages are of it.
 
     """
     time, feet = series.time, series.feet

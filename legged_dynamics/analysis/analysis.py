@@ -108,7 +108,9 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     Parameters
     ----------
     path : str or Path
+        Of the bag: a folder or a file.
     options : AnalysisOptions, optional
+        Robot, topics and range; what fits the bag by default.
     enriched : Path, optional
         Bag to write, with all messages and the estimates.
     progress : callable, optional

@@ -45,6 +45,7 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
     Parameters
     ----------
     time : (n,) array [s]
+        Of each estimate.
     contact : (n, nf) bool array
         True contacts where they are known, else estimated ones.
     position : (nf, 2) array [m]
@@ -68,6 +69,7 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
     Parameters
     ----------
     contact : (n, nf) bool array
+        Feet that are down, while the robot is not standing.
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes.
 

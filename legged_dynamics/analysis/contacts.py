@@ -44,8 +44,11 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
     Parameters
     ----------
     time : (n,) array [s]
+        Of each estimate.
     feet : tuple of str
+        Names of the feet.
     estimated, true : (n, nf) bool array
+        Feet that are down.
     valid : (n,) bool array
         Samples that count.
 

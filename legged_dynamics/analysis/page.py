@@ -81,7 +81,9 @@ class Page:
         Parameters
         ----------
         head : sequence of str
+            Texts of the head row.
         rows : sequence of sequence of str
+            Texts of the other rows.
         strong, first : iterable of int
             Rows to set off, and rows that begin a new group.
 

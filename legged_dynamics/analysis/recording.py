@@ -166,7 +166,9 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
     Parameters
     ----------
     bag : BagReader
+        An open bag.
     topics : TopicChoice
+        Which topics hold what.
     given : mapping of foot to topic
         Contact flags that the estimator is to be given.
     start_ns, stop_ns : int, optional

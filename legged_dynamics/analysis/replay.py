@@ -129,6 +129,7 @@ class Replay:
         Parameters
         ----------
         bag : BagReader
+            An open bag.
         sink : callable, optional
             Gets every message of the bag, before what is estimated from it.
         on_estimate : callable, optional

@@ -65,6 +65,7 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
     Parameters
     ----------
     bag : BagReader
+        An open bag.
     description : str
         Topic of the robot description; empty when the bag has none.
     robot : str

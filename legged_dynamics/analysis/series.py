@@ -90,6 +90,7 @@ class ForceSeries:
         Parameters
         ----------
         stamps : (n,) int array [ns]
+            Wanted, in any order.
 
         """
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}

@@ -70,6 +70,7 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
     Parameters
     ----------
     bag : BagReader
+        An open bag.
     joint_states, imu : str
         What an option says; found by type and name when empty.
 

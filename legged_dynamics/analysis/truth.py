@@ -70,8 +70,11 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     Parameters
     ----------
     series : EstimateSeries
+        The estimates.
     recording : Recording
+        What the bag holds beside the inputs.
     weight : float [N]
+        Of the robot.
     contact_force : float, optional [N]
         Vertical force from which a foot without true contact flags counts as down; a share of
         the weight when None.
