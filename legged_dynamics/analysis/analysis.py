@@ -86,7 +86,7 @@ class Analysis:
 
     @property
     def series(self) -> EstimateSeries:
-        """The main estimate."""
+        """Return the main estimate."""
         return self.replay.series
 
     @property

@@ -117,7 +117,7 @@ class Replay:
 
     @property
     def delay(self) -> int:
-        """Samples by which estimates lag behind the measurements they need."""
+        """Return by how many samples estimates lag behind the measurements they need."""
         return self._estimator.delay
 
     def run(self, bag: BagReader, *, sink: Callable[[BagMessage], None] | None = None,

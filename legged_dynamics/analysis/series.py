@@ -48,7 +48,7 @@ class Column:
 
     @property
     def values(self) -> np.ndarray:
-        """The samples so far, as a view."""
+        """Return the samples so far, as a view."""
         return self._rows[:self._count]
 
 
@@ -81,7 +81,6 @@ class ForceSeries:
         self.wrench.append(reaction.wrench)
         self.raw_wrench.append(reaction.raw_wrench)
         self.contact.append(reaction.contact)
-
 
     def aligned(self, stamps: np.ndarray) -> ForceSeries:
         """

@@ -37,7 +37,7 @@ class Table:
 
     @property
     def text(self) -> str:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         lines = [self.head, *self.rows]
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
         texts = ['  '.join(cell.ljust(width) if k == 0 else cell.rjust(width)

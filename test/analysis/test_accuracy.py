@@ -57,8 +57,8 @@ def truth_of(force, contact, valid=None):
 
 
 def find(rows, treatment, subject, estimate='fused'):
-    (row,) = [r for r in rows if (r.treatment, r.subject, r.estimate) == (treatment, subject,
-                                                                           estimate)]
+    wanted = (treatment, subject, estimate)
+    (row,) = [r for r in rows if (r.treatment, r.subject, r.estimate) == wanted]
     return row
 
 
