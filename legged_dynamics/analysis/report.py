@@ -111,7 +111,8 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
             page.heading(LIVE)
             page.paragraph('What the estimator published when the bag was recorded, against the '
                            'replay of the same inputs, by stamp. The same inputs give the same '
-                           'bits; a difference means that one of the two missed a message.')
+                           'bits; a difference means that one of the two missed a joint state '
+                           'or an IMU reading, and it fades as the filters forget.')
             for table in rest['Live']:
                 _add_table(page, table)
         path = folder / REPORT

@@ -96,7 +96,7 @@ def record_live(yaml: Path, urdf: Path, schedule: str, duration: float, out: Pat
                 processes.start('recorder', [*command, 'record', '--all', *INPUTS,
                                              '-o', str(out / 'bag')])
                 processes.start('estimator', [*command, 'run', 'ground_reaction_estimator',
-                                              *parameters, '-p', 'imu_timeout:=0.1',
+                                              *parameters,
                                               '-p', f'input_depth:={DEPTH}'])
                 processes.wait_until(lambda: processes.said('recorder', OUTPUT), STARTING)
                 processes.start('simulator', [*command, 'run', 'simulated_robot', *parameters,

@@ -9,6 +9,7 @@ The Jacobian of a contact has its linear rows first; a joint below no foot has a
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
     cross,
+    dot,
     load3,
     load9,
     rotate,
@@ -44,6 +46,8 @@ N_GEOMETRY = 20
 # Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
 FOOT_ROTATION, FOOT_POSITION, CONTACT = 0, 9, 12
 N_FOOT_STATE = 15
+# A sole carries on its low edge once that is lower than the rest by about this [m].
+LEANING = 0.01
 
 
 class FeetTable(NamedTuple):
@@ -110,6 +114,31 @@ def contact_points(feet, bodies, normal, states):
         store9(state, FOOT_ROTATION, R_BF)
         store3(state, FOOT_POSITION, p_BF)
         store3(state, CONTACT, add_scaled(add(p_BF, reference), -geometry[RADIUS], normal))
+
+
+@kernel
+def lean_on_lowest_part(feet, normal, states):
+    """
+    Move each flat foot's contact point from the middle of its sole to the part that is lowest.
+
+    Corners count by ``exp(-height / LEANING)``: a sole that lies flat keeps its middle, a tilted
+    one carries on its low edge, as a heel that strikes and toes that push off do.
+    """
+    for i in range(feet.index.shape[0]):
+        if feet.index[i, SIZE] != 6:
+            continue
+        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
+        sole = feet.geometry[i]
+        forward = dot(normal, rotate(R_BF, (1.0, 0.0, 0.0)))
+        sideways = dot(normal, rotate(R_BF, (0.0, 1.0, 0.0)))
+        lowest = (min(sole[SOLE] * forward, sole[SOLE + 1] * forward)
+                  + min(sole[SOLE + 2] * sideways, sole[SOLE + 3] * sideways))
+        total, x, y = 0.0, 0.0, 0.0
+        for k in range(4):
+            a, b = sole[SOLE + k // 2], sole[SOLE + 2 + k % 2]
+            weight = math.exp((lowest - a * forward - b * sideways) / LEANING)
+            total, x, y = total + weight, x + weight * a, y + weight * b
+        store3(states[i], CONTACT, add(origin, rotate(R_BF, (x / total, y / total, 0.0))))
 
 
 @kernel

@@ -24,14 +24,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import (
-    BODY,
-    CONTACT,
-    FOOT_POSITION,
-    FOOT_ROTATION,
-    SIZE,
-    SOLE,
-)
+from legged_dynamics.dynamics.jacobians import BODY, CONTACT
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.estimation.fusion import foot_alone
 from legged_dynamics.estimation.layout import VECTOR
@@ -41,7 +34,6 @@ from legged_dynamics.spatial.algebra import (
     cross,
     dot,
     load3,
-    load9,
     norm,
     rotate,
     rotate_back,
@@ -104,18 +96,8 @@ def motion_evidence(speed, height, settings, limit):
 
 @kernel
 def foot_speeds(feet, bodies, states, normal, i):
-    """Return velocity and height of a foot's lowest point, the base's velocity taken as zero."""
-    body = bodies[feet.index[i, BODY]]
-    point = load3(states[i], CONTACT)
-    if feet.index[i, SIZE] == 6:
-        R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
-        sole = feet.geometry[i]
-        lowest = 1e30
-        for k in range(4):
-            corner = add(origin, rotate(R_BF, (sole[SOLE + k // 2], sole[SOLE + 2 + k % 2], 0.0)))
-            if dot(corner, normal) < lowest:
-                lowest = dot(corner, normal)
-                point = corner
+    """Return velocity and height of a foot's contact point, the base's velocity taken as zero."""
+    body, point = bodies[feet.index[i, BODY]], load3(states[i], CONTACT)
     velocity = add(load3(body, VELOCITY),
                    cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
     return velocity, dot(point, normal)

@@ -175,7 +175,12 @@ class GroundReaction:
 
     @property
     def contact_point(self) -> np.ndarray:
-        """(nf, 3) contact point (point foot) or middle of the sole (flat foot), in B [m]."""
+        """
+        Return the (nf, 3) reference points of the contacts, in B [m].
+
+        The bottom of a point foot's ball; of a flat foot the middle of its sole, or its low edge
+        while it is tilted.
+        """
         states = self._array(self.layout.index['feet'], len(self.feet), 15)
         return states[:, CONTACT:CONTACT + 3]
 
@@ -184,8 +189,8 @@ class GroundReaction:
         """
         (nc, nc) covariance of the stacked contact coordinates, raw, in base axes.
 
-        Three a point foot (force at the contact point), six a flat foot (force, moment about
-        the middle of the sole). Zero for feet that are up.
+        Three a point foot (force at the contact point), six a flat foot (force, moment about its
+        reference point). Zero for feet that are up.
         """
         nc = self.layout.table.size
         root = self._array(self.layout.index['covariance_root'], nc, nc)

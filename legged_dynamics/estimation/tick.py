@@ -15,6 +15,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
     contact_map,
     contact_points,
+    lean_on_lowest_part,
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
@@ -223,6 +224,7 @@ def tick(layouts, settings_table, integers, floats, out):
                  vectors[TAU])
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
     contact_points(feet, scratch.bodies, up, states)
+    lean_on_lowest_part(feet, up, states)
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
     information, grasp = scratch.information, scratch.grasp
     contact_map(feet, states, grasp)

@@ -12,7 +12,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator, compile_kernels
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
+from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT, MeasurementSynchronizer
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.parameters import declare_settings, follow_settings
@@ -27,7 +27,7 @@ from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
-    Setting('imu_timeout', 0.02, 's',
+    Setting('imu_timeout', IMU_TIMEOUT, 's',
             'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
     Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
     Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),

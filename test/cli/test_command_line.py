@@ -168,9 +168,18 @@ def test_analyze_without_report_writes_nothing(bag, tmp_path, capsys):
 
 
 def test_a_failed_analysis_leaves_no_half_bag(bag, tmp_path, capsys):
-    other = CONFIG / 'robots' / 'human.yaml'
-    assert cli.main(['analyze', str(bag), '-o', str(tmp_path / 'out'), '--robot',
-                     str(other)]) == cli.WRONG
+    path = tmp_path / 'wheels'
+    with BagReader(bag) as good, BagWriter(path) as writer:
+        for topic in good.topics.values():
+            writer.add_topic(topic.name, topic.type)
+        for message in good.messages():
+            if message.topic == '/joint_states':
+                writer.write_message(message.topic, message.receipt_ns, convert.joint_state(
+                    DIALECT, message.receipt_ns, ['wheel'], [0.0], [0.0]))
+            else:
+                writer.write(*message)
+    assert cli.main(['analyze', str(path), '-o', str(tmp_path / 'out')]) == cli.WRONG
+    assert 'nothing could be estimated' in capsys.readouterr().err
     assert not (tmp_path / 'out' / 'enriched_bag').exists()
 
 

@@ -89,11 +89,13 @@ def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
             flags = node.create_publisher(DIALECT.message('std_msgs/msg/Bool'), '/flags',
                                           DIALECT.qos.reliable(10))
             until(flags.get_subscription_count)
-            other.publish(convert.float64(DIALECT, 1.0))
             flags.publish(convert.boolean(DIALECT, True))
             time.sleep(0.5)
+            other.publish(convert.float64(DIALECT, 1.0))
+            time.sleep(0.2)
             recorder.send_signal(signal.SIGINT)
-            assert recorder.wait(PATIENCE) == 0
+            rest, _ = recorder.communicate(timeout=PATIENCE)
+            assert recorder.returncode == 0 and '/other' not in rest
         finally:
             recorder.kill()
             bus.close()

@@ -1,9 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Source 001: wrench and twist transforms, and efforts that hold a wrench at rest."""
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -29,7 +26,6 @@ from legged_dynamics.spatial.statics import (
     jacobian_in_axes,
 )
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / 'examples'
 CASES = golden('001_force_mappings.json')['cases']
 
 
@@ -133,8 +129,3 @@ def test_shapes_are_checked():
         efforts_for_wrench_on_robot(np.zeros((2, 6)), np.zeros(6))
     with pytest.raises(ConfigurationError, match='expected 2 gravity efforts'):
         efforts_for_wrench_on_robot(np.zeros((6, 2)), np.zeros(6), np.zeros(3))
-
-
-def test_the_planar_example_runs(capsys):
-    runpy.run_path(str(EXAMPLES / 'planar_2r_statics.py'), run_name='__main__')
-    assert 'Q1 = -10.000, Q2 = -10.000' in capsys.readouterr().out
