@@ -199,7 +199,8 @@ def solve_cone_program(program, lines, cones, n, ridge):
             return iteration
         # Rounding ends progress: keep what is good enough.
         stalled = stalled + 1 if merit > 0.5 * best else 0
-        if not largest < DIVERGED or not merit < math.inf or (stalled >= 2 and merit < LOOSE) or stalled > 10:
+        hopeless = not largest < DIVERGED or not merit < math.inf
+        if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
             break
         best = min(best, merit)
         if not find_scaling(program.scaling, lines, cones, s, z):

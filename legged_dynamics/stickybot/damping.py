@@ -19,10 +19,10 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot.dynamics import accelerate
+from legged_dynamics.stickybot.jacobian import free_coordinates, jacobians, make_stepper
 from legged_dynamics.stickybot.machine import N_FORCE
 from legged_dynamics.stickybot.parts import Body
 from legged_dynamics.stickybot.robot import StickybotModel
-from legged_dynamics.stickybot.XX import free_coordinates, jacobians, make_stepper
 from legged_dynamics.stickybot.state import RestPosition, StickybotState
 
 

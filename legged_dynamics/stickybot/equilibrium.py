@@ -18,16 +18,16 @@ from legged_dynamics.stickybot.force_program import (
     solve_forces,
 )
 from legged_dynamics.stickybot.force_sets import N_SET
-from legged_dynamics.stickybot.load import load_of
-from legged_dynamics.stickybot.machine import N_FORCE, REACTION
-from legged_dynamics.stickybot.recovery import recover_rest
-from legged_dynamics.stickybot.robot import StickybotModel
-from legged_dynamics.stickybot.XX import (
+from legged_dynamics.stickybot.jacobian import (
     POSITION_STEP,
     free_coordinates,
     jacobians,
     make_stepper,
 )
+from legged_dynamics.stickybot.load import load_of
+from legged_dynamics.stickybot.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.recovery import recover_rest
+from legged_dynamics.stickybot.robot import StickybotModel
 from legged_dynamics.stickybot.state import RestPosition, StickybotState
 
 LONGEST_STEP = 0.05     # m or rad that a Newton step may move a coordinate

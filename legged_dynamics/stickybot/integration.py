@@ -18,6 +18,7 @@ from legged_dynamics.stickybot.bookkeeping import (
     STRUCK,
 )
 from legged_dynamics.stickybot.dynamics import accelerate, solve_limb
+from legged_dynamics.stickybot.jacobian import free_coordinates, jacobians
 from legged_dynamics.stickybot.limb import limb_terms
 from legged_dynamics.stickybot.machine import (
     N_FORCE,
@@ -28,12 +29,7 @@ from legged_dynamics.stickybot.machine import (
     START,
     Machine,
 )
-from legged_dynamics.stickybot.XX import (
-    LONGEST_STEP,
-    free_coordinates,
-    jacobians,
-    rodas_step,
-)
+from legged_dynamics.stickybot.rosenbrock import LONGEST_STEP, rodas_step
 
 # What :func:`advance` returns beside HOLDS, SLIPS and PEELS of a foot.
 STUCK = -1

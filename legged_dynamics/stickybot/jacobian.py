@@ -16,10 +16,41 @@ import numpy as np
 
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.bookkeeping import ANGULAR_IMPULSE, DAMPED, IMPULSE, N_FLOWS, WORK, limb_weight_moment
+from legged_dynamics.stickybot.bookkeeping import (
+    ANGULAR_IMPULSE,
+    DAMPED,
+    IMPULSE,
+    N_FLOWS,
+    WORK,
+    limb_weight_moment,
+)
 from legged_dynamics.stickybot.dynamics import limb_accelerations
 from legged_dynamics.stickybot.limb import hip_deflection, limb_terms
-from legged_dynamics.stickybot.machine import BODY_INERTIA, BODY_MASS, BODY_MOMENT, DAMPING, GRAVITY_X, GRAVITY_Y, HIP, JACOBIAN, LIMB, LINKS, LOSS, MASS, N_FORCE, N_LINK, N_LINKS, N_WORK, POWER, REACTION, SOLUTION, START, STIFFNESS, Machine, make_workspace
+from legged_dynamics.stickybot.machine import (
+    BODY_INERTIA,
+    BODY_MASS,
+    BODY_MOMENT,
+    DAMPING,
+    GRAVITY_X,
+    GRAVITY_Y,
+    HIP,
+    JACOBIAN,
+    LIMB,
+    LINKS,
+    LOSS,
+    MASS,
+    N_FORCE,
+    N_LINK,
+    N_LINKS,
+    N_WORK,
+    POWER,
+    REACTION,
+    SOLUTION,
+    START,
+    STIFFNESS,
+    Machine,
+    make_workspace,
+)
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature is felt over centimetres and radians.

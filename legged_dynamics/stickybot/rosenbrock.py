@@ -16,7 +16,6 @@ this method follows the stride once the limb has settled, whatever its stiffness
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,22 +24,6 @@ from legged_dynamics.stickybot.bookkeeping import N_FLOWS, flow
 from legged_dynamics.stickybot.dynamics import accelerate
 from legged_dynamics.stickybot.jacobian import STAGES
 from legged_dynamics.stickybot.lu import factorize_lu, solve_lu
-from legged_dynamics.stickybot.machine import (
-    BODY_INERTIA,
-    BODY_MASS,
-    BODY_MOMENT,
-    GRAVITY_X,
-    GRAVITY_Y,
-    HIP,
-    LOSS,
-    N_FORCE,
-    N_LINKS,
-    POWER,
-    REACTION,
-    START,
-    Machine,
-    make_workspace,
-)
 
 GAMMA = 0.25
 A = np.array([

@@ -28,10 +28,10 @@ from legged_dynamics.stickybot.integration import (
     settle,
     touch_down,
 )
+from legged_dynamics.stickybot.jacobian import make_stepper
 from legged_dynamics.stickybot.limb import hip_deflections
 from legged_dynamics.stickybot.machine import REACTION
 from legged_dynamics.stickybot.robot import StickybotModel
-from legged_dynamics.stickybot.XX import make_stepper
 from legged_dynamics.stickybot.state import RestPosition, StickybotState, fitting, unloaded_state
 
 # Tolerated error of a velocity over that of a position [1/s]: of the order of a limb's own decay.

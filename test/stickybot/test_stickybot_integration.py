@@ -29,8 +29,41 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.adhesion import HOLDS, pad_failure
+from legged_dynamics.stickybot.bookkeeping import N_FLOWS, N_TOTALS, flow
+from legged_dynamics.stickybot.dynamics import accelerate
+from legged_dynamics.stickybot.jacobian import free_coordinates, jacobians, make_stepper
+from legged_dynamics.stickybot.machine import N_FORCE
 
 ALL = np.ones(4, bool)
+
+
+@pytest.mark.parametrize('seed, options', [(1, {}), (2, {'detached': (0, 2)}),
+                                           (3, {'links': (4, 2), 'detached': (0,)})])
+def test_jacobian_by_central_differences(seed, options):
+    model, state, rest = random_climber(seed, **options)
+    z, v, attached = state.packed(model)
+    u, ud = rest.packed(model)
+    step, n = make_stepper(model.machine), model.nz
+
+    def rates(z, v):
+        zdd, forces, flows = np.zeros(n), np.zeros((model.n_limbs, N_FORCE)), np.zeros(N_TOTALS)
+        accelerate(model.machine, step.work, attached, z, v, u, ud, zdd, forces)
+        flow(model.machine, z, forces, flows)
+        return np.concatenate([zdd, flows[:N_FLOWS]]), forces
+
+    now, forces = rates(z, v)
+    jacobians(model.machine, step, attached, z, v, u, ud, now[:n], forces)
+    free, h = step.free[:free_coordinates(model.machine, attached, step.free)], 1e-6
+    for j in free:
+        e = h * np.eye(n)[j]
+        for found, flows, slope in (
+                (step.by_position, step.flows_by_position,
+                 rates(z + e, v)[0] - rates(z - e, v)[0]),
+                (step.by_velocity, step.flows_by_velocity,
+                 rates(z, v + e)[0] - rates(z, v - e)[0])):
+            column = np.concatenate([found[:, j], flows[:, j]])
+            scale = max(1.0, np.abs(slope / (2 * h)).max(), np.abs(now).max())
+            np.testing.assert_allclose(column, slope / (2 * h), atol=2e-6 * scale)
 
 
 def reference_motion(model, state, rest, duration):
