@@ -244,7 +244,8 @@ class StickybotController:
                               wanted, settings.smoothness, dt / settings.turning_time,
                               self._moments, self._planned):
             follow_moments(machine, self._moments, dt, self._offsets)
-        np.clip(self._offsets, -self._limit, self._limit, out=self._offsets)
+        np.minimum(self._offsets, self._limit, out=self._offsets)
+        np.maximum(self._offsets, -self._limit, out=self._offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, forces = self.model, self._odometry.z, self._forces

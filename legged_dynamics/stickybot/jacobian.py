@@ -152,99 +152,107 @@ def _deflection_change(column, c, s, d, rate):
 
 
 @kernel
-def _body_columns(machine, step, i, attached, z, v, u, ud, forces):
-    """Fill the columns of the body, and of a free foot, in the rows of limb i and of the body."""
+def _body_columns(machine, step, attached, z, v, u, ud, forces):
+    """Fill the columns of the body, and of a free foot, in all rows."""
     index, constants, work = machine.index, machine.constants, step.work
-    n, start, limb = index[i, N_LINKS], index[i, START], index[i, LIMB]
+    by_position, by_velocity = step.by_position, step.by_velocity
+    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
     mass, inertia = constants[BODY_MASS], constants[BODY_INERTIA]
     c, s = math.cos(z[2]), math.sin(z[2])
-    limb_terms(index, constants, work, i, z, v)
-    d = hip_deflection(c, s, z, v, work)
-    fx, fy = forces[i, HIP], forces[i, HIP + 1]
-    bx, by = c * fx + s * fy, c * fy - s * fx
-    lag = _times(constants, limb + DAMPING, (d[3] - ud[start - 3], d[4] - ud[start - 2],
-                                             d[5] - ud[start - 1]))
-    first = 2 if attached else 0
-    size = n + 2 - first
     at = N_WORK + work.shape[0] - 1
-    for j in range(size):
-        for k in range(j + 1):
-            work[j, at + k] = work[first + j, N_WORK + first + k]
-    factor, right = work[:, at:], work[first:, SOLUTION]
-    factorize(factor, size)
-    for column in range(6):
-        J = step.by_position if column < 3 else step.by_velocity
-        flows = step.flows_by_position if column < 3 else step.flows_by_velocity
-        at_body = column % 3
-        dd, dr = _deflection_change(column, c, s, d, v[2])
-        k_part, b_part = _times(constants, limb + STIFFNESS, dd), _times(constants,
-                                                                         limb + DAMPING, dr)
-        gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
-        wx, wy = c * gx - s * gy, s * gx + c * gy
-        if column == 2:
-            wx -= fy
-            wy += fx
-        moment = gm + dd[0] * by - dd[1] * bx + d[0] * gy - d[1] * gx
-        power = -(gx * ud[start - 3] + gy * ud[start - 2] + gm * ud[start - 1])
-        loss = 2.0 * (lag[0] * dr[0] + lag[1] * dr[1] + lag[2] * dr[2])
-        for j in range(first, n + 2):
-            right[j - first] = -work[j, JACOBIAN] * wx - work[j, JACOBIAN + 1] * wy
-            if j >= 2:
-                right[j - first] -= gm
-        solve_factorized(factor, size, right)
-        rx, ry = 0.0, 0.0
-        if attached:
-            rx, ry = wx, wy
-            for j in range(2, n + 2):
-                rx += work[j, N_WORK] * work[j, SOLUTION]
-                ry += work[j, N_WORK + 1] * work[j, SOLUTION]
-        # Moving a free foot along is moving the body the other way.
-        for side in range(1 if attached or at_body == 2 else 2):
-            sign, where = (1.0, at_body) if side == 0 else (-1.0, start + at_body)
-            J[0, where] += sign * wx / mass
-            J[1, where] += sign * wy / mass
-            J[2, where] += sign * moment / inertia
+    factor = work[:, at:]
+    for i in range(index.shape[0]):
+        n, start, limb = index[i, N_LINKS], index[i, START], index[i, LIMB]
+        limb_terms(index, constants, work, i, z, v)
+        d = hip_deflection(c, s, z, v, work)
+        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        bx, by = c * fx + s * fy, c * fy - s * fx
+        lag = _times(constants, limb + DAMPING, (d[3] - ud[start - 3], d[4] - ud[start - 2],
+                                                 d[5] - ud[start - 1]))
+        first = 2 if attached[i] else 0
+        size = n + 2 - first
+        for j in range(size):
+            for k in range(j + 1):
+                work[j, at + k] = work[first + j, N_WORK + first + k]
+        right = work[first:, SOLUTION]
+        factorize(factor, size)
+        for column in range(6):
+            J = by_position if column < 3 else by_velocity
+            flows = flows_by_position if column < 3 else flows_by_velocity
+            at_body = column % 3
+            dd, dr = _deflection_change(column, c, s, d, v[2])
+            k_part, b_part = _times(constants, limb + STIFFNESS, dd), _times(constants,
+                                                                             limb + DAMPING, dr)
+            gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
+            wx, wy = c * gx - s * gy, s * gx + c * gy
+            if column == 2:
+                wx -= fy
+                wy += fx
+            moment = gm + dd[0] * by - dd[1] * bx + d[0] * gy - d[1] * gx
+            power = -(gx * ud[start - 3] + gy * ud[start - 2] + gm * ud[start - 1])
+            loss = 2.0 * (lag[0] * dr[0] + lag[1] * dr[1] + lag[2] * dr[2])
             for j in range(first, n + 2):
-                J[start + j, where] = sign * work[j, SOLUTION]
-            flows[WORK, where] += sign * power
-            flows[DAMPED, where] += sign * loss
-        flows[IMPULSE, at_body] += rx
-        flows[IMPULSE + 1, at_body] += ry
-        flows[ANGULAR_IMPULSE, at_body] += z[start] * ry - z[start + 1] * rx
+                right[j - first] = -work[j, JACOBIAN] * wx - work[j, JACOBIAN + 1] * wy
+                if j >= 2:
+                    right[j - first] -= gm
+            solve_factorized(factor, size, right)
+            rx, ry = 0.0, 0.0
+            if attached[i]:
+                rx, ry = wx, wy
+                for j in range(2, n + 2):
+                    rx += work[j, N_WORK] * work[j, SOLUTION]
+                    ry += work[j, N_WORK + 1] * work[j, SOLUTION]
+            # Moving a free foot along is moving the body the other way.
+            for side in range(1 if attached[i] or at_body == 2 else 2):
+                sign, where = (1.0, at_body) if side == 0 else (-1.0, start + at_body)
+                J[0, where] += sign * wx / mass
+                J[1, where] += sign * wy / mass
+                J[2, where] += sign * moment / inertia
+                for j in range(first, n + 2):
+                    J[start + j, where] = sign * work[j, SOLUTION]
+                flows[WORK, where] += sign * power
+                flows[DAMPED, where] += sign * loss
+            flows[IMPULSE, at_body] += rx
+            flows[IMPULSE + 1, at_body] += ry
+            flows[ANGULAR_IMPULSE, at_body] += z[start] * ry - z[start + 1] * rx
 
 
 @kernel
-def _joint_columns(machine, step, i, attached, z, v, u, ud, zdd, forces):
-    """Fill the columns of limb i's angles by forward differences."""
-    n, start = machine.index[i, N_LINKS], machine.index[i, START]
+def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
+    """Fill the columns of all limbs' angles by forward differences."""
+    index, work = machine.index, step.work
     mass, inertia = machine.constants[BODY_MASS], machine.constants[BODY_INERTIA]
     moved, other = step.vectors[6], step.limb_forces
-    weight_moment = limb_weight_moment(machine, i, z)
-    for column in range(start + 2, start + 2 + n):
-        for side in range(2):
-            x, size = (z, POSITION_STEP) if side == 0 else (v, VELOCITY_STEP)
-            J = step.by_position if side == 0 else step.by_velocity
-            flows = step.flows_by_position if side == 0 else step.flows_by_velocity
-            kept = x[column]
-            x[column] = kept + size
-            scale = 1.0 / (x[column] - kept)
-            limb_accelerations(machine, step.work, i, i + 1, attached, z, v, u, ud, moved, other)
-            if side == 0:
-                flows[ANGULAR_IMPULSE, column] += (limb_weight_moment(machine, i, z)
-                                                   - weight_moment) * scale
-            x[column] = kept
-            for j in range(start, start + n + 2):
-                J[j, column] = (moved[j] - zdd[j]) * scale
-            J[0, column] += (other[i, HIP] - forces[i, HIP]) * scale / mass
-            J[1, column] += (other[i, HIP + 1] - forces[i, HIP + 1]) * scale / mass
-            J[2, column] += (other[i, BODY_MOMENT] - forces[i, BODY_MOMENT]) * scale / inertia
-            rx = (other[i, REACTION] - forces[i, REACTION]) * scale
-            ry = (other[i, REACTION + 1] - forces[i, REACTION + 1]) * scale
-            flows[WORK, column] += (other[i, POWER] - forces[i, POWER]) * scale
-            flows[DAMPED, column] += (other[i, LOSS] - forces[i, LOSS]) * scale
-            flows[IMPULSE, column] += rx
-            flows[IMPULSE + 1, column] += ry
-            flows[ANGULAR_IMPULSE, column] += z[start] * ry - z[start + 1] * rx
+    by_position, by_velocity = step.by_position, step.by_velocity
+    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
+    for i in range(index.shape[0]):
+        n, start = index[i, N_LINKS], index[i, START]
+        weight_moment = limb_weight_moment(machine, i, z)
+        for column in range(start + 2, start + 2 + n):
+            for side in range(2):
+                x, size = (z, POSITION_STEP) if side == 0 else (v, VELOCITY_STEP)
+                J = by_position if side == 0 else by_velocity
+                flows = flows_by_position if side == 0 else flows_by_velocity
+                kept = x[column]
+                x[column] = kept + size
+                scale = 1.0 / (x[column] - kept)
+                limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
+                if side == 0:
+                    flows[ANGULAR_IMPULSE, column] += (limb_weight_moment(machine, i, z)
+                                                       - weight_moment) * scale
+                x[column] = kept
+                for j in range(start, start + n + 2):
+                    J[j, column] = (moved[j] - zdd[j]) * scale
+                J[0, column] += (other[i, HIP] - forces[i, HIP]) * scale / mass
+                J[1, column] += (other[i, HIP + 1] - forces[i, HIP + 1]) * scale / mass
+                J[2, column] += (other[i, BODY_MOMENT] - forces[i, BODY_MOMENT]) * scale / inertia
+                rx = (other[i, REACTION] - forces[i, REACTION]) * scale
+                ry = (other[i, REACTION + 1] - forces[i, REACTION + 1]) * scale
+                flows[WORK, column] += (other[i, POWER] - forces[i, POWER]) * scale
+                flows[DAMPED, column] += (other[i, LOSS] - forces[i, LOSS]) * scale
+                flows[IMPULSE, column] += rx
+                flows[IMPULSE + 1, column] += ry
+                flows[ANGULAR_IMPULSE, column] += z[start] * ry - z[start + 1] * rx
 
 
 @kernel
@@ -258,9 +266,9 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     step.flows_by_velocity[:] = 0.0
     turning = step.flows_by_position[ANGULAR_IMPULSE]
     turning[0], turning[1] = constants[BODY_MASS] * gy, -constants[BODY_MASS] * gx
+    _body_columns(machine, step, attached, z, v, u, ud, forces)
+    _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
     for i in range(index.shape[0]):
-        _body_columns(machine, step, i, attached[i], z, v, u, ud, forces)
-        _joint_columns(machine, step, i, attached, z, v, u, ud, zdd, forces)
         if not attached[i]:
             mass = 0.0
             for k in range(index[i, N_LINKS]):
