@@ -184,7 +184,8 @@ class ContactInverseDynamics:
         full[columns] = w
         nullity = len(columns) - rank
         return ContactSolution(
-            wrench=self._wrenches(full, states), joint_effort=tau - jacobian.T @ full,
+            wrench=wrenches_in_feet(self._table, full, states),
+            joint_effort=tau - jacobian.T @ full,
             root_residual=b - A @ w, rank=rank, nullity=nullity,
             support=_support(len(columns), rank, nullity))
 
@@ -225,9 +226,6 @@ class ContactInverseDynamics:
             if size == 6:
                 w[start + 3:start + 6] = R @ g[3:] - np.cross(arm, R @ g[:3])
         return w
-
-    def _wrenches(self, w: np.ndarray, states: np.ndarray) -> np.ndarray:
-        return wrenches_in_feet(self._table, w, states)
 
 
 def wrenches_in_feet(table: FeetTable, w: np.ndarray, states: np.ndarray) -> np.ndarray:

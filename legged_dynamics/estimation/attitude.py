@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
@@ -25,7 +26,6 @@ from legged_dynamics.spatial.jit import kernel
 TILT_GAIN = 0.5
 # An accelerometer whose length is off gravity by more than this fraction does not show tilt.
 STEADY = 0.15
-GRAVITY = 9.81
 
 
 @kernel

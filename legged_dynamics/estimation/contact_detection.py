@@ -26,6 +26,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import BODY, CONTACT
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.fusion import foot_alone
 from legged_dynamics.estimation.layout import VECTOR
 from legged_dynamics.spatial.algebra import (
@@ -48,7 +49,6 @@ DOUBT = 0.0025
 # How fast the standing feet correct the base's velocity over ground [1/s]: slow against an impact,
 # fast against an accelerometer's bias.
 VELOCITY_GAIN = 20.0
-GRAVITY = 9.81
 
 
 @kernel

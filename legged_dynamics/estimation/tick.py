@@ -18,6 +18,7 @@ from legged_dynamics.dynamics.jacobians import (
     lean_on_lowest_part,
 )
 from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
@@ -217,7 +218,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if not imu:
         store3(base, 0, (0.0, 0.0, 0.0))
         store3(base, 3, (0.0, 0.0, 0.0))
-        store3(base, 6, scale(9.81, up))
+        store3(base, 6, scale(GRAVITY, up))
 
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,

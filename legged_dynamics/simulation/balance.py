@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.simulation.leg_kinematics import LegKinematics, rotation_vector
 
-GRAVITY = 9.81
 # Natural frequencies times sqrt(height / g), which makes them the same for robots of any size.
 TILT_FREQUENCY, HEIGHT_FREQUENCY, PLANE_FREQUENCY = 3.0, 3.0, 1.0
 DAMPING_RATIO = 0.8

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.simulation.balance import ForceSharing
 from legged_dynamics.simulation.gait import TrotClock, swing_position
 from legged_dynamics.simulation.leg_kinematics import (
@@ -20,7 +21,6 @@ from legged_dynamics.simulation.leg_kinematics import (
 from legged_dynamics.simulation.plant import GaitSettings
 from legged_dynamics.simulation.schedule import BEHAVIOURS
 
-GRAVITY = 9.81
 SPEED_RATE = 0.35   # m/s^2, how fast the commanded speed may change
 LEASH = 0.1         # of the base's height, how far the reference may run ahead of the robot
 DECIDED = 0.6       # of the swing, when the foothold is fixed
