@@ -12,8 +12,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator, compile_kernels
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT, MeasurementSynchronizer
-from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
@@ -21,16 +20,14 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
-from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
+from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
-    Setting('imu_timeout', IMU_TIMEOUT, 's',
-            'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
-    Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
-    Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),
+    *INPUT_SETTINGS,
     Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
     Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
             1e-3, 1e6),
@@ -65,7 +62,6 @@ class GroundReactionNode(Component):
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
         self.parameters = declare_settings(node, dialect, table)
         follow_settings(node, dialect, table, self.parameters)
-        self._active = False
         self._endpoints = Endpoints(self)
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -78,32 +74,23 @@ class GroundReactionNode(Component):
              if name.startswith(('robot.', 'noise.'))})
         self._settings = EstimatorSettings.from_parameters(
             {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS})
-        timeout = round(values['input_timeout'] * 1e9)
-        self._joints = InputMonitor('joint_states', timeout)
-        self._imu = InputMonitor('imu', timeout)
-        self._estimates = InputMonitor('estimate', timeout)
+        self._estimates = InputMonitor('estimate', round(values['input_timeout'] * 1e9))
         compile_kernels()       # now, and not in the callback of the first joint state
-        self._description_fault = ''
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
-        when_described(self, self._endpoints, values['robot_description'], self._build)
-        qos = self.dialect.qos.best_effort(values['input_depth'])
-        self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
-                                     self._on_joints, qos)
-        self._endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu, qos)
+        self._input = RobotInput(self, self._endpoints, values, self._build, self._take)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
         if self._estimator is not None:
             self._estimator.reset()
-            self._synchronizer.reset()
-        self._active = True
+        self._input.start()
 
     def deactivate(self) -> None:
         """Stop estimating and publishing."""
-        self._active = False
+        self._input.stop()
 
     def cleanup(self) -> None:
         """Leave all topics."""
@@ -116,23 +103,12 @@ class GroundReactionNode(Component):
 
     # ---- building --------------------------------------------------------------------------
 
-    def _build(self, urdf: str) -> None:
-        try:
-            model = RobotModel.from_urdf(urdf)
-            estimator = GroundReactionEstimator(model, self._config, self._settings)
-        except LeggedDynamicsError as error:
-            if self.parameters['robot_description']:
-                raise
-            self._description_fault = str(error)    # a better one may still be published
-            self.node.get_logger().error(f'robot_description: {error}')
-            return
-        self._description_fault = ''
+    def _build(self, model: RobotModel) -> None:
+        estimator = GroundReactionEstimator(model, self._config, self._settings)
         if self._estimator is None:
             self._publishers(estimator)
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
-        self._read_joints = convert.JointStateReader(estimator.model.joint_names)
-        self._synchronizer = MeasurementSynchronizer(self.parameters['imu_timeout'])
         self._estimator = estimator
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
@@ -153,50 +129,16 @@ class GroundReactionNode(Component):
         self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
 
-    # ---- input -----------------------------------------------------------------------------
-
-    def _on_joints(self, message: Any) -> None:
-        now = self._now()
-        self._joints.saw(now)
-        if not self._active or self._estimator is None:
-            return
-        try:
-            sample = self._read_joints(message)
-        except MeasurementError as error:
-            self._joints.refused(now, str(error))
-            return
-        self._take(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
-                                                  sample.velocity, sample.effort))
-
-    def _on_imu(self, message: Any) -> None:
-        now = self._now()
-        self._imu.saw(now)
-        if not self._active or self._estimator is None:
-            return
-        try:
-            sample = convert.read_imu(message)
-        except MeasurementError as error:
-            self._imu.refused(now, str(error))
-            return
-        self._take(self._synchronizer.push_imu(
-            sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
-            sample.orientation))
-
-    def _take(self, measurements: list[Measurement]) -> None:
-        for measurement in measurements:
-            try:
-                reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
-            except MeasurementError as error:
-                self._joints.refused(self._now(), str(error))
-                continue
-            self._reaction = reaction
-            faults = reaction.faults & ~Fault.WARMING_UP
-            if faults:
-                self._estimates.refused(self._now(), '; '.join(
-                    text for fault, text in FAULT_TEXTS.items() if faults & fault))
-            if reaction.mode != Mode.UNAVAILABLE:
-                self._estimates.saw(self._now())
-                self._publish(reaction)
+    def _take(self, measurement: Measurement) -> None:
+        reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
+        self._reaction = reaction
+        faults = reaction.faults & ~Fault.WARMING_UP
+        if faults:
+            self._estimates.refused(self._now(), '; '.join(
+                text for fault, text in FAULT_TEXTS.items() if faults & fault))
+        if reaction.mode != Mode.UNAVAILABLE:
+            self._estimates.saw(self._now())
+            self._publish(reaction)
 
     # ---- output ----------------------------------------------------------------------------
 
@@ -244,19 +186,12 @@ class GroundReactionNode(Component):
             center_of_pressure=reaction.center_of_pressure))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        level, message = self._estimates.judge(now)
-        if self._description_fault:
-            level, message = 'ERROR', f'robot_description: {self._description_fault}'
-        elif self._estimator is None:
-            level, message = 'WARN', 'waiting for robot_description'
-        elif not self._active:
-            level, message = 'OK', 'inactive'
-        return {'joint_states': self._joints.judge(now), 'imu': self._imu.judge(now),
-                'estimate': (level, message)}
+        return self._input.judge(now) | {
+            'estimate': self._input.state() or self._estimates.judge(now)}
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        return {'joint_states': self._joints.values(now), 'imu': self._imu.values(now),
-                'estimate': self._estimates.values(now) | self._estimate_values()}
+        return self._input.details(now) | {
+            'estimate': self._estimates.values(now) | self._estimate_values()}
 
     def _estimate_values(self) -> dict[str, Any]:
         reaction = self._reaction

@@ -4,9 +4,11 @@
 EffortGuard: every effort goes through it on its way to the motors.
 
 What goes out is always finite and within the limits. A command is obeyed only while it is finite,
-complete, and computed from fresh joint states; otherwise the safe output goes out: joint damping
-``-k v`` (a limp but viscous robot) or zero. Coming from the safe output, the command is blended in
-over the start-up ramp, so that nothing jumps.
+complete, and computed from fresh joint states; otherwise the last one that was is held for a
+short while, and then the safe output goes out: joint damping ``-k v`` (a limp but viscous robot)
+or zero. At the start, and coming from the safe output, the command is blended in over the
+start-up ramp: from what the motors deliver, where that is measured, so that nothing jumps and a
+robot that stands stays up.
 
 Controllers in hardware hold the last command for ever (ros2_controllers does), so whoever stops
 must send :meth:`EffortGuard.last`, zero, as the last message.
@@ -30,6 +32,8 @@ SETTINGS = (
             'used.', 0.0, 1.0),
     Setting('safety.input_timeout', 0.02, 's', 'Age of the joint states from which commands are '
             'not obeyed.', 1e-3, 1.0),
+    Setting('safety.hold', 0.05, 's', 'How long the last good command is held before the safe '
+            'output goes out.', 0.0, 1.0),
     Setting('safety.ramp', 0.5, 's', 'Time over which commands are blended in at the start and '
             'after a fault.', 0.0, 60.0),
     Setting('safety.slew_rate', 0.0, 'N m/s', 'Largest change of a commanded effort; 0: any.',
@@ -44,6 +48,7 @@ class GuardState(Enum):
     """Whether commands are obeyed."""
 
     SAFE = 'commands are not obeyed: the safe output goes out'
+    HOLD = 'the last command is held, since there is no good one'
     RAMP = 'commands are being blended in'
     OBEY = 'commands are obeyed'
 
@@ -106,6 +111,7 @@ class EffortGuard:
                     f'(<limit effort="..."/>), got {limit:g}; without it no effort is safe')
         self.limits = values['safety.effort_fraction'] * np.array(limits)
         self._timeout_ns = round(values['safety.input_timeout'] * 1e9)
+        self._hold_ns = round(values['safety.hold'] * 1e9)
         self._ramp_ns = round(values['safety.ramp'] * 1e9)
         self._slew = values['safety.slew_rate']
         self._damping = values['safety.damping'] if values['safety.output'] == 'damping' else 0.0
@@ -115,10 +121,11 @@ class EffortGuard:
         """Start over: the next command is blended in from the safe output."""
         self._obeyed_ns: int | None = None
         self._ramp_start_ns: int | None = None
+        self._start: np.ndarray | None = None
         self._last = np.zeros(len(self.joints))
 
     def apply(self, now_ns: int, command: Sequence[float] | None, velocity: Sequence[float],
-              input_ns: int) -> GuardedEffort:
+              input_ns: int, measured: Sequence[float] | None = None) -> GuardedEffort:
         """
         Return what may go out.
 
@@ -132,11 +139,16 @@ class EffortGuard:
             Joint velocities, in command order, for the safe output; NaN counts as zero.
         input_ns : int [ns]
             Stamp of the joint states that the command was computed from.
+        measured : (nj,) sequence [N m or N], optional
+            What the motors deliver: where the ramp starts. Without it, or where it is not finite,
+            the ramp starts from the safe output.
 
         """
         safe = self.safe(velocity)
         fault = self._fault(now_ns, command, input_ns)
         if fault:
+            if self._obeyed_ns is not None and 0 <= now_ns - self._obeyed_ns < self._hold_ns:
+                return GuardedEffort(self._last.copy(), GuardState.HOLD, fault, ())
             self.reset()
             self._last = safe
             return GuardedEffort(safe, GuardState.SAFE, fault, ())
@@ -145,8 +157,10 @@ class EffortGuard:
         limited = tuple(name for name, cut in zip(self.joints, bounded != wanted) if cut)
         if self._ramp_start_ns is None:
             self._ramp_start_ns = now_ns
+            self._start = self._measured(measured)
         share = self._share(now_ns)
-        effort = share * bounded + (1.0 - share) * safe
+        start = safe if self._start is None else self._start
+        effort = share * bounded + (1.0 - share) * start
         if self._slew and self._obeyed_ns is not None:
             step = self._slew * max(now_ns - self._obeyed_ns, 0) * 1e-9
             effort = np.clip(effort, self._last - step, self._last + step)
@@ -170,6 +184,12 @@ class EffortGuard:
         """Return the last effort ever to send, zero: hardware holds it for ever."""
         self.reset()
         return np.zeros(len(self.joints))
+
+    def _measured(self, measured: Sequence[float] | None) -> np.ndarray | None:
+        values = np.asarray([] if measured is None else measured, float)
+        if values.shape != (len(self.joints),) or not np.isfinite(values).all():
+            return None
+        return np.clip(values, -self.limits, self.limits)
 
     def _share(self, now_ns: int) -> float:
         assert self._ramp_start_ns is not None

@@ -35,7 +35,7 @@ def standing_samples():
 class LoopbackRobot:
     """Publishes a standing robot's sensors by hand, so that a test can spoil any message."""
 
-    def __init__(self, description='topic', **parameters):
+    def __init__(self, description='topic', component=GroundReactionNode, **parameters):
         self.bus = LoopbackBus()
         self.urdf = URDF.read_text()
         self.sent = 0
@@ -52,7 +52,8 @@ class LoopbackRobot:
         values = {**read_parameter_file(ROBOT), **parameters}
         if description == 'parameter':
             values['robot_description'] = str(URDF)
-        self.host = self.bus.host(GroundReactionNode, parameters=values)
+        self.host = self.bus.host(component, parameters=values)
+        self.node = component.default_name
         self.bus.spin()
         self.wrenches = [self.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/{foot}/wrench')
                          for foot in FEET]
@@ -85,10 +86,10 @@ class LoopbackRobot:
             self.bus.step(0.002)
 
     def status(self):
-        """Return {part: (level, message)} of the newest diagnostics of the estimator."""
+        """Return {part: (level, message)} of the newest diagnostics of the node."""
         for array in reversed(self.diagnostics):
             found = {s.name.split(': ')[1]: (convert.diagnostic_level(s), s.message)
-                     for s in array.status if s.name.startswith('ground_reaction_estimator')}
+                     for s in array.status if s.name.startswith(self.node)}
             if found:
                 return found
         return {}

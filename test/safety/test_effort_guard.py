@@ -49,7 +49,7 @@ def test_commands_are_blended_in():
     ([1.0, 1.0, 1.0], 30, 'the joint states are 30.0 ms old'),
 ])
 def test_what_cannot_be_obeyed_gives_the_safe_output_and_a_new_ramp(command, age_ms, message):
-    made = guard(ramp=0.1, damping=3.0)
+    made = guard(ramp=0.1, damping=3.0, hold=0.0)
     velocity = np.array([1.0, -2.0, 100.0])
     for t in range(0, 200, 2):
         made.apply(t * MS, [5.0, 5.0, 5.0], velocity, t * MS)
@@ -62,6 +62,33 @@ def test_what_cannot_be_obeyed_gives_the_safe_output_and_a_new_ramp(command, age
     np.testing.assert_allclose(after.effort, out.effort)
     limp = guard(output='zero').apply(0, command, velocity, -age_ms * MS)
     assert limp.effort.tolist() == [0.0] * 3
+
+
+def test_a_short_fault_is_bridged_by_the_last_good_command():
+    made = guard(ramp=0.0, hold=0.05)
+    made.apply(0, [5.0, 6.0, 7.0], np.zeros(3), 0)
+    held = made.apply(40 * MS, None, np.zeros(3), 40 * MS)
+    assert held.state is GuardState.HOLD and held.fault == 'no command'
+    np.testing.assert_array_equal(held.effort, [5.0, 6.0, 7.0])
+    assert made.apply(42 * MS, [1.0, 1, 1], np.zeros(3), 42 * MS).state is GuardState.OBEY
+    assert made.apply(91 * MS, None, np.zeros(3), 91 * MS).state is GuardState.HOLD
+    limp = made.apply(92 * MS, None, np.ones(3), 92 * MS)
+    assert limp.state is GuardState.SAFE
+    np.testing.assert_array_equal(limp.effort, [-2.0, -2.0, -2.0])
+    assert made.apply(93 * MS, None, np.ones(3), 93 * MS).state is GuardState.SAFE
+    made.apply(94 * MS, [1.0, 1, 1], np.zeros(3), 94 * MS)
+    made.last()
+    assert made.apply(95 * MS, None, np.zeros(3), 95 * MS).state is GuardState.SAFE
+
+
+def test_the_ramp_starts_from_what_the_motors_deliver():
+    made = guard(ramp=0.1)
+    first = made.apply(0, [10.0, 0, 0], np.ones(3), 0, measured=[20.0, -99.0, 1.0])
+    np.testing.assert_array_equal(first.effort, [20.0, -30.0, 1.0])
+    half = made.apply(50 * MS, [10.0, 0, 0], np.ones(3), 50 * MS, measured=[0.0, 0.0, 0.0])
+    np.testing.assert_allclose(half.effort, [15.0, -15.0, 0.5])
+    unknown = guard(ramp=0.1).apply(0, [10.0, 0, 0], np.ones(3), 0, [20.0, math.nan, 1.0])
+    np.testing.assert_array_equal(unknown.effort, [-2.0, -2.0, -2.0])
 
 
 def test_slew_rate():

@@ -1,0 +1,153 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What every node hears of the robot: its description, joint states and IMU, and their faults."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT, MeasurementSynchronizer
+from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.description import when_described
+from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.schema import Setting
+
+SETTINGS = (
+    Setting('imu_timeout', IMU_TIMEOUT, 's',
+            'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
+    Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
+    Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),
+)
+
+
+class RobotInput:
+    """
+    Turns the robot's topics into measurements, in the model's joint order.
+
+    Parameters
+    ----------
+    component : Component
+        On whose node the subscriptions live.
+    endpoints : Endpoints
+        Of the component.
+    values : dict
+        Its parameters: `SETTINGS` and robot_description.
+    described : callable
+        Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it. Called
+        once for each description that can be read.
+    measured : callable
+        Takes a Measurement; its MeasurementErrors are shown as refused joint states.
+
+    Attributes
+    ----------
+    model : RobotModel or None
+        Once a description was accepted.
+    listening : bool
+        Whether measurements are made; the age of the inputs is watched in any case.
+    joints, imu : InputMonitor
+    description_fault : str
+        Why the last description was refused, or empty.
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
+                 described: Callable[[RobotModel], None],
+                 measured: Callable[[Measurement], None]):
+        self._component = component
+        self._given = bool(values['robot_description'])
+        self._described, self._measured = described, measured
+        timeout = round(values['input_timeout'] * 1e9)
+        self.joints = InputMonitor('joint_states', timeout)
+        self.imu = InputMonitor('imu', timeout)
+        self.model: RobotModel | None = None
+        self.listening = False
+        self.description_fault = ''
+        self._synchronizer = MeasurementSynchronizer(values['imu_timeout'])
+        when_described(component, endpoints, values['robot_description'], self._on_description)
+        qos = component.dialect.qos.best_effort(values['input_depth'])
+        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._on_joints, qos)
+        endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu, qos)
+
+    def start(self) -> None:
+        """Make measurements from now on, with an empty memory."""
+        self._synchronizer.reset()
+        self.listening = True
+
+    def stop(self) -> None:
+        """Make no more measurements."""
+        self.listening = False
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return level and message of each input."""
+        return {'joint_states': self.joints.judge(now), 'imu': self.imu.judge(now)}
+
+    def state(self) -> tuple[str, str] | None:
+        """Return level and message of what keeps a node from working, or None."""
+        if self.description_fault:
+            return 'ERROR', f'robot_description: {self.description_fault}'
+        if self.model is None:
+            return 'WARN', 'waiting for robot_description'
+        if not self.listening:
+            return 'OK', 'inactive'
+        return None
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return rate, age and jitter of each input."""
+        return {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
+
+    def _on_description(self, urdf: str) -> None:
+        try:
+            model = RobotModel.from_urdf(urdf)
+            self._described(model)
+        except LeggedDynamicsError as error:
+            if self._given:
+                raise
+            self.description_fault = str(error)     # a better one may still be published
+            self._component.node.get_logger().error(f'robot_description: {error}')
+            return
+        self.description_fault = ''
+        self._read_joints = convert.JointStateReader(model.joint_names)
+        self._synchronizer.reset()
+        self.model = model
+
+    def _on_joints(self, message: Any) -> None:
+        now = self._now()
+        self.joints.saw(now)
+        if not self.listening or self.model is None:
+            return
+        try:
+            sample = self._read_joints(message)
+        except MeasurementError as error:
+            self.joints.refused(now, str(error))
+            return
+        self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
+                                                  sample.velocity, sample.effort))
+
+    def _on_imu(self, message: Any) -> None:
+        now = self._now()
+        self.imu.saw(now)
+        if not self.listening or self.model is None:
+            return
+        try:
+            sample = convert.read_imu(message)
+        except MeasurementError as error:
+            self.imu.refused(now, str(error))
+            return
+        self._pass(self._synchronizer.push_imu(
+            sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
+            sample.orientation))
+
+    def _pass(self, measurements: list[Measurement]) -> None:
+        for measurement in measurements:
+            try:
+                self._measured(measurement)
+            except MeasurementError as error:
+                self.joints.refused(self._now(), str(error))
+
+    def _now(self) -> int:
+        return self._component.node.get_clock().now().nanoseconds
