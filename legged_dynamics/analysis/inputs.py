@@ -19,8 +19,8 @@ class InputTimes:
     def __init__(self) -> None:
         self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
 
-    def append(self, stamp_ns: int, receipt_ns: int) -> None:
-        """Add a message."""
+    def note(self, stamp_ns: int, receipt_ns: int) -> None:
+        """Add a message's times."""
         self._stamp.append(stamp_ns)
         self._receipt.append(receipt_ns)
 

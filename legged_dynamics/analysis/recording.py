@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.analysis.inputs import InputTimes
 from legged_dynamics.analysis.series import Column
 from legged_dynamics.analysis.topics import TopicChoice
 from legged_dynamics.middleware.conversions import read_wrench, stamp_ns
 
 
-class WrenchRecord:
+class WrenchRecord(InputTimes):
     """
     Stamped wrenches of one topic, sorted by stamp once they are all there.
 
@@ -26,32 +27,17 @@ class WrenchRecord:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.frame_id = ''
-        self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
         self._wrench = Column((6,))
 
     def append(self, message: object, receipt_ns: int) -> None:
         """Add a WrenchStamped."""
         stamp, wrench = read_wrench(message)
-        if not len(self._stamp):
+        if not len(self):
             self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
-        self._stamp.append(stamp)
-        self._receipt.append(receipt_ns)
+        self.note(stamp, receipt_ns)
         self._wrench.append(wrench)
-
-    def __len__(self) -> int:
-        """Return the number of wrenches."""
-        return len(self._stamp)
-
-    @property
-    def stamp_ns(self) -> np.ndarray:
-        """(n,) stamps, in the order received."""
-        return self._stamp.values
-
-    @property
-    def receipt_ns(self) -> np.ndarray:
-        """(n,) when the recorder received them."""
-        return self._receipt.values
 
     @property
     def wrench(self) -> np.ndarray:

@@ -169,7 +169,7 @@ class Replay:
         except MeasurementError as error:
             self._refuse(str(error))
             return []
-        self.joints.append(sample.stamp_ns, receipt_ns)
+        self.joints.note(sample.stamp_ns, receipt_ns)
         first = self.plan.first_stamp_ns
         if first is not None and sample.stamp_ns < first:
             return []
@@ -185,7 +185,7 @@ class Replay:
         except MeasurementError as error:
             self._refuse(str(error))
             return []
-        self.imu.append(sample.stamp_ns, receipt_ns)
+        self.imu.note(sample.stamp_ns, receipt_ns)
         return self._synchronizer.push_imu(sample.stamp_ns, sample.angular_velocity,
                                            sample.linear_acceleration, sample.orientation)
 

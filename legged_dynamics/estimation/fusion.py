@@ -22,6 +22,7 @@ from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_fa
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 
 @kernel
@@ -64,7 +65,7 @@ def foot_alone(feet, i, information, vector, normal):
     if feet.index[i, SIZE] == 6:
         L = (information[s + 3, s + 3], information[s + 4, s + 4], information[s + 5, s + 5],
              information[s + 3, s + 4], information[s + 3, s + 5], information[s + 4, s + 5])
-        inverse = symmetric_inverse(L[0], L[3], L[4], L[1], L[5], L[2])
+        inverse = inverse_symmetric((L[0], L[3], L[4], L[1], L[5], L[2]))
         U = (load3(information[s], s + 3), load3(information[s + 1], s + 3),
              load3(information[s + 2], s + 3))
         V = (symmetric_times(inverse, U[0]), symmetric_times(inverse, U[1]),
@@ -73,18 +74,9 @@ def foot_alone(feet, i, information, vector, normal):
         a, b, c = a - dot(U[0], V[0]), b - dot(U[0], V[1]), c - dot(U[0], V[2])
         d, e, f = d - dot(U[1], V[1]), e - dot(U[1], V[2]), f - dot(U[2], V[2])
         x, y, z = x - dot(V[0], m), y - dot(V[1], m), z - dot(V[2], m)
-    inverse = symmetric_inverse(a, b, c, d, e, f)
+    inverse = inverse_symmetric((a, b, c, d, e, f))
     along = symmetric_times(inverse, normal)
     return dot(along, (x, y, z)), dot(along, normal)
-
-
-@kernel
-def symmetric_inverse(xx, xy, xz, yy, yz, zz):
-    """Invert a positive definite 3x3 matrix (xx, xy, xz, yy, yz, zz)."""
-    a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    r = 1.0 / (xx * a + xy * b + xz * c)
-    return (r * a, r * b, r * c, r * (xx * zz - xz * xz), r * (xy * xz - xx * yz),
-            r * (xx * yy - xy * xy))
 
 
 @kernel

@@ -17,7 +17,6 @@ from legged_dynamics.estimation.contact_detection import (
     weigh,
 )
 from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
-from legged_dynamics.estimation.fusion import symmetric_inverse
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -39,14 +38,6 @@ def test_cholesky_solves_and_inverts(n):
 def test_cholesky_says_when_a_matrix_is_not_positive():
     assert not factorize(np.array([[1.0, 2.0], [2.0, 1.0]]), 2)
     assert not factorize(np.array([[np.nan]]), 1)
-
-
-def test_symmetric_inverse():
-    root = np.random.default_rng(0).normal(size=(3, 3))
-    A = root @ root.T + 0.1 * np.eye(3)
-    xx, xy, xz, yy, yz, zz = symmetric_inverse(*A[np.triu_indices(3)])
-    np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], np.linalg.inv(A),
-                               rtol=1e-10)
 
 
 @pytest.mark.parametrize('h', [1, 2, 7])
