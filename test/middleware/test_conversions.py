@@ -238,3 +238,52 @@ def test_support_polygon_is_the_convex_hull():
         assert np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) > 0.0
     line = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
     assert len(convert.support_polygon(line)) == 2
+
+
+def trajectory(points, **fields):
+    transform = DIALECT.message('geometry_msgs/msg/Transform')
+    twist = DIALECT.message('geometry_msgs/msg/Twist')
+    point = DIALECT.message('trajectory_msgs/msg/MultiDOFJointTrajectoryPoint')
+    made = []
+    for seconds, height, speed in points:
+        pose, moving = transform(), twist()
+        pose.translation.z = height
+        moving.linear.x, moving.angular.z = speed, 2.0 * speed
+        made.append(point(transforms=[pose], velocities=[moving],
+                          time_from_start=convert.duration_message(DIALECT, seconds)))
+    return DIALECT.message('trajectory_msgs/msg/MultiDOFJointTrajectory')(
+        header=convert.header(DIALECT, 7, 'odom'), points=made)
+
+
+@pytest.mark.parametrize('passed_on', [as_built, as_ours, as_rosbags])
+def test_poses_and_trajectories_of_a_body(passed_on):
+    half = math.sqrt(0.5)
+    pose = convert.read_pose(passed_on(convert.pose_stamped(
+        DIALECT, 5, 'odom', [1.0, 2.0, 3.0], [0.0, 0.0, half, half])))
+    assert (pose.stamp_ns, pose.frame_id, pose.position.tolist()) == (5, 'odom', [1.0, 2.0, 3.0])
+    assert pose.orientation.tolist() == pytest.approx([0.0, 0.0, half, half])
+    moving = convert.read_body_trajectory(passed_on(
+        trajectory([(0.0, 0.5, 0.0), (1.5, 0.4, 0.1)])))
+    assert (moving.stamp_ns, moving.frame_id) == (7, 'odom')
+    assert moving.time.tolist() == [0.0, 1.5]
+    assert moving.position[:, 2].tolist() == [0.5, 0.4]
+    assert moving.velocity[1].tolist() == [0.1, 0.0, 0.0, 0.0, 0.0, 0.2]
+    assert moving.acceleration is None
+    tf = passed_on(convert.transforms(DIALECT, 9, 'odom', 'base', [1, 2, 3], [0, 0, 0, 1]))
+    assert tf.transforms[0].child_frame_id == 'base'
+    assert tf.transforms[0].transform.translation.y == 2.0
+
+
+@pytest.mark.parametrize(('spoil', 'message'), [
+    (lambda m: m.points.clear(), 'expected points'),
+    (lambda m: m.points[0].transforms.clear(), 'one transform .* in point 0, got 0'),
+    (lambda m: setattr(m.points[1], 'time_from_start', m.points[0].time_from_start), 'to rise'),
+    (lambda m: m.points[1].velocities.clear(), r'in every point or in none, got \[1, 0\]'),
+    (lambda m: setattr(m.points[0].transforms[0].translation, 'x', math.nan), 'not finite'),
+    (lambda m: setattr(m.points[0].transforms[0].rotation, 'w', 0.5), 'length 1'),
+])
+def test_a_broken_trajectory_is_refused(spoil, message):
+    broken = trajectory([(0.0, 0.5, 0.0), (1.5, 0.4, 0.1)])
+    spoil(broken)
+    with pytest.raises(MeasurementError, match=message):
+        convert.read_body_trajectory(broken)

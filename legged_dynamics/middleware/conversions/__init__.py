@@ -1,6 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Messages to arrays and back: stamps in integer ns, wrenches [f; m], quaternions xyzw."""
+from legged_dynamics.middleware.conversions.body import (
+    BodyTrajectory,
+    PoseSample,
+    pose_stamped,
+    read_body_trajectory,
+    read_pose,
+    transforms,
+)
 from legged_dynamics.middleware.conversions.building import (
     boolean,
     clock,
@@ -34,9 +42,10 @@ from legged_dynamics.middleware.conversions.reading import (
 )
 
 __all__ = [
-    'ImuSample', 'JointSample', 'JointStateReader', 'boolean', 'clock', 'command',
-    'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message', 'float64',
-    'header', 'imu', 'joint_state', 'odometry', 'point', 'point_stamped', 'quaternion',
-    'reaction_markers', 'read_command', 'read_imu', 'read_wrench', 'stamp_ns', 'string',
-    'support_polygon', 'time_message', 'vector3', 'wrench_stamped',
+    'BodyTrajectory', 'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample', 'boolean',
+    'clock', 'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
+    'float64', 'header', 'imu', 'joint_state', 'odometry', 'point', 'point_stamped',
+    'pose_stamped', 'quaternion', 'reaction_markers', 'read_body_trajectory', 'read_command',
+    'read_imu', 'read_pose', 'read_wrench', 'stamp_ns', 'string', 'support_polygon',
+    'time_message', 'transforms', 'vector3', 'wrench_stamped',
 ]
