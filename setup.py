@@ -25,7 +25,8 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
-    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'ruff>=0.6', 'mypy>=1.10'],
+    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
+             'mypy>=1.10'],
 }
 
 setup(
@@ -54,8 +55,11 @@ setup(
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',
+            'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
+            'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
+            'workspace_controller = legged_dynamics.nodes.workspace_controller:main',
         ],
     },
 )

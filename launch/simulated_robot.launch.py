@@ -31,7 +31,7 @@ def start(context):
                  namespace=argument('namespace'), output='screen',
                  parameters=[str(robot_yaml), argument('simulation_params_file'), {
                      'robot_description': ParameterValue(
-                         argument('robot_description') or str(urdf), value_type=str),
+                         argument('robot_description') or str(urdf or ''), value_type=str),
                      'publish_clock': argument('publish_clock') == 'true', **chosen}])]
 
 

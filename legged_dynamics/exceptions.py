@@ -31,6 +31,10 @@ class BagError(LeggedDynamicsError):
     """A bag or recording cannot be read or written."""
 
 
+class OutputError(LeggedDynamicsError):
+    """A report, a table or a film cannot be written."""
+
+
 class SimulationError(LeggedDynamicsError):
     """A simulated robot cannot be built or has become unusable."""
 

@@ -60,3 +60,22 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
         raise ConfigurationError(f'there is no robot YAML at {path}')
     urdf = path.with_suffix('.urdf')
     return path, urdf if urdf.is_file() else None
+
+
+def urdf_path(name: str) -> Path:
+    """
+    Return the path of a URDF, given as it is or as the name of a robot of the package.
+
+    Raises
+    ------
+    ConfigurationError
+        When a name without suffix is neither a file nor such a robot.
+
+    """
+    path = Path(name)
+    if path.suffix or path.exists():
+        return path
+    yaml, urdf = robot_files(name)
+    if urdf is None:
+        raise ConfigurationError(f'{name} comes without a URDF of its own; give the path of one')
+    return urdf

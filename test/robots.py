@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from legged_dynamics.model import Inertia, Joint, RobotModel
+from legged_dynamics.model import Inertia, Joint, PointFoot, RobotModel
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
 GOLDEN = Path(__file__).parent / 'golden'
 CONFIG = Path(__file__).resolve().parent.parent / 'config'
+RECORDED_AXES = {'RX': (1.0, 0.0, 0.0), 'RY': (0.0, 1.0, 0.0), 'RZ': (0.0, 0.0, 1.0)}
 
 
 def golden(name):
@@ -107,6 +108,26 @@ def random_state(model, seed):
     xyzw = rng.normal(size=4)
     return (q, rng.normal(size=model.nv), rng.normal(size=model.nv),
             xyzw / np.linalg.norm(xyzw), rng.normal(size=6), rng.normal(size=6))
+
+
+def robot_of(parts, feet=()):
+    """Return the floating robot that a recorded case describes, and its feet."""
+    links, joints, names = {}, [], {}
+    for part in parts:
+        kind = part['type'].removeprefix('JointModel')
+        name = names[part['id']] = part['name']
+        links[name] = Inertia(part['mass'], np.array(part['com']), np.array(part['Icom']))
+        if kind != 'FreeFlyer':
+            joints.append(Joint(
+                f'{name}_joint', 'spherical' if kind == 'Spherical' else 'revolute',
+                names[part['parent']], name, Transform(part['R'], part['p']),
+                np.array(RECORDED_AXES.get(kind, (0.0, 0.0, 1.0)))))
+    for i, foot in enumerate(feet):
+        links[f'foot{i}'] = Inertia()
+        joints.append(Joint(f'weld{i}', 'fixed', foot['parent'], f'foot{i}',
+                            Transform(np.eye(3), foot['p'])))
+    return (RobotModel('recorded', links, joints),
+            [PointFoot(f'foot{i}') for i in range(len(feet))])
 
 
 TWO_LEGS = """

@@ -5,12 +5,21 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
+from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
 from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
+from legged_dynamics.nodes.stickybot_controller import NODE_SETTINGS as CLIMBING_NODE
+from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
-TABLES = {'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
-          'simulated_robot': SIMULATOR_NODE}
+TABLES = {'foot_force_controller': (*FootForceController.shared_settings(),
+                                   *FootForceController.settings),
+          'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
+          'simulated_robot': SIMULATOR_NODE,
+          'stickybot_controller': (*StickybotControllerNode.shared_settings(), *CLIMBING_NODE),
+          'workspace_controller': (*WorkspaceControllerNode.shared_settings(),
+                                   *WorkspaceControllerNode.settings)}
 
 
 @pytest.mark.parametrize('node', TABLES)
@@ -25,3 +34,9 @@ def test_every_number_in_a_shipped_file_has_a_comment(path):
         key, _, value = line.partition(':')
         if value.strip()[:1].isdigit():
             assert '#' in value, f'{key.strip()} has no unit beside it'
+
+
+@pytest.mark.parametrize('path', sorted(CONFIG.rglob('*.yaml')), ids=lambda p: p.stem)
+def test_no_shipped_file_has_an_empty_list(path):
+    # ROS 2's parser gives it no type, and the node then refuses it.
+    assert [] not in read_parameter_file(path).values()

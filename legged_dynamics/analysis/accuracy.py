@@ -186,8 +186,8 @@ def _row(subject: str, error: np.ndarray, label: tuple[str, str, float]) -> list
     if not len(error):
         return []
     name, treatment, weight = label
-    return [ForceError(name, treatment, subject, len(error), _rms(np.linalg.norm(error, axis=1)),
-                       _rms(error[:, 2]), weight)]
+    return [ForceError(name, treatment, subject, len(error), rms(np.linalg.norm(error, axis=1)),
+                       rms(error[:, 2]), weight)]
 
 
 def _center_error(series: EstimateSeries, truth: Truth) -> float:
@@ -195,8 +195,9 @@ def _center_error(series: EstimateSeries, truth: Truth) -> float:
         'nij,nj->ni', series.base_rotation.values, series.center_of_pressure.values)[:, :2])
     error = estimated - zero_phase(series.time, truth.center_of_pressure[:, :2])
     error = error[truth.valid & np.isfinite(error).all(axis=1)]
-    return _rms(np.linalg.norm(error, axis=1)) if len(error) else np.nan
+    return rms(np.linalg.norm(error, axis=1)) if len(error) else np.nan
 
 
-def _rms(values: np.ndarray) -> float:
+def rms(values: np.ndarray) -> float:
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(values ** 2)))

@@ -13,6 +13,7 @@ import numpy as np
 from legged_dynamics.analysis.accuracy import Accuracy, main_name, measure_accuracy
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.analysis.behaviour import Behaviour, find_behaviours
+from legged_dynamics.analysis.body_tracking import BodyTracking, track_body
 from legged_dynamics.analysis.contacts import ContactScore, score_contacts
 from legged_dynamics.analysis.enriched import EnrichedBag
 from legged_dynamics.analysis.inputs import InputStatistics, input_statistics
@@ -28,7 +29,7 @@ from legged_dynamics.analysis.replay import Replay, ReplayPlan
 from legged_dynamics.analysis.robot import RobotChoice, choose_robot
 from legged_dynamics.analysis.series import EstimateSeries, ForceSeries
 from legged_dynamics.analysis.topics import TopicChoice, input_topics, output_topics
-from legged_dynamics.analysis.truth import Truth, align_truth
+from legged_dynamics.analysis.truth import Truth, align_truth, desired_force
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings, Fault
 from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT
@@ -65,6 +66,10 @@ class Analysis:
     latency : Latency or None
     notes : list of str
         Sentences on what was missing, assumed or odd.
+    body : BodyTracking or None
+        How the base followed a controller's reference.
+    desired_force : (n, nf, 3) array or None [N]
+        What a controller wanted of the ground, at each estimate; world axes, NaN where unknown.
 
     """
 
@@ -83,6 +88,8 @@ class Analysis:
     live: list[LiveComparison]
     latency: Latency | None
     notes: list[str]
+    body: BodyTracking | None = None
+    desired_force: np.ndarray | None = None
 
     @property
     def series(self) -> EstimateSeries:
@@ -241,7 +248,8 @@ def _judge(bag: BagReader, duration: float, robot: RobotChoice, settings: Estima
         inputs, compare_live(series, recording.live, replay.joints),
         measure_latency(replay.joints, recording.live, replay.delay),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes,
-         *_input_notes(replay, settings, inputs)])
+         *_input_notes(replay, settings, inputs)],
+        track_body(recording), desired_force(series, recording))
 
 
 def _input_notes(replay: Replay, settings: EstimatorSettings,

@@ -97,11 +97,11 @@ class Page:
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
         self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
 
-    def figure(self, png: bytes, caption: str) -> None:
-        """Add a figure."""
-        data = base64.b64encode(png).decode('ascii')
+    def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
+        """Add a figure, a picture of that MIME type."""
+        data = base64.b64encode(picture).decode('ascii')
         self._parts.append(f'<figure><img alt="{escape(caption)}" '
-                           f'src="data:image/png;base64,{data}">'
+                           f'src="data:{kind};base64,{data}">'
                            f'<figcaption>{escape(caption)}</figcaption></figure>')
 
     def html(self, footer: str) -> str:

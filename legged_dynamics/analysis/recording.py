@@ -68,21 +68,35 @@ class WrenchRecord(InputTimes):
         return found
 
 
-class PositionRecord:
-    """Positions of the base in the world, from an odometry topic."""
+class PoseRecord(InputTimes):
+    """Poses of the base, from a topic of nav_msgs/Odometry or geometry_msgs/PoseStamped."""
 
     def __init__(self) -> None:
-        self._stamp, self._position = Column(dtype=np.int64), Column((3,))
+        super().__init__()
+        self._position, self._orientation = Column((3,)), Column((4,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """Add an Odometry."""
-        position = message.pose.pose.position       # type: ignore[attr-defined]
-        self._stamp.append(stamp_ns(message.header.stamp))      # type: ignore[attr-defined]
-        self._position.append((position.x, position.y, position.z))
+        """Add a message."""
+        pose = message.pose             # type: ignore[attr-defined]
+        pose = getattr(pose, 'pose', pose)
+        p, q = pose.position, pose.orientation
+        self.note(stamp_ns(message.header.stamp), receipt_ns)   # type: ignore[attr-defined]
+        self._position.append((p.x, p.y, p.z))
+        self._orientation.append((q.x, q.y, q.z, q.w))
+
+    @property
+    def position(self) -> np.ndarray:
+        """(n, 3) positions [m], in the order received."""
+        return self._position.values
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """(n, 4) quaternions xyzw, in the order received."""
+        return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
         """Return (n, 3) positions p_WB at stamps, interpolated; NaN outside of the record."""
-        known, values = self._stamp.values, self._position.values
+        known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)
         start = known[0]
@@ -131,8 +145,12 @@ class Recording:
         Contact flags that the estimator is to be given.
     valid : FlagRecord or None
         When the truth is complete; None when it always is.
-    base : PositionRecord or None
+    base : PoseRecord or None
         Where the base is in the world.
+    desired : dict of str to WrenchRecord
+        What a controller wanted of the ground.
+    reference : PoseRecord or None
+        Where a controller wanted the base.
 
     """
 
@@ -141,7 +159,9 @@ class Recording:
     contact: Mapping[str, FlagRecord] = field(default_factory=dict)
     given: Mapping[str, FlagRecord] = field(default_factory=dict)
     valid: FlagRecord | None = None
-    base: PositionRecord | None = None
+    base: PoseRecord | None = None
+    desired: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    reference: PoseRecord | None = None
 
 
 def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
@@ -172,9 +192,12 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
         {foot: FlagRecord() for foot in topics.contact_truth},
         {foot: FlagRecord() for foot in given},
         FlagRecord() if topics.valid else None,
-        PositionRecord() if topics.odometry else None)
-    sinks: dict[str, list[WrenchRecord | FlagRecord | PositionRecord]] = {}
+        PoseRecord() if topics.odometry else None,
+        {foot: WrenchRecord() for foot in topics.desired},
+        PoseRecord() if topics.reference else None)
+    sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
     for names, records in ((topics.wrench_truth, recording.truth), (topics.live, recording.live),
+                           (topics.desired, recording.desired),
                            (topics.contact_truth, recording.contact), (given, recording.given)):
         for foot, name in names.items():
             sinks.setdefault(name, []).append(records[foot])    # type: ignore[index]
@@ -182,6 +205,8 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
         sinks.setdefault(topics.valid, []).append(recording.valid)
     if recording.base is not None:
         sinks.setdefault(topics.odometry, []).append(recording.base)
+    if recording.reference is not None:
+        sinks.setdefault(topics.reference, []).append(recording.reference)
     for message in bag.messages(sinks, start_ns, stop_ns):
         decoded = bag.decode(message)
         for sink in sinks[message.topic]:

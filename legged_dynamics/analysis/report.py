@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE
+from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, rms
 from legged_dynamics.analysis.analysis import Analysis
 from legged_dynamics.analysis.page import Page
+from legged_dynamics.analysis.plots.body import draw_body
 from legged_dynamics.analysis.plots.contacts import draw_contacts
 from legged_dynamics.analysis.plots.forces import draw_force_details, draw_forces
 from legged_dynamics.analysis.plots.pressure import draw_pressure
@@ -24,6 +25,10 @@ from legged_dynamics.exceptions import BagError
 REPORT = 'report.html'
 LIVE = 'Live against replay'
 FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
+    'body': ('Body', draw_body,
+             'Pose of the base since a controller took it over: wanted, and true. Position in '
+             'world axes; rotation as rotation vector in the axes that the base had at the '
+             'beginning.'),
     'forces': ('Forces', draw_forces,
                'Vertical force of each foot in world axes, as estimated on line (causal '
                'low-pass), with the truth behind it where the bag has it; shaded where the robot '
@@ -91,7 +96,7 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
             page.paragraph(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
                            'from the true one, zero-phase 25 Hz.')
     rest = {key: [table for table in found if table.title.startswith(key)]
-            for key in ('Contact', 'Inputs', 'Latency', 'Live')}
+            for key in ('Body', 'Contact', 'Inputs', 'Latency', 'Live')}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, (heading, draw, caption) in FIGURES.items():
@@ -147,6 +152,10 @@ def _cards(analysis: Analysis) -> list[tuple[str, str]]:
             cards.append((f'{error.total_percent:.1f} / {error.vertical_percent:.1f} %',
                           f'the same on line, {error.subject}'))
     cards += [(f'{entry.rate:.0f} Hz', entry.topic) for entry in analysis.inputs]
+    if analysis.body is not None:
+        cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
+                      f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
+                      'of the base from where it was wanted, rms'))
     if analysis.latency is not None:
         cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
                       'median latency, live'))

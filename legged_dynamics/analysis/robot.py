@@ -97,11 +97,8 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
                      'with the robot.')
     else:
         raise BagError(f'{bag.path} has no robot_description; give the URDF with --urdf')
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter('always', ModelWarning)
-        model = RobotModel.from_urdf(source)
-    notes += [f'URDF: {warning.message}.' for warning in said
-              if issubclass(warning.category, ModelWarning)]
+    model, odd = read_model(source)
+    notes += odd
     if yaml is None:
         yaml = recognise(model)
         notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
@@ -119,6 +116,23 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
          if name.startswith(_TRUTH)},
         found['analysis.valid'], found['analysis.contact_force'] or None, notes)
+
+
+def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
+    """
+    Return a URDF's model, and sentences on what is odd about it.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be read.
+
+    """
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter('always', ModelWarning)
+        model = RobotModel.from_urdf(source)
+    return model, [f'URDF: {warning.message}.' for warning in said
+                   if issubclass(warning.category, ModelWarning)]
 
 
 def recognise(model: RobotModel) -> Path:

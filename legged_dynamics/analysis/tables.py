@@ -4,60 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError
+from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
 from legged_dynamics.analysis.analysis import Analysis
+from legged_dynamics.analysis.table import Table
 
 TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
-
-
-@dataclass(frozen=True)
-class Table:
-    """
-    Rows of text below a head.
-
-    Attributes
-    ----------
-    title : str
-    head : sequence of str
-    rows : sequence of sequence of str
-    strong, first : sequence of int
-        Rows to set off, and rows that begin a group.
-
-    """
-
-    title: str
-    head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    strong: Sequence[int] = ()
-    first: Sequence[int] = ()
-
-    @property
-    def text(self) -> str:
-        """Return the table for a terminal."""
-        lines = [self.head, *self.rows]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
-        texts = ['  '.join(cell.ljust(width) if k == 0 else cell.rjust(width)
-                           for k, (cell, width) in enumerate(zip(line, widths))).rstrip()
-                 for line in lines]
-        rule = '-' * max(len(text) for text in texts)
-        out = [self.title, texts[0], rule]
-        for index, text in enumerate(texts[1:]):
-            if index and index in self.first:
-                out.append('')
-            out.append(text)
-        return '\n'.join(out)
 
 
 def tables(analysis: Analysis) -> list[Table]:
     """Return the tables that an analysis has content for, the errors first."""
     found = [
         _errors_by_behaviour(analysis.accuracy.feet), _errors_by_subject(analysis),
-        _contacts(analysis), _inputs(analysis), _live(analysis), _latency(analysis)]
+        _body(analysis), _contacts(analysis), _inputs(analysis), _live(analysis),
+        _latency(analysis)]
     return [table for table in found if table.rows]
+
+
+def _body(analysis: Analysis) -> Table:
+    """Return how the base followed its reference: position and orientation."""
+    body, rows = analysis.body, []
+    if body is not None:
+        for what, values, unit in (('position', 1e3 * body.error, 'mm'),
+                                   ('orientation', np.degrees(body.angle), 'deg')):
+            rows.append([what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}'])
+    return Table('Body, true pose against the one wanted', ['of', 'rms', 'largest'], rows)
 
 
 def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:

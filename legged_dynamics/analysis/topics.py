@@ -12,6 +12,7 @@ from legged_dynamics.exceptions import BagError
 JOINT_STATE, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
 STRING, BOOL = 'std_msgs/msg/String', 'std_msgs/msg/Bool'
 WRENCH, ODOMETRY = 'geometry_msgs/msg/WrenchStamped', 'nav_msgs/msg/Odometry'
+POSE = 'geometry_msgs/msg/PoseStamped'
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class TopicChoice:
         Flag that says when the truth is complete.
     live : dict of str to str
         What the estimator published when the bag was recorded, by foot.
+    desired : dict of str to str
+        Wrench that a controller wanted of the ground, by foot.
+    reference : str
+        Pose of the base that a controller wanted.
 
     """
 
@@ -40,6 +45,8 @@ class TopicChoice:
     contact_truth: Mapping[str, str] = field(default_factory=dict)
     valid: str = ''
     live: Mapping[str, str] = field(default_factory=dict)
+    desired: Mapping[str, str] = field(default_factory=dict)
+    reference: str = ''
 
     @property
     def missing(self) -> list[str]:
@@ -105,7 +112,7 @@ def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
 
     """
     space = namespace_of(joint_states)
-    wrench, contact, live = {}, {}, {}
+    wrench, contact, live, desired = {}, {}, {}, {}
     for foot in feet:
         names = (truth.get(foot, ''), f'{space}/ground_truth/{foot}/wrench')
         if foot in truth:
@@ -116,14 +123,45 @@ def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
                      and '/ground_truth/' not in name and not name.startswith('/replay/')]
         near = [name for name in published if name.startswith(f'{space}/')]
         live[foot] = next(iter(near or published), '')
-    odometry = [name for name in bag.of_type(ODOMETRY) if name.endswith('/odom')]
-    near = [name for name in odometry if name.startswith(f'{space}/')]
+        desired[foot] = next((name for name in bag.of_type(WRENCH)
+                              if name.endswith(f'/{foot}/desired_wrench')), '')
     return {
         'wrench_truth': {foot: name for foot, name in wrench.items() if name},
         'contact_truth': {foot: name for foot, name in contact.items() if _has(bag, name, BOOL)},
         'live': {foot: name for foot, name in live.items() if name},
+        'desired': {foot: name for foot, name in desired.items() if name},
+        'reference': next((name for name in bag.of_type(POSE)
+                           if name.endswith('/body_reference')), ''),
         'valid': _named(bag, valid, BOOL) if valid else '',
-        'odometry': next(iter(near or odometry), '')}
+        'odometry': odometry_topic(bag, joint_states)}
+
+
+def odometry_topic(bag: BagReader, joint_states: str, odometry: str = '') -> str:
+    """
+    Return the topic with the pose of the base in the world; empty when there is none.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    joint_states : str
+        Topic, whose namespace is searched first.
+    odometry : str
+        What an option says; found by type and name when empty.
+
+    Raises
+    ------
+    BagError
+        When the topic given does not exist or has another type.
+
+    """
+    if odometry:
+        return _named(bag, odometry, ODOMETRY)
+    found = [name for name in bag.of_type(ODOMETRY) if name.endswith('/odom')]
+    near = [name for name in found if name.startswith(f'{namespace_of(joint_states)}/')]
+    # A robot's own odometry may be there beside the truth.
+    true = [name for name in near or found if '/ground_truth/' in name]
+    return next(iter(true or near or found), '')
 
 
 def _has(bag: BagReader, name: str, kind: str) -> bool:

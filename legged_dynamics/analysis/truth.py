@@ -111,6 +111,17 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     return Truth(force, contact, valid, _center(series, force, moment, contact, weight), notes)
 
 
+def desired_force(series: EstimateSeries, recording: Recording) -> np.ndarray | None:
+    """Return (n, nf, 3) forces that a controller wanted, in world axes [N]; None without any."""
+    if not any(len(record) for record in recording.desired.values()):
+        return None
+    force = np.full((len(series.stamp_ns), len(series.feet), 3), np.nan)
+    for i, foot in enumerate(series.feet):
+        if foot in recording.desired:
+            force[:, i], _ = _in_world(series, i, recording.desired[foot], recording)
+    return force
+
+
 def _in_world(series: EstimateSeries, i: int, record: WrenchRecord,
               recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Return force and moment about the base's origin, both in world axes."""

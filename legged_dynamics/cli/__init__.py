@@ -8,10 +8,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from legged_dynamics.cli import analyze, demo, info, record, run
+from legged_dynamics.cli import (
+    analyze,
+    demo,
+    force_map,
+    info,
+    inverse_dynamics,
+    record,
+    reproduce,
+    run,
+    stickybot,
+    stickybot_sweep,
+)
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, info)
+VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
+         stickybot_sweep)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
     options = AnalysisOptions(
         robot=args.robot, urdf=args.urdf, params_files=tuple(args.params_file),
-        contact=tuple(args.contact), truth=_truth(args.truth), valid=args.valid,
+        contact=tuple(args.contact), truth=truth_of(args.truth), valid=args.valid,
         joint_states=args.joint_states, imu=args.imu, start=args.start, end=args.end,
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
@@ -85,7 +85,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analys
     from legged_dynamics.analysis.report import write_report
     from legged_dynamics.cli.progress import ProgressBar
 
-    enriched = _fresh(out / ENRICHED, bag) if options.enriched else None
+    enriched = fresh(out / ENRICHED, bag) if options.enriched else None
     ours = enriched is not None and not enriched.exists()
     bar = ProgressBar(f'Replaying {bag.name}')
     try:
@@ -114,7 +114,16 @@ def show(analysis: Analysis, report: Path | None) -> None:
         print(f'\nReport: {report.resolve()}')
 
 
-def _truth(pairs: list[str]) -> dict[str, str]:
+def truth_of(pairs: list[str]) -> dict[str, str]:
+    """
+    Return topics by foot from words FOOT=TOPIC.
+
+    Raises
+    ------
+    ConfigurationError
+        When a word is not of that form.
+
+    """
     from legged_dynamics.exceptions import ConfigurationError
 
     found = {}
@@ -126,7 +135,7 @@ def _truth(pairs: list[str]) -> dict[str, str]:
     return found
 
 
-def _fresh(path: Path, bag: Path) -> Path:
+def fresh(path: Path, bag: Path) -> Path:
     """Return a path for a new bag; an older bag there makes room, anything else stays."""
     from legged_dynamics.analysis.bags import SUFFIXES
     from legged_dynamics.exceptions import BagError

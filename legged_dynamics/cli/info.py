@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,11 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.robot import recognise
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
-    from legged_dynamics.resources import robot_files
+    from legged_dynamics.resources import robot_files, urdf_path
 
-    source = Path(args.urdf)
-    if not source.suffix and not source.exists():
-        source = robot_files(args.urdf)[1] or source
+    source = urdf_path(args.urdf)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)

@@ -7,7 +7,8 @@ import argparse
 from importlib import import_module
 from typing import Any
 
-NODES = ('simulated_robot', 'ground_reaction_estimator')
+NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
+         'workspace_controller', 'stickybot_controller')
 
 
 def add_parser(verbs: Any) -> None:

@@ -64,7 +64,7 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
     z_axis,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.symmetric import (
     add6,
     add9,
@@ -128,7 +128,7 @@ def scratch_size(nb: int, nq: int, nv: int) -> int:
     return nq + 4 * nv + 9 + 12 + nb * N_ARTICULATED
 
 
-@kernel
+@lean_kernel
 def carve(memory, nb, nq, nv):
     """Divide a flat memory into the arrays of a :class:`Scratch`."""
     v = nq
@@ -143,7 +143,7 @@ def carve(memory, nb, nq, nv):
                    memory[bodies:bodies + nb * N_ARTICULATED].reshape((nb, N_ARTICULATED)))
 
 
-@kernel
+@lean_kernel
 def bias(tree, s):
     """
     Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
@@ -169,7 +169,7 @@ def bias(tree, s):
                                               rotate(R, get3(bodies, i, EXTERNAL + 3))))
 
 
-@kernel
+@lean_kernel
 def articulate(tree, s):
     """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
     topology, constants, bodies = tree.topology, tree.constants, s.bodies
@@ -215,7 +215,7 @@ def articulate(tree, s):
         add_to_parent(bodies, parent, arm, m, g, j, force, moment)
 
 
-@kernel
+@lean_kernel
 def add_to_parent(bodies, i, r, m, g, j, force, moment):
     """Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``."""
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
@@ -235,7 +235,7 @@ def add_to_parent(bodies, i, r, m, g, j, force, moment):
     put3(bodies, i, BIAS_MOMENT, add(get3(bodies, i, BIAS_MOMENT), add(moment, cross(r, force))))
 
 
-@kernel
+@lean_kernel
 def accelerate_base(bodies, result):
     """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
     m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
@@ -249,7 +249,7 @@ def accelerate_base(bodies, result):
     store3(result, 3, alpha)
 
 
-@kernel
+@lean_kernel
 def accelerate(tree, s, floating):
     """
     Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
@@ -290,7 +290,7 @@ def accelerate(tree, s, floating):
         store3(s.at_base, 3, load3(s.base, 3))
 
 
-@kernel
+@lean_kernel
 def articulated_body(topology, constants, memory, nq, nv, floating):
     """Forward dynamics as one kernel; False when an input in the memory is not finite."""
     tree = Tree(topology, constants)

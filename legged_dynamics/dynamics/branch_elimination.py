@@ -13,7 +13,7 @@ import numpy as np
 
 from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, V_START
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 
 
 def branch_ends(model: RobotModel) -> np.ndarray:
@@ -41,21 +41,23 @@ def branch_ends(model: RobotModel) -> np.ndarray:
     return ends
 
 
-@kernel
-def eliminate_branches(rows, ends, width):
+@lean_kernel
+def eliminate_branches(rows, ends, width, tolerance):
     """
     Replace ``rows = [X, M]`` by ``[L^-T X, D L]``, M being behind ``width`` columns of X.
 
-    On the diagonal of D L stand reciprocals.
+    On the diagonal of D L stand reciprocals; above it, what is left over.
 
     Returns
     -------
     bool
-        False when M is not positive definite; the rows are then unusable.
+        False when a pivot is not above ``tolerance`` times its diagonal element: with 0, when M
+        is not positive definite. The rows are then unusable.
 
     """
     for j in range(ends.shape[0] - 1, -1, -1):
         column, i = width + j, j + 1
+        least = tolerance * rows[j, column]
         while i + 2 < ends[j]:      # three at a time: a loop costs more than what it does
             x = rows[i, column] * rows[i, width + i]
             y = rows[i + 1, column] * rows[i + 1, width + i + 1]
@@ -68,7 +70,26 @@ def eliminate_branches(rows, ends, width):
             for c in range(column + 1):
                 rows[j, c] -= x * rows[i, c]
             i += 1
-        if not rows[j, column] > 0.0:
+        if not rows[j, column] > least:
             return False
         rows[j, column] = 1.0 / rows[j, column]
     return True
+
+
+@lean_kernel
+def substitute(rows, width):
+    """Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``."""
+    for j in range(rows.shape[0]):
+        i = 0
+        while i + 2 < j:
+            x, y, z = rows[j, width + i], rows[j, width + i + 1], rows[j, width + i + 2]
+            for c in range(width):
+                rows[j, c] -= x * rows[i, c] + y * rows[i + 1, c] + z * rows[i + 2, c]
+            i += 3
+        while i < j:
+            x = rows[j, width + i]
+            for c in range(width):
+                rows[j, c] -= x * rows[i, c]
+            i += 1
+        for c in range(width):
+            rows[j, c] *= rows[j, width + j]

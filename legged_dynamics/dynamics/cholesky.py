@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 
-@kernel
+@part
 def factorize(a, n):
     """
     Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
@@ -36,7 +36,7 @@ def factorize(a, n):
     return True
 
 
-@kernel
+@part
 def solve_factorized(a, n, x):
     """Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``."""
     for i in range(n):
@@ -51,7 +51,7 @@ def solve_factorized(a, n, x):
         x[i] = s * a[i, i]
 
 
-@kernel
+@part
 def invert_factor(a, n):
     """Replace L by L^-1, lower triangular; then A^-1 = L^-T L^-1."""
     for i in range(n):

@@ -52,7 +52,7 @@ from legged_dynamics.spatial.algebra import (
     turn_about_z,
     z_axis,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.symmetric import (
     add6,
     add_diagonal,
@@ -61,7 +61,7 @@ from legged_dynamics.spatial.symmetric import (
 from legged_dynamics.spatial.table import get3, get6, get9, put3, put6, put9
 
 
-@kernel
+@lean_kernel
 def place_bodies(tree, q, bodies):
     """Pass 1, outwards: fill the pose of every body in base axes, and nothing of its motion."""
     topology, constants = tree.topology, tree.constants
@@ -82,7 +82,7 @@ def place_bodies(tree, q, bodies):
         put3(bodies, i, POSITION, add(get3(bodies, parent, POSITION), offset))
 
 
-@kernel
+@lean_kernel
 def composite_inertias(tree, bodies):
     """Pass 2, inwards: gather the bodies' inertias from the tips to the base."""
     topology = tree.topology
@@ -100,14 +100,14 @@ def composite_inertias(tree, bodies):
         put6(bodies, parent, SECOND_MOMENT, add6(get6(bodies, parent, SECOND_MOMENT), moved))
 
 
-@kernel
+@lean_kernel
 def joint_axis(bodies, i, kind, k):
     """Return the k-th axis of joint i in base axes."""
     c = k if kind == SPHERICAL else 2
     return bodies[i, ROTATION + c], bodies[i, ROTATION + 3 + c], bodies[i, ROTATION + 6 + c]
 
 
-@kernel
+@lean_kernel
 def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
     """Pass 3: fill the matrix, of which only entries between a joint and its ancestors."""
     topology, M = tree.topology, mass_matrix
@@ -147,7 +147,7 @@ def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
         fill_base_block(bodies, M)
 
 
-@kernel
+@lean_kernel
 def fill_base_block(bodies, M):
     """Fill the 6x6 block of a floating base from the composite inertia of the whole robot."""
     x, y, z = get3(bodies, 0, FIRST_MOMENT)
@@ -165,7 +165,7 @@ def fill_base_block(bodies, M):
     M[4, 5] = M[5, 4] = yz
 
 
-@kernel
+@lean_kernel
 def composite_body(topology, constants, memory, nq, n_base, nv):
     """Mass matrix as one kernel; False when a position in the memory is not finite."""
     tree = Tree(topology, constants)
@@ -180,7 +180,7 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
     return True
 
 
-@kernel
+@lean_kernel
 def carve(memory, nb, nq, n):
     """Divide a flat memory into positions (nq,), body table and mass matrix (n, n)."""
     M = nq + nb * N_RIGID_BODY
@@ -203,7 +203,7 @@ class CompositeBody:
         n_base = 6 if model.floating else 0
         n = n_base + model.nv
         memory = np.zeros(model.nq + model.n_bodies * N_RIGID_BODY + n * n)
-        q, _, M = carve(memory, model.n_bodies, model.nq, n)
+        q, _, M = as_python(carve)(memory, model.n_bodies, model.nq, n)
         self._q, = input_views(q)
         self._mass_matrix = M.view()
         self._mass_matrix.setflags(write=False)

@@ -38,11 +38,11 @@ from legged_dynamics.dynamics.motion import BaseMotion, state_vector
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import add, add_scaled, cross, subtract
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.table import get3
 
 
-@kernel
+@lean_kernel
 def contact_bias(feet, bodies, states, normal, bias):
     """
     Fill the (nc,) accelerations of the contacts from the bodies' present ones, base axes.

@@ -10,9 +10,10 @@ import numpy as np
 from legged_dynamics.dynamics.kinematics import FORCE, MOMENT, ROTATION
 from legged_dynamics.dynamics.motion import state_vector
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.algebra import load3, load9, rotate, store3, subtract
+from legged_dynamics.spatial.algebra import rotate, subtract
 from legged_dynamics.spatial.frames import wrench_in_frame
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.table import get3, get9, put3
 
 
 def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
@@ -51,12 +52,12 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
     return wrenches
 
 
-@kernel
+@lean_kernel
 def relieve_bodies(external, bodies):
     """Subtract external wrenches (nb, 6) from what each body needs to move as it does."""
     for i in range(external.shape[0]):
-        R = load9(bodies[i], ROTATION)
-        store3(bodies[i], FORCE,
-               subtract(load3(bodies[i], FORCE), rotate(R, load3(external[i], 0))))
-        store3(bodies[i], MOMENT,
-               subtract(load3(bodies[i], MOMENT), rotate(R, load3(external[i], 3))))
+        R = get9(bodies, i, ROTATION)
+        put3(bodies, i, FORCE,
+             subtract(get3(bodies, i, FORCE), rotate(R, get3(external, i, 0))))
+        put3(bodies, i, MOMENT,
+             subtract(get3(bodies, i, MOMENT), rotate(R, get3(external, i, 3))))

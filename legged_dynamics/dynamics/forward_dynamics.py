@@ -24,6 +24,7 @@ from legged_dynamics.dynamics.motion import (
     state_vector,
 )
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
 AT_REST = BaseMotion().packed()
@@ -111,7 +112,7 @@ class ArticulatedBody:
         self.model = model
         sizes = model.n_bodies, model.nq, model.nv
         memory = np.zeros(scratch_size(*sizes))
-        s = carve(memory, *sizes)
+        s = as_python(carve)(memory, *sizes)
         self._q, self._v, self._effort, self._base, self._w = input_views(
             s.q, s.v, s.effort, s.base, s.base[:3])
         self._default_base = np.zeros(9) if model.floating else AT_REST

@@ -30,11 +30,11 @@ from legged_dynamics.spatial.algebra import (
     load9,
     rotate,
     store3,
-    store9,
     subtract,
     z_axis,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.table import get3, get9, put3, put9
 
 # Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number.
 BODY, START, SIZE = 0, 1, 2
@@ -102,21 +102,22 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     return FeetTable(index, geometry)
 
 
-@kernel
+@lean_kernel
 def contact_points(feet, bodies, normal, states):
     """Fill each foot's frame and contact point, given the ground's normal in base axes (tuple)."""
+    geometry = feet.geometry
     for i in range(feet.index.shape[0]):
-        body, geometry, state = bodies[feet.index[i, BODY]], feet.geometry[i], states[i]
-        R_body = load9(body, ROTATION)
-        R_BF = compose(R_body, load9(geometry, R_FOOT))
-        p_BF = add(load3(body, POSITION), rotate(R_body, load3(geometry, P_FOOT)))
-        reference = rotate(R_BF, load3(geometry, REFERENCE))
-        store9(state, FOOT_ROTATION, R_BF)
-        store3(state, FOOT_POSITION, p_BF)
-        store3(state, CONTACT, add_scaled(add(p_BF, reference), -geometry[RADIUS], normal))
+        body = feet.index[i, BODY]
+        R_body = get9(bodies, body, ROTATION)
+        R_BF = compose(R_body, get9(geometry, i, R_FOOT))
+        p_BF = add(get3(bodies, body, POSITION), rotate(R_body, get3(geometry, i, P_FOOT)))
+        reference = rotate(R_BF, get3(geometry, i, REFERENCE))
+        put9(states, i, FOOT_ROTATION, R_BF)
+        put3(states, i, FOOT_POSITION, p_BF)
+        put3(states, i, CONTACT, add_scaled(add(p_BF, reference), -geometry[i, RADIUS], normal))
 
 
-@kernel
+@lean_kernel
 def lean_on_lowest_part(feet, normal, states):
     """
     Move each flat foot's contact point from the middle of its sole to the part that is lowest.
@@ -141,7 +142,7 @@ def lean_on_lowest_part(feet, normal, states):
         store3(states[i], CONTACT, add(origin, rotate(R_BF, (x / total, y / total, 0.0))))
 
 
-@kernel
+@lean_kernel
 def contact_jacobians(tree, feet, bodies, states, jacobian):
     """
     Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
@@ -167,7 +168,7 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
             b = topology[b, PARENT]
 
 
-@kernel
+@lean_kernel
 def contact_map(feet, states, grasp):
     """Fill the (6, nc) map from contact coordinates to the wrench on the base at its origin."""
     for i in range(feet.index.shape[0]):

@@ -9,10 +9,9 @@ over ground is taken as zero in :data:`VELOCITY`; only an accelerometer's signal
 """
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from legged_dynamics.dynamics.body_motion import acceleration_at, slide, turn
 from legged_dynamics.dynamics.motion import state_vector
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import (
@@ -33,17 +32,15 @@ from legged_dynamics.spatial.algebra import (
     compose,
     cross,
     load3,
-    load9,
     rotate,
     rotation_of_quaternion,
-    scale,
-    store3,
-    store9,
     turn_about_z,
     z_axis,
 )
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.table import get3, get9, put3, put9
+from legged_dynamics.spatial.trigonometry import sine_cosine
 
 # Columns of the (nb, N_BODY_STATE) workspace that the kernels of this layer share.
 ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY = 0, 9, 12, 15, 18, 21
@@ -56,7 +53,7 @@ def body_workspace(model: RobotModel) -> np.ndarray:
     return np.zeros((model.n_bodies, N_BODY_STATE))
 
 
-@kernel
+@lean_kernel
 def forward_kinematics(tree, q, v, a, base, bodies):
     """
     Fill pose and motion of every body from joint states and the base's motion.
@@ -64,46 +61,41 @@ def forward_kinematics(tree, q, v, a, base, bodies):
     ``base`` is (9,): angular velocity, angular acceleration, proper acceleration of the base.
     """
     topology, constants = tree.topology, tree.constants
-    store9(bodies[0], ROTATION, IDENTITY)
-    store3(bodies[0], POSITION, ZERO)
-    store3(bodies[0], OMEGA, load3(base, 0))
-    store3(bodies[0], ALPHA, load3(base, 3))
-    store3(bodies[0], ACCELERATION, load3(base, 6))
-    store3(bodies[0], VELOCITY, ZERO)
+    put9(bodies, 0, ROTATION, IDENTITY)
+    put3(bodies, 0, POSITION, ZERO)
+    put3(bodies, 0, OMEGA, load3(base, 0))
+    put3(bodies, 0, ALPHA, load3(base, 3))
+    put3(bodies, 0, ACCELERATION, load3(base, 6))
+    put3(bodies, 0, VELOCITY, ZERO)
     for i in range(1, topology.shape[0]):
-        body, parent, constant = bodies[i], bodies[topology[i, PARENT]], constants[i]
-        kind, iq, iv = topology[i, JOINT], topology[i, Q_START], topology[i, V_START]
-        R_parent = load9(parent, ROTATION)
-        w, alpha = load3(parent, OMEGA), load3(parent, ALPHA)
-        offset = rotate(R_parent, load3(constant, P_TREE))
-        R = compose(R_parent, load9(constant, R_TREE))
+        parent, kind = topology[i, PARENT], topology[i, JOINT]
+        iq, iv = topology[i, Q_START], topology[i, V_START]
+        R_parent = get9(bodies, parent, ROTATION)
+        w, alpha = get3(bodies, parent, OMEGA), get3(bodies, parent, ALPHA)
+        offset = rotate(R_parent, get3(constants, i, P_TREE))
+        R = compose(R_parent, get9(constants, i, R_TREE))
         z = z_axis(R)
         if kind == PRISMATIC:
             offset = add_scaled(offset, q[iq], z)
-        acceleration = add(load3(parent, ACCELERATION),
-                           add(cross(alpha, offset), cross(w, cross(w, offset))))
-        velocity = add(load3(parent, VELOCITY), cross(w, offset))
+        acceleration = acceleration_at(w, alpha, get3(bodies, parent, ACCELERATION), offset)
+        velocity = add(get3(bodies, parent, VELOCITY), cross(w, offset))
         if kind == REVOLUTE:
-            R = turn_about_z(R, math.sin(q[iq]), math.cos(q[iq]))
-            rate = scale(v[iv], z)
-            alpha = add(alpha, add_scaled(cross(w, rate), a[iv], z))
-            w = add(w, rate)
+            sine, cosine = sine_cosine(q[iq])
+            R = turn_about_z(R, sine, cosine)
+            w, alpha = turn(w, alpha, z, v[iv], a[iv])
         elif kind == PRISMATIC:
-            rate = scale(v[iv], z)
-            acceleration = add(acceleration,
-                               add_scaled(scale(2.0, cross(w, rate)), a[iv], z))
-            velocity = add(velocity, rate)
+            acceleration = slide(w, acceleration, z, v[iv], a[iv])
+            velocity = add_scaled(velocity, v[iv], z)
         else:
             R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
-            rate = rotate(R, load3(v, iv))
-            alpha = add(alpha, add(cross(w, rate), rotate(R, load3(a, iv))))
-            w = add(w, rate)
-        store9(body, ROTATION, R)
-        store3(body, POSITION, add(load3(parent, POSITION), offset))
-        store3(body, OMEGA, w)
-        store3(body, ALPHA, alpha)
-        store3(body, ACCELERATION, acceleration)
-        store3(body, VELOCITY, velocity)
+            w, alpha = turn(w, add(alpha, rotate(R, load3(a, iv))), rotate(R, load3(v, iv)),
+                            1.0, 0.0)
+        put9(bodies, i, ROTATION, R)
+        put3(bodies, i, POSITION, add(get3(bodies, parent, POSITION), offset))
+        put3(bodies, i, OMEGA, w)
+        put3(bodies, i, ALPHA, alpha)
+        put3(bodies, i, ACCELERATION, acceleration)
+        put3(bodies, i, VELOCITY, velocity)
 
 
 def frame_poses(model: RobotModel, position: np.ndarray,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.body_motion import inertial_wrench
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
     ALPHA,
@@ -30,8 +31,6 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import (
     ARMATURE,
     COM,
-    DAMPING,
-    FRICTION,
     INERTIA,
     JOINT,
     MASS,
@@ -43,47 +42,28 @@ from legged_dynamics.model.tree import (
     STIFFNESS,
     V_START,
 )
-from legged_dynamics.spatial.algebra import (
-    add,
-    cross,
-    dot,
-    load3,
-    load6,
-    load9,
-    rotate,
-    rotate_back,
-    scale,
-    store3,
-    subtract,
-    symmetric_times,
-    z_axis,
-)
-from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.table import get3, get9, put3
+from legged_dynamics.spatial.algebra import add, cross, dot, rotate_back, store3, subtract, z_axis
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.table import get3, get6, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: nobody knows its sign at rest.
 FRICTION_SPEED = 0.05
 
 
-@kernel
+@lean_kernel
 def inertial_wrenches(tree, bodies):
     """Pass 1: fill the wrench each body needs to move as it does, about its own origin."""
     constants = tree.constants
     for i in range(constants.shape[0]):
-        body, constant = bodies[i], constants[i]
-        R = load9(body, ROTATION)
-        w, alpha = load3(body, OMEGA), load3(body, ALPHA)
-        com = rotate(R, load3(constant, COM))
-        at_com = add(load3(body, ACCELERATION), add(cross(alpha, com), cross(w, cross(w, com))))
-        force = scale(constant[MASS], at_com)
-        inertia, w_body = load6(constant, INERTIA), rotate_back(R, w)
-        moment = add(symmetric_times(inertia, rotate_back(R, alpha)),
-                     cross(w_body, symmetric_times(inertia, w_body)))
-        store3(body, FORCE, force)
-        store3(body, MOMENT, add(rotate(R, moment), cross(com, force)))
+        force, moment = inertial_wrench(
+            constants[i, MASS], get3(constants, i, COM), get6(constants, i, INERTIA),
+            get9(bodies, i, ROTATION), get3(bodies, i, OMEGA), get3(bodies, i, ALPHA),
+            get3(bodies, i, ACCELERATION))
+        put3(bodies, i, FORCE, force)
+        put3(bodies, i, MOMENT, moment)
 
 
-@kernel
+@lean_kernel
 def joint_efforts(tree, bodies, tau):
     """
     Pass 2: gather wrenches from the tips to the base and project them on the joints.
@@ -107,24 +87,23 @@ def joint_efforts(tree, bodies, tau):
              add(get3(bodies, parent, MOMENT), add(moment, cross(arm, force))))
 
 
-@kernel
+@lean_kernel
 def add_joint_physics(tree, q, v, a, tau):
     """Add what the joint itself takes: rotor inertia, friction and springs."""
     topology, constants = tree.topology, tree.constants
     for i in range(1, topology.shape[0]):
         iq, iv = topology[i, Q_START], topology[i, V_START]
-        if topology[i, JOINT] == SPHERICAL:
-            for k in range(3):
-                tau[iv + k] += (constants[i, ARMATURE] * a[iv + k]
-                                + constants[i, DAMPING] * v[iv + k])
-        else:
-            tau[iv] += (constants[i, ARMATURE] * a[iv] + constants[i, DAMPING] * v[iv]
-                        + constants[i, STIFFNESS] * (q[iq] - constants[i, REST]))
-            if constants[i, FRICTION] != 0.0:
-                tau[iv] += constants[i, FRICTION] * math.tanh(v[iv] / FRICTION_SPEED)
+        spherical = topology[i, JOINT] == SPHERICAL
+        armature, damping, friction = get3(constants, i, ARMATURE)
+        for k in range(iv, iv + 3 if spherical else iv + 1):
+            tau[k] += armature * a[k] + damping * v[k]
+        if not spherical:
+            tau[iv] += constants[i, STIFFNESS] * (q[iq] - constants[i, REST])
+            if friction != 0.0:
+                tau[iv] += friction * math.tanh(v[iv] / FRICTION_SPEED)
 
 
-@kernel
+@lean_kernel
 def newton_euler(tree, q, v, a, base, bodies, tau):
     """Inverse dynamics as one kernel; see :func:`inverse_dynamics`."""
     forward_kinematics(tree, q, v, a, base, bodies)

@@ -19,7 +19,7 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.model.tree import COM, INERTIA
 from legged_dynamics.model.tree import MASS as TREE_MASS
 from legged_dynamics.spatial.algebra import add, cross, rotate, scale, symmetric_times
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.symmetric import about_origin, rotate_symmetric
 from legged_dynamics.spatial.table import get3, get6, get9, put3, put6
 
@@ -29,7 +29,7 @@ MASS, FIRST_MOMENT, SECOND_MOMENT = N_BODY_STATE, N_BODY_STATE + 1, N_BODY_STATE
 N_RIGID_BODY = N_BODY_STATE + 10
 
 
-@kernel
+@lean_kernel
 def place_inertias(tree, bodies):
     """Fill every body's inertia, given its rotation."""
     constants = tree.constants
@@ -42,7 +42,7 @@ def place_inertias(tree, bodies):
         put6(bodies, i, SECOND_MOMENT, about_origin(inertia, mass, com))
 
 
-@kernel
+@lean_kernel
 def place_inertial_wrenches(bodies):
     """Fill the wrench each body takes to move as it does, ``I a + v x* I v``."""
     for i in range(bodies.shape[0]):

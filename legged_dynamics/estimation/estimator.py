@@ -16,13 +16,13 @@ from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, Res
 from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import equation_noise
+from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
-from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import SPHERICAL
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -65,7 +65,7 @@ class GroundReactionEstimator:
         self.settings = settings
         self.config = config
         self.model = config.apply_to(model)
-        _check(self.model, config)
+        check_floating_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
         self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1)
@@ -263,18 +263,6 @@ def compile_kernels() -> None:
     estimator = GroundReactionEstimator(model,
                                         RobotConfig.from_parameters({'robot.feet': ['foot']}))
     estimator.update(Measurement(0, np.zeros(1), np.zeros(1)))
-
-
-def _check(model: RobotModel, config: RobotConfig) -> None:
-    if not config.feet:
-        raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
-                                 f'links are: {", ".join(model.frames)}')
-    if not model.floating:
-        raise ConfigurationError('expected a model with a floating base, got a fixed one; read '
-                                 "the URDF with base='floating'")
-    if (model.tree.topology[1:, 1] == SPHERICAL).any():
-        raise ConfigurationError('expected joints of one degree of freedom: joint_states carries '
-                                 'one position a joint, and the model has a spherical one')
 
 
 _MODES = {mode.value: mode for mode in Mode}

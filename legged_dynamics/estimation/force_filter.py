@@ -66,7 +66,7 @@ def filtered(memory, at, x, coefficients, ready):
 
 
 @kernel
-def write_wrenches(feet, layout, states, w, out, start):
+def write_wrenches(feet, states, w, out, start):
     """Move contact coordinates to wrenches in base axes about each foot's origin."""
     for i in range(feet.index.shape[0]):
         c = feet.index[i, START]

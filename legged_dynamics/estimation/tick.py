@@ -252,7 +252,7 @@ def tick(layouts, settings_table, integers, floats, out):
     mark_observable(feet, layout, settings, nc, out)
 
     # 7 Filter.
-    write_wrenches(feet, layout, states, w, out, layout.raw_wrench)
+    write_wrenches(feet, states, w, out, layout.raw_wrench)
     filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
     for j in range(nj):
         out[layout.joint_acceleration + j] = accel[j]

@@ -5,6 +5,7 @@ from legged_dynamics.force_map.affine import ForceMap
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, Redundancy
 from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
+from legged_dynamics.force_map.foot_reach import FootReach, foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.inversion import (
     Reach,
@@ -26,9 +27,14 @@ from legged_dynamics.force_map.quadratic_program import (
     solve_quadratic_program,
 )
 from legged_dynamics.force_map.stance import Stance, standing_on
+from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
+from legged_dynamics.force_map.standing_command import AskedForce, StandingCommand
+from legged_dynamics.force_map.standing_control import StandingForceController
 
-__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap', 'ForceEllipsoid',
-           'ForceMap', 'ForcePolytope', 'FrictionCone', 'LoadShares', 'Outcome',
-           'QuadraticSolution', 'Reach', 'Redundancy', 'Stance', 'TorqueProgram', 'TorqueSolution',
-           'contact_inequalities', 'damped_torques', 'force_ellipsoid', 'force_polytope',
-           'share_load', 'solve_quadratic_program', 'stacked_inequalities', 'standing_on']
+__all__ = ['AskedForce', 'ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap',
+           'FootReach', 'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone',
+           'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy', 'Stance',
+           'StanceDynamics', 'StanceTerms', 'StandingCommand', 'StandingForceController',
+           'TorqueProgram', 'TorqueSolution', 'contact_inequalities', 'damped_torques',
+           'foot_reach', 'force_ellipsoid', 'force_polytope', 'leg_columns', 'share_load',
+           'solve_quadratic_program', 'stacked_inequalities', 'standing_on']

@@ -16,9 +16,12 @@ This is a property of the robot and not of its coordinates; gimbal lock is the o
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from legged_dynamics.exceptions import UnknownNameError
 
 # Singular values below this fraction of the largest are zero.
 RANK_TOLERANCE = 1e-10
@@ -27,6 +30,7 @@ RANK_TOLERANCE = 1e-10
 class AffineMap:
     """What any ``f = offset + matrix @ torque`` can tell; :class:`ForceMap` is the plain one."""
 
+    __slots__ = ()
     offset: np.ndarray
     matrix: np.ndarray
     columns: tuple[str, ...]
@@ -34,6 +38,31 @@ class AffineMap:
     def force(self, torque: np.ndarray) -> np.ndarray:
         """Return the (r,) ground forces [N] that (m,) torques [N m] cause."""
         return self.offset + self.matrix @ np.asarray(torque, float)
+
+    def by(self, columns: Sequence[str], torque: np.ndarray) -> ForceMap:
+        """
+        Return the map by some of the torques, the others being held.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The torques that are free, in the order of the columns wanted.
+        torque : (m,) array [N m or N]
+            All torques; of those that are free the values do not matter.
+
+        Raises
+        ------
+        UnknownNameError
+            When the map has no such column.
+
+        """
+        for name in columns:
+            if name not in self.columns:
+                raise UnknownNameError('column of the map', name, self.columns)
+        free = [self.columns.index(name) for name in columns]
+        held = np.array(torque, float)
+        held[free] = 0.0
+        return ForceMap(self.force(held), self.matrix[:, free], tuple(columns))
 
     @property
     def singular_values(self) -> np.ndarray:

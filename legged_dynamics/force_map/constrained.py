@@ -21,9 +21,9 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.columns import column_names, velocity_rows
 from legged_dynamics.force_map.contact_dynamics import (
     N_VECTORS,
+    N_WORLD,
     NOT_FINITE,
     NOT_POSITIVE,
-    REDUNDANT,
     WORLD,
     Q,
     V,
@@ -35,6 +35,7 @@ from legged_dynamics.force_map.contact_force_map import ContactForceMap, Contact
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY
+from legged_dynamics.spatial.jit import as_python
 
 # The proximal term of a redundant contact set, as a fraction of the largest eigenvalue of G.
 PROXIMAL = 1e-7
@@ -85,7 +86,8 @@ class ConstrainedForceMap:
         self.columns = column_names(model, bodies)
         self.velocity_rows = velocity_rows(model, bodies)
         self._all = (True,) * len(self.feet)
-        self._workspaces = {self._all: _Workspace(self, self._all)}
+        self._full = _Workspace(self, self._all)
+        self._workspaces = {self._all: self._full}
 
     def compute(self, position: np.ndarray, velocity: np.ndarray, *,
                 angular_velocity: np.ndarray | None = None, R_WB: np.ndarray | None = None,
@@ -124,34 +126,40 @@ class ConstrainedForceMap:
             When a link with an external wrench is not in the model.
 
         """
-        work = self._workspace(in_contact)
+        work = self._full if in_contact is None else self._workspace(in_contact)
         w = _STILL if angular_velocity is None else angular_velocity
         R = _LEVEL if R_WB is None else R_WB
+        q_view, v_view, w_view, R_view = work.inputs
         try:
-            work.q[:], work.v[:], work.w[:], work.R[:] = position, velocity, w, R.ravel()
+            q_view[:] = position        # type: ignore[call-overload]
+            v_view[:] = velocity        # type: ignore[call-overload]
+            w_view[:] = w               # type: ignore[call-overload]
+            R_view[:] = R.ravel()       # type: ignore[call-overload]
         except (TypeError, ValueError, AttributeError):
-            fill(work.q, position, 'joint positions')
-            fill(work.v, velocity, 'joint velocities')
-            fill(work.w, w, "rates of the base's rotation")
-            fill(work.R, R, 'elements of R_WB')
-        tilted = gravity is not _DOWN or ground_normal is not UP
-        if tilted or work.tilted:
+            fill(q_view, position, 'joint positions')
+            fill(v_view, velocity, 'joint velocities')
+            fill(w_view, w, "rates of the base's rotation")
+            fill(R_view, R, 'elements of R_WB')
+        if gravity is not _DOWN or ground_normal is not UP or work.tilted:
             fill(work.gravity, gravity, 'components of gravity')
             fill(work.normal, ground_normal, 'components of the ground normal')
-            work.tilted = tilted
+            work.tilted = gravity is not _DOWN or ground_normal is not UP
         if external or work.loaded:
             body_wrenches(self.model, external, work.scratch.external[:, :6])
             work.loaded = bool(external)
-        outcome = contact_dynamics(*work.arguments)
+        integers, floats = work.arguments
+        outcome = contact_dynamics(integers, floats)
+        if not outcome:
+            return ContactForceMap(work.layout, work.rows.copy(), None)
         if outcome == NOT_FINITE:
-            _refuse(self.model, position, velocity, work.scratch.vectors[WORLD, :18])
+            _refuse(self.model, position, velocity, work.scratch.vectors[WORLD, :N_WORLD])
         if outcome == NOT_POSITIVE:
             raise MeasurementError('the mass matrix is singular in this pose: a part that moves '
                                    'has neither mass nor inertia')
-        return work.result(outcome == REDUNDANT)
+        return work.redundant_result()
 
-    def _workspace(self, in_contact: Sequence[bool] | None) -> _Workspace:
-        on = self._all if in_contact is None else tuple(map(bool, in_contact))
+    def _workspace(self, in_contact: Sequence[bool]) -> _Workspace:
+        on = tuple(map(bool, in_contact))
         work = self._workspaces.get(on)
         if work is None:
             if len(on) != len(self.feet):
@@ -172,25 +180,23 @@ class _Workspace:
             tuple(slice(int(start), int(start + size))
                   for start, size in table.index[:, [START, SIZE]]))
         n_base, na = 6 if model.floating else 0, len(owner.columns)
-        self.arguments = allocate(model.nq, (model.n_bodies, n_base, model.nv, len(feet),
-                                             table.size, na))
-        s = self.scratch = unpack(*self.arguments)
+        self.arguments = allocate((model.nq, model.n_bodies, n_base, model.nv, len(feet),
+                                   table.size, na))
+        s = self.scratch = as_python(unpack)(*self.arguments)
         s.tree.topology[:, :N_TOPOLOGY], s.tree.constants[:, :N_CONSTANTS] = model.tree
         s.feet.index[:, :N_INDEX], s.feet.geometry[:, :N_GEOMETRY] = table
         s.ends[:] = branch_ends(model)
         s.actuated[:] = owner.velocity_rows + n_base
         world = s.vectors[WORLD]
-        self.q, self.v, self.w, self.R, self.gravity, self.normal = input_views(
+        *self.inputs, self.gravity, self.normal = input_views(
             s.vectors[Q, :model.nq], s.vectors[V, :model.nv], world[:3], world[3:12],
             world[12:15], world[15:18])
         start = N_VECTORS + 2 * model.n_bodies + len(feet)
         self.rows = self.arguments[1][start:start + table.size + len(feet)]
         self.loaded, self.tilted = False, True     # so that the first call fills all
 
-    def result(self, redundant: bool) -> ContactForceMap:
+    def redundant_result(self) -> ContactForceMap:
         data = self.rows.copy()
-        if not redundant:
-            return ContactForceMap(self.layout, data, None)
         nc, na = self.layout.n_rows, len(self.layout.columns)
         solution, redundancy = _proximal_solution(data[:nc, :na + 1],
                                                   data[:nc, na + 1:na + 1 + nc])

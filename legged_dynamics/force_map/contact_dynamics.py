@@ -9,8 +9,8 @@ Feet that stay where they are, ``J a + Jdot v = a_c``, and the equations of moti
     G = J M^-1 J^T,    lambda = l_0 + D tau,
     D = -G^-1 J M^-1 B,    l_0 = G^-1 (J M^-1 (h - Q_ext) - Jdot v + a_c).
 
-With ``M = L^T D L`` and ``K = L^-T [B, h - Q_ext, J^T]`` all products are one: ``Y^T D^-1 K``
-for the last block Y of K holds ``J M^-1 B``, ``J M^-1 (h - Q_ext)`` and G side by side.
+With ``M = L^T D L`` and ``K = L^-T [-B, h - Q_ext, J^T]`` all products are one: ``Y^T D^-1 K``
+for the last block Y of K holds ``-J M^-1 B``, ``J M^-1 (h - Q_ext)`` and G side by side.
 
 Accelerations are *proper* ones (less gravity), so a foot at rest has ``a_c = -g`` and gravity
 appears nowhere else, unless the base is fixed, when it is in h and in ``Jdot v`` as well.
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.branch_elimination import eliminate_branches
+from legged_dynamics.dynamics.branch_elimination import eliminate_branches, substitute
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.contact_bias import contact_bias
 from legged_dynamics.dynamics.external import relieve_bodies
@@ -44,7 +44,7 @@ from legged_dynamics.dynamics.rigid_body import (
 )
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.spatial.algebra import rotate_back, scale
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.table import get3, get9, put3
 
 # A pivot of G below this fraction of its diagonal means that the contacts are redundant.
@@ -52,15 +52,16 @@ PIVOT_TOLERANCE = 1e-10
 # What the kernel returns.
 SOLVED, REDUNDANT, NOT_FINITE, NOT_POSITIVE = 0, 1, 2, 3
 
-# The table of integers: a row of sizes, then a row a body and a row a foot, then two rows, for the
-# ends of branches and for the rows of M that have a motor.
-N_BODIES, N_BASE, N_VELOCITIES, N_FEET, N_CONTACTS, N_COLUMNS = range(6)
-N_SIZES = 6
+# The table of integers: a row of sizes, then a row a body and a row a foot, then three rows: the
+# ends of branches, the rows of M that have a motor, and the ends of branches of G, of which it has
+# none.
+N_POSITIONS, N_BODIES, N_BASE, N_VELOCITIES, N_FEET, N_CONTACTS, N_COLUMNS = range(7)
+N_SIZES = 7
 # Rows of the table of floats that are vectors: joint positions; velocities; angular velocity of
 # the base in base axes, R_WB, gravity and the ground's normal in world axes; and, not inputs, the
-# base's motion, joint accelerations of zero, the contacts' acceleration, Jdot v, diagonal of G.
-Q, V, WORLD, BASE, STILL, TARGET, BIAS, DIAGONAL = range(8)
-N_VECTORS = 8
+# base's motion, joint accelerations of zero, the contacts' acceleration, Jdot v.
+Q, V, WORLD, BASE, STILL, TARGET, BIAS = range(7)
+N_VECTORS, N_WORLD = 7, 18
 
 
 class Scratch(NamedTuple):
@@ -79,6 +80,8 @@ class Scratch(NamedTuple):
         See :func:`~legged_dynamics.dynamics.branch_elimination.branch_ends`.
     actuated : (na,) int array
         Row of the mass matrix of each column of the map.
+    no_branches : (nc,) int array
+        The number nc.
     vectors : (N_VECTORS, .) array
         At the rows this module names.
     external : (nb, 6) array
@@ -90,7 +93,7 @@ class Scratch(NamedTuple):
     bodies : (nb, N_RIGID_BODY) array
         At the columns of dynamics.kinematics and dynamics.rigid_body.
     K : (n, na + 1 + nc + n) array
-        [B, h - Q_ext, J^T, M], and what elimination makes of them.
+        [-B, h - Q_ext, J^T, M], and what elimination makes of them.
 
     """
 
@@ -98,6 +101,7 @@ class Scratch(NamedTuple):
     feet: FeetTable
     ends: np.ndarray
     actuated: np.ndarray
+    no_branches: np.ndarray
     vectors: np.ndarray
     external: np.ndarray
     system: np.ndarray
@@ -106,7 +110,7 @@ class Scratch(NamedTuple):
     K: np.ndarray
 
 
-@kernel
+@lean_kernel
 def unpack(integers, floats):
     """Cut the two tables into their parts: two arguments to the kernel and not twenty."""
     nb, nf, nc = integers[0, N_BODIES], integers[0, N_FEET], integers[0, N_CONTACTS]
@@ -123,21 +127,24 @@ def unpack(integers, floats):
     return Scratch(Tree(integers[1:feet], floats[constants:geometry]),
                    FeetTable(integers[feet:ends], floats[geometry:system]),
                    integers[ends, :n], integers[ends + 1, :integers[0, N_COLUMNS]],
+                   integers[ends + 2, :nc],
                    floats[:N_VECTORS], floats[external:constants], floats[system:states],
                    floats[states:bodies], floats[bodies:K], floats[K:K + n])
 
 
-def allocate(nq: int, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+def allocate(sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the two tables that :func:`unpack` cuts up, zero but for the sizes."""
-    nb, n_base, nv, nf, nc, na = sizes
+    nq, nb, n_base, nv, nf, nc, na = sizes
     n = n_base + nv
-    integers = np.zeros((1 + nb + nf + 2, max(N_SIZES, N_TOPOLOGY, N_INDEX, n, na)), np.int64)
+    integers = np.zeros((1 + nb + nf + 3, max(N_SIZES, N_TOPOLOGY, N_INDEX, n, na, nc)), np.int64)
     integers[0, :N_SIZES] = sizes
+    integers[-1, :nc] = nc
     rows = N_VECTORS + 3 * nb + 2 * nf + nc + n
-    return integers, np.zeros((rows, max(nq, 18, na + 1 + nc + n, N_RIGID_BODY, N_CONSTANTS)))
+    return integers, np.zeros((rows, max(nq, N_WORLD, na + 1 + nc + n, N_RIGID_BODY,
+                                         N_CONSTANTS)))
 
 
-@kernel
+@lean_kernel
 def set_contact_motion(feet, vectors, floating):
     """Write where up is for whom, and what acceleration a foot at rest has: that of -g."""
     R_WB = get9(vectors, WORLD, 3)
@@ -148,7 +155,7 @@ def set_contact_motion(feet, vectors, floating):
         put3(vectors, TARGET, feet.index[i, START], up)
 
 
-@kernel
+@lean_kernel
 def equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     """Fill M, and the column h - Q_ext of K."""
     q, v, still = vectors[Q], vectors[V], vectors[STILL]
@@ -164,7 +171,7 @@ def equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     fill_mass_matrix(tree, bodies, n_base, M)
 
 
-@kernel
+@lean_kernel
 def gather_products(K, n_right, width, system):
     """
     Fill ``system = Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``.
@@ -190,75 +197,30 @@ def gather_products(K, n_right, width, system):
                 system[i, j] += x * K[k, j]
 
 
-@kernel
-def solve_system(system, n_right, pivots):
-    """
-    Replace X in ``system = [X, G]`` by ``G^-1 X``, by elimination, three rows at a time.
-
-    ``pivots`` holds the diagonal of G, and then reciprocals of the pivots.
-
-    Returns
-    -------
-    bool
-        False when a pivot is next to nothing: G is singular, and the system unusable.
-
-    """
-    nc, width = system.shape[0], n_right + system.shape[0]
-    for k in range(nc):
-        for i in range(0, k - 2, 3):
-            c = n_right + i
-            x = system[k, c] * pivots[i]
-            y = (system[k, c + 1] - x * system[i, c + 1]) * pivots[i + 1]
-            z = (system[k, c + 2] - x * system[i, c + 2]
-                 - y * system[i + 1, c + 2]) * pivots[i + 2]
-            for j in range(width):
-                system[k, j] -= x * system[i, j] + y * system[i + 1, j] + z * system[i + 2, j]
-        for i in range(k - k % 3, k):
-            x = system[k, n_right + i] * pivots[i]
-            for j in range(width):
-                system[k, j] -= x * system[i, j]
-        if not system[k, n_right + k] > PIVOT_TOLERANCE * pivots[k]:
-            return False
-        pivots[k] = 1.0 / system[k, n_right + k]
-    for k in range(nc - 1, -1, -1):
-        rest = nc - 1 - k
-        for i in range(k + 1, nc - rest % 3, 3):
-            c = n_right + i
-            x, y, z = system[k, c], system[k, c + 1], system[k, c + 2]
-            for j in range(n_right):
-                system[k, j] -= x * system[i, j] + y * system[i + 1, j] + z * system[i + 2, j]
-        for i in range(nc - rest % 3, nc):
-            x = system[k, n_right + i]
-            for j in range(n_right):
-                system[k, j] -= x * system[i, j]
-        for j in range(n_right):
-            system[k, j] *= pivots[k]
-    return True
-
-
-@kernel
+@lean_kernel
 def fill_system(K, n_right, width, vectors, system):
     """Fill ``system = [X, G]``, X being the right-hand sides of D and l_0."""
     gather_products(K, n_right, width, system)
-    last = n_right - 1
     for i in range(system.shape[0]):
-        for j in range(last):
-            system[i, j] *= -1.0
-        system[i, last] += vectors[TARGET, i] - vectors[BIAS, i]
-        vectors[DIAGONAL, i] = system[i, n_right + i]
+        system[i, n_right - 1] += vectors[TARGET, i] - vectors[BIAS, i]
 
 
-@kernel
-def finite(table, start, stop, columns):
-    """Return whether the first columns of some rows are all finite."""
-    for i in range(start, stop):
-        for k in range(columns):
-            if not math.isfinite(table[i, k]):
-                return False
+@lean_kernel
+def finite_input(vectors, nq, nv):
+    """Return whether all inputs are finite but external wrenches, which are checked when taken."""
+    for k in range(nq):
+        if not math.isfinite(vectors[Q, k]):
+            return False
+    for k in range(nv):
+        if not math.isfinite(vectors[V, k]):
+            return False
+    for k in range(N_WORLD):
+        if not math.isfinite(vectors[WORLD, k]):
+            return False
     return True
 
 
-@kernel
+@lean_kernel
 def contact_dynamics(integers, floats):
     """Fill ``system`` with [D, l_0]; when redundant, with what they are to be solved from."""
     s = unpack(integers, floats)
@@ -266,8 +228,7 @@ def contact_dynamics(integers, floats):
     K, system = s.K, s.system
     n_base, nc, na = integers[0, N_BASE], integers[0, N_CONTACTS], integers[0, N_COLUMNS]
     n_right, width = na + 1, na + 1 + nc
-    if not (finite(vectors, Q, WORLD + 1, vectors.shape[1])
-            and finite(s.external, 0, s.external.shape[0], 6)):
+    if not finite_input(vectors, integers[0, N_POSITIONS], integers[0, N_VELOCITIES]):
         return NOT_FINITE
     normal = rotate_back(get9(vectors, WORLD, 3), get3(vectors, WORLD, 15))
     set_contact_motion(feet, vectors, n_base == 6)
@@ -279,11 +240,12 @@ def contact_dynamics(integers, floats):
         contact_map(feet, states, K[:6, n_right:])
     contact_jacobians(tree, feet, bodies, states, K[n_base:, n_right:].T)
     for c in range(na):
-        K[s.actuated[c], c] = 1.0
-    if not eliminate_branches(K, s.ends, width):
+        K[s.actuated[c], c] = -1.0
+    if not eliminate_branches(K, s.ends, width, 0.0):
         return NOT_POSITIVE
     fill_system(K, n_right, width, vectors, system)
-    if not solve_system(system, n_right, vectors[DIAGONAL]):
+    if not eliminate_branches(system, s.no_branches, n_right, PIVOT_TOLERANCE):
         fill_system(K, n_right, width, vectors, system)
         return REDUNDANT
+    substitute(system, n_right)
     return SOLVED

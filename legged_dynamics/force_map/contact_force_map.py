@@ -3,7 +3,7 @@
 """ContactForceMap: ground forces under several feet as a function of torques."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -60,7 +60,6 @@ class Redundancy:
     proximal: float
 
 
-@dataclass(frozen=True, eq=False)
 class ContactForceMap(AffineMap):
     """
     Ground forces on all feet in contact, by torques: ``lambda = offset + matrix @ torque``.
@@ -80,9 +79,13 @@ class ContactForceMap(AffineMap):
 
     """
 
-    layout: ContactLayout
-    data: np.ndarray
-    redundancy: Redundancy | None
+    __slots__ = ('data', 'layout', 'redundancy')
+
+    # By hand: a frozen dataclass takes four times as long to make, at each step of control.
+    def __init__(self, layout: ContactLayout, data: np.ndarray, redundancy: Redundancy | None):
+        self.layout = layout
+        self.data = data
+        self.redundancy = redundancy
 
     @property
     def columns(self) -> tuple[str, ...]:       # type: ignore[override]
@@ -148,4 +151,4 @@ class ContactForceMap(AffineMap):
         data, n_rows = self.data.copy(), self.layout.n_rows
         blocks = data[:n_rows].reshape(-1, 3, data.shape[1])
         data[:n_rows] = (np.asarray(R, float) @ blocks).reshape(n_rows, -1)
-        return replace(self, data=data)
+        return ContactForceMap(self.layout, data, self.redundancy)

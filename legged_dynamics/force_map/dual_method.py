@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel, part
 
 # Relative size below which a constraint is met, or a direction is a sum of others.
 TOLERANCE = 1e-10
 SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
 
 
-@kernel
+@part
 def project(rows, active, k, p, gram, r, z):
     """
     Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
@@ -52,7 +50,7 @@ def project(rows, active, k, p, gram, r, z):
     return left
 
 
-@kernel
+@part
 def start_from(rows, d, y, active, k, n_equal, gram, u):
     """
     Solve for the active rows, letting go of those that pull; return how many are left.
@@ -63,6 +61,8 @@ def start_from(rows, d, y, active, k, n_equal, gram, u):
     while True:
         kept = 0
         for i in range(k):      # rows that are sums of those before them are dropped
+            if kept == n:       # rounding may hide that the others are
+                break
             for j in range(kept + 1):
                 other = active[i] if j == kept else active[j]
                 s = 0.0
@@ -101,7 +101,7 @@ def start_from(rows, d, y, active, k, n_equal, gram, u):
     return k
 
 
-@kernel
+@part
 def equalities_hold(rows, d, size, n_equal, y):
     """Return whether equalities that are sums of others agree with them."""
     for i in range(n_equal):
@@ -113,7 +113,7 @@ def equalities_hold(rows, d, size, n_equal, y):
     return True
 
 
-@kernel
+@part
 def most_violated(rows, d, size, y, active, k):
     """Return the constraint violated most for its size, and its value; -1 when all are met."""
     found, worst, value = -1, -TOLERANCE, 0.0
@@ -130,7 +130,7 @@ def most_violated(rows, d, size, y, active, k):
     return found, value
 
 
-@kernel
+@part
 def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z):
     """Take up violated constraints until none is; return status, active rows and steps."""
     n, steps = rows.shape[1], 0
@@ -153,7 +153,7 @@ def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z):
             free = k < n and left > TOLERANCE * whole
             full = -slack / left if free else math.inf
             t = min(partial, full)
-            if t == math.inf:
+            if not t < math.inf:        # NaN as well
                 return INFEASIBLE, k, steps
             if free:
                 for c in range(n):
@@ -172,13 +172,18 @@ def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z):
     return ITERATION_LIMIT, k, steps
 
 
-@kernel
-def dual_method(factor, g, C, d, n_equal, active, k, u, x, limit):
-    """Solve the program; ``factor`` holds H and becomes its factor. Return status, k, steps."""
+@lean_kernel
+def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
+    """
+    Solve the program; return status, number of active constraints and steps.
+
+    ``factor`` holds H and becomes its factor; the last three are room, of shapes (m, n),
+    (n + 1, n + 1) and (3, max(m, n + 1)).
+    """
     n, m = len(g), len(d)
     if not factorize(factor, n):
         return NOT_CONVEX, 0, 0
-    rows, size = np.zeros((m, n)), np.zeros(m)
+    size, r, z = vectors[0, :m], vectors[1, :n + 1], vectors[2, :n]
     # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
     for i in range(m):
         for c in range(n):
@@ -200,7 +205,6 @@ def dual_method(factor, g, C, d, n_equal, active, k, u, x, limit):
         for c in range(n):
             whole += rows[i, c] * rows[i, c]
         size[i] = abs(d[i]) + math.sqrt(whole * length) + 1e-300
-    gram, r, z = np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros(n)
     k = start_from(rows, d, y, active, k, n_equal, gram, u)
     status, steps = INFEASIBLE, 0
     if equalities_hold(rows, d, size, n_equal, y):
@@ -211,3 +215,38 @@ def dual_method(factor, g, C, d, n_equal, active, k, u, x, limit):
             s -= factor[j, c] * x[j]
         x[c] = s * factor[c, c]
     return status, k, steps
+
+
+@lean_kernel
+def optimality(H, g, C, d, n_equal, x, u):
+    """
+    Return the largest violation of the optimality conditions, relative to their terms.
+
+    Stationarity ``|H x + g - C^T u|``, constraints ``d - C x``, and sign and complementarity of
+    the (m,) multipliers u.
+    """
+    n, m = x.shape[0], d.shape[0]
+    worst, terms, largest = 0.0, 1e-300, 1e-300
+    for j in range(n):
+        s, size = g[j], abs(g[j])
+        for c in range(n):
+            s += H[j, c] * x[c]
+            size += abs(H[j, c] * x[c])
+        for i in range(m):
+            if u[i] != 0.0:
+                s -= C[i, j] * u[i]
+                size += abs(C[i, j] * u[i])
+        worst, terms = max(worst, abs(s)), max(terms, size)
+    worst /= terms
+    for i in range(m):
+        largest = max(largest, abs(u[i]))
+    for i in range(m):
+        slack, size = -d[i], abs(d[i]) + 1e-300
+        for c in range(n):
+            slack += C[i, c] * x[c]
+            size += abs(C[i, c] * x[c])
+        slack, own = slack / size, u[i] / largest
+        worst = max(worst, abs(slack) if i < n_equal else -slack, abs(own * slack))
+        if i >= n_equal:
+            worst = max(worst, -own)
+    return worst

@@ -39,11 +39,11 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     symmetric_times,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.table import get3, get6, get9, put3
 
 
-@kernel
+@lean_kernel
 def propagate_map(tree, bodies, phi, D):
     """
     Pass 3, outwards: a column of D for each joint velocity; Phi of each body along the way.
@@ -79,7 +79,7 @@ def propagate_map(tree, bodies, phi, D):
             put3(phi, i, 6 * k + 3, on_moment)
 
 
-@kernel
+@lean_kernel
 def foot_chain(topology, constants, memory, nq, nv, start):
     """
     Fill D and k_0 behind the articulated body's memory; False when an input is not finite.

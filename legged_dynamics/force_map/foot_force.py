@@ -20,6 +20,7 @@ from legged_dynamics.force_map.columns import column_names, velocity_rows
 from legged_dynamics.force_map.foot_chain import foot_chain
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL
+from legged_dynamics.spatial.jit import as_python
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ class FootForceMap:
         nb, nq, nv = model.n_bodies, model.nq, model.nv
         start = scratch_size(nb, nq, nv)
         memory = np.zeros(start + 6 * nv + 6 + 36 * nb)
-        self._s = carve(memory, nb, nq, nv)
+        self._s = as_python(carve)(memory, nb, nq, nv)
         self._inputs = input_views(self._s.q, self._s.v, self._s.effort, self._s.base[6:])
         self._D = memory[start:start + 6 * nv].reshape(6, nv)
         self._k = memory[start + 6 * nv:start + 6 * nv + 6]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.affine import AffineMap
@@ -161,6 +160,7 @@ def polytope_of(points: np.ndarray) -> ForcePolytope:
     if dimension == 1:
         ends = [int(np.argmin(local)), int(np.argmax(local))]
         return ForcePolytope(points[ends], none, 1)
+    from scipy.spatial import ConvexHull  # slow to import, and few need it
     hull = ConvexHull(local)
     place = {int(old): new for new, old in enumerate(hull.vertices)}
     if dimension == 2:

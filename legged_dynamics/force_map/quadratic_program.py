@@ -21,7 +21,8 @@ from legged_dynamics.force_map.dual_method import (
     ITERATION_LIMIT,
     NOT_CONVEX,
     SOLVED,
-    dual_method,
+    dual_method_within,
+    optimality,
 )
 
 
@@ -114,27 +115,13 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
     guess = dict.fromkeys(int(i) for i in warm_start)
     start = [*range(n_equalities), *(i for i in guess if n_equalities <= i < m)]
     active[:len(start)] = start
-    status, k, steps = dual_method(H.copy(), g, C, d, n_equalities, active, len(start), u, x,
-                                   iteration_limit)
+    status, k, steps = dual_method_within(
+        H.copy(), g, C, d, n_equalities, active, len(start), u, x, iteration_limit,
+        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((3, max(m, n + 1))))
     if status == NOT_CONVEX:
         raise ConfigurationError('expected a positive definite H; add a small multiple of the '
                                  'identity to it')
     multipliers = np.zeros(m)
     multipliers[active[:k]] = u[:k]
     return QuadraticSolution(x, multipliers, tuple(int(i) for i in active[:k]), _OUTCOMES[status],
-                             steps, _kkt_residual(H, g, C, d, n_equalities, x, multipliers))
-
-
-def _kkt_residual(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.ndarray, n_equal: int,
-                  x: np.ndarray, u: np.ndarray) -> float:
-    terms = np.abs(H) @ np.abs(x) + np.abs(g) + np.abs(C).T @ np.abs(u)
-    stationarity = np.abs(H @ x + g - C.T @ u).max() / max(terms.max(), 1e-300)
-    if not len(d):
-        return float(stationarity)
-    slack = (C @ x - d) / np.maximum(np.abs(C) @ np.abs(x) + np.abs(d), 1e-300)
-    violation = np.maximum(-slack, 0.0)
-    violation[:n_equal] = np.abs(slack[:n_equal])
-    relative_u = u / max(np.abs(u).max(), 1e-300)
-    wrong_sign = np.maximum(-relative_u[n_equal:], 0.0)
-    return float(max(stationarity, violation.max(), wrong_sign.max(initial=0.0),
-                     np.abs(relative_u * slack).max()))
+                             steps, optimality(H, g, C, d, n_equalities, x, multipliers))

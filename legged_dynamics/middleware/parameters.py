@@ -248,8 +248,23 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
 
 
 def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
-                    values: dict[str, Any]) -> None:
-    """Keep ``values`` up to date with changes at run time, refusing those out of range."""
+                    values: dict[str, Any],
+                    accept: Callable[[dict[str, Any]], None] | None = None) -> None:
+    """
+    Keep ``values`` up to date with changes at run time, refusing those out of range.
+
+    Parameters
+    ----------
+    node, dialect : Node, Dialect
+        Whose parameters they are.
+    settings : iterable of Setting
+        The table they were declared from.
+    values : dict
+        By dotted name; changed in place.
+    accept : callable, optional
+        Takes all values as they are to be, before they are; refuses by a ConfigurationError.
+
+    """
     table = {setting.name: setting for setting in settings}
 
     def change(parameters: list[Any]) -> Any:
@@ -257,6 +272,8 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
             wanted = {parameter.name: table[parameter.name].check(
                 list(parameter.value) if isinstance(parameter.value, array) else parameter.value)
                 for parameter in parameters if parameter.name in table}
+            if accept is not None and wanted:
+                accept(values | wanted)
         except ConfigurationError as error:
             return dialect.set_parameters_result(False, str(error))
         values.update(wanted)

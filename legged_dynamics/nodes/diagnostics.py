@@ -58,9 +58,13 @@ class InputMonitor:
         age = now_ns - self.last_ns
         if age > self.timeout_ns:
             return 'ERROR', f'nothing received for {age * 1e-9:.2f} s'
-        if now_ns - self.fault_ns < FAULT_MEMORY_NS:
+        if self.recent(now_ns):
             return 'WARN', self.fault
         return 'OK', 'ok'
+
+    def recent(self, now_ns: int) -> bool:
+        """Return whether the last fault is still to be shown."""
+        return now_ns - self.fault_ns < FAULT_MEMORY_NS
 
     def values(self, now_ns: int) -> dict[str, Any]:
         """Return key figures and start the next interval."""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +28,10 @@ from legged_dynamics.schema import Setting
 COMMANDS = 'effort_controller/commands'
 # How often the watchdog looks whether joint states still arrive [s].
 WATCH_PERIOD = 0.01
-SHARED_SETTINGS = (*INPUT_SETTINGS, *SAFETY_SETTINGS)
+# A controller that has fallen behind is to answer the newest joint states, not the queue.
+DEPTH = 5
+SHARED_SETTINGS = (*(replace(setting, default=DEPTH) if setting.name == 'input_depth' else setting
+                     for setting in INPUT_SETTINGS), *SAFETY_SETTINGS)
 
 
 class EffortController(Component):
@@ -45,6 +50,8 @@ class EffortController(Component):
     ----------
     settings : tuple of Setting
         Parameters of the subclass; their values are in `parameters`, kept up to date at run time.
+    defaults : mapping
+        Defaults of the shared settings that are others in the subclass.
     parameters : dict
         Values by dotted name.
     endpoints : Endpoints
@@ -56,14 +63,26 @@ class EffortController(Component):
     """
 
     settings: ClassVar[tuple[Setting, ...]] = ()
+    defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *SHARED_SETTINGS, *self.settings)
+        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *self.shared_settings(), *self.settings)
         self.parameters = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters)
+        follow_settings(node, dialect, table, self.parameters, self.changing)
         self.endpoints = Endpoints(self)
         self.guard: EffortGuard | None = None
+
+    @classmethod
+    def shared_settings(cls) -> tuple[Setting, ...]:
+        """Return `SHARED_SETTINGS` with the subclass's own defaults."""
+        return tuple(replace(setting, default=cls.defaults.get(setting.name, setting.default))
+                     for setting in SHARED_SETTINGS)
+
+    @property
+    def guard_state(self) -> GuardState:
+        """Whether the last command was obeyed."""
+        return self._guarded_state
 
     # ---- hooks -----------------------------------------------------------------------------
 
@@ -85,6 +104,22 @@ class EffortController(Component):
 
         """
 
+    def changing(self, values: dict[str, Any]) -> None:
+        """
+        Take other parameters at run time; `parameters` still has those before.
+
+        Parameters
+        ----------
+        values : dict
+            All parameters as they are to be, each within its range.
+
+        Raises
+        ------
+        ConfigurationError
+            When they do not go together; nothing is changed then.
+
+        """
+
     def open(self) -> None:
         """Open topics that do not depend on the robot; called on configure."""
 
@@ -94,6 +129,8 @@ class EffortController(Component):
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """
         Return (nj,) efforts in the model's joint order [N m or N], or None when there are none.
+
+        As long as nothing was commanded, None leaves the motors to whoever has them.
 
         Raises
         ------
@@ -115,6 +152,9 @@ class EffortController(Component):
             In the model's joint order, after the guard.
 
         """
+
+    def failed(self) -> None:
+        """Answer a fault beside the efforts, which the guard has held or made safe."""
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return further diagnostics, level and message by name, at a time [ns]."""
@@ -189,10 +229,18 @@ class EffortController(Component):
         # Set before the work: what fails below is answered with a command of its own.
         self._velocity = measurement.velocity[self._order]
         command = self.control(measurement)
+        if command is None and self._commanded_ns is None:
+            self._output.refused(now, 'not ready to command')
+            return
         measured = None if measurement.effort is None else measurement.effort[self._order]
         guarded = self.guard.apply(
             now, None if command is None else command[self._order], self._velocity,
             measurement.stamp_ns, measured)
+        if guarded.fault and self._commanded_ns is None:
+            # Who has not taken over yet does not make a robot limp: what queued up while the
+            # node was being built is too old.
+            self._output.refused(now, guarded.fault)
+            return
         self._send(now, guarded.effort)
         self._guarded_state, self._limited = guarded.state, guarded.limited
         if guarded.fault:
@@ -220,6 +268,7 @@ class EffortController(Component):
         guarded = self.guard.apply(now, None, velocity, now)
         self._guarded_state = guarded.state
         self._commands.publish(convert.command(self.dialect, guarded.effort))
+        self.failed()
 
     def _send(self, now: int, effort: np.ndarray) -> None:
         self._commands.publish(convert.command(self.dialect, effort))

@@ -3,6 +3,7 @@
 """Node simulated_robot: MuJoCo physics behind the topics of a robot's hardware interface."""
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from legged_dynamics.exceptions import MeasurementError
@@ -16,19 +17,20 @@ from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
-from legged_dynamics.simulation.plant import SETTINGS as PLANT_SETTINGS
-from legged_dynamics.simulation.plant import Plant
-from legged_dynamics.simulation.robot import SimulatedRobot
+from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
+from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.simulation.plant import KIND
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
 
 NODE_SETTINGS = (
-    Setting('schedule', str(DEMO_SCHEDULE), '', 'What the robot does until effort commands '
+    Setting('schedule', str(DEMO_SCHEDULE), '', 'What a walking robot does until effort commands '
             'arrive: behaviours with seconds, such as "stand 4, trot_forward 12, stand 4".'),
     Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
     Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
     Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
     Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
 )
+COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # More sensor periods than this are not made up for at once: the lost time is dropped.
 CATCH_UP = 25
 
@@ -40,15 +42,18 @@ class SimulatedRobotNode(Component):
     Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
     ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
-    for as long as they keep coming.
+    for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
+    in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
     """
 
     default_name = 'simulated_robot'
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *PLANT_SETTINGS, *NODE_SETTINGS)
-        self.parameters = declare_settings(node, dialect, table)
+        kind = declare_settings(node, dialect, (KIND,), read_only=True)
+        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *plant_settings(kind[KIND.name]),
+                 *NODE_SETTINGS)
+        self.parameters = kind | declare_settings(node, dialect, table)
         follow_settings(node, dialect, table, self.parameters)
         self._endpoints = Endpoints(self)
         self._timer: Any = None
@@ -58,9 +63,11 @@ class SimulatedRobotNode(Component):
     def configure(self) -> None:
         """Build the physics and join the topics."""
         values = self.parameters
-        self._plant = Plant.from_parameters(values, urdf_text(values['robot_description']))
+        description = values['robot_description']
+        self._plant = make_plant(values, urdf_text(description) if description else '')
         self._schedule = Schedule.from_text(values['schedule'])
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
+        self._mishaps = InputMonitor('mishaps', 0)
         self._robot = self._new_robot()
         self._make_endpoints()
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
@@ -70,6 +77,7 @@ class SimulatedRobotNode(Component):
         """Start moving, from the beginning of the schedule, at the present time."""
         self._robot = self._new_robot()
         self._start_ns = self._now()
+        self._robot.delay(self._start_ns - self._robot.stamp_ns)    # building it took a while
         self._ticks = self._late = self._dropped = 0
         self._worst_ns = 0
         self._description.publish(convert.string(self.dialect, self._plant.urdf))
@@ -86,10 +94,9 @@ class SimulatedRobotNode(Component):
         """Leave all topics."""
         self._endpoints.close()
 
-    def _new_robot(self) -> SimulatedRobot:
-        return SimulatedRobot(self._plant, schedule=self._schedule, start_ns=self._now(),
-                              noise=self.parameters['sensor_noise'],
-                              seed=self.parameters['seed'])
+    def _new_robot(self) -> SimulatedHardware:
+        return make_robot(self._plant, schedule=self._schedule, start_ns=self._now(),
+                          noise=self.parameters['sensor_noise'], seed=self.parameters['seed'])
 
     def _make_endpoints(self) -> None:
         qos = self.dialect.qos
@@ -107,9 +114,10 @@ class SimulatedRobotNode(Component):
             self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
             self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
             self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
-        self._endpoints.subscription('std_msgs/msg/Float64MultiArray',
-                                     'effort_controller/commands', self._on_command,
-                                     qos.reliable(1))
+        numbers = 'std_msgs/msg/Float64MultiArray'
+        self._endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
+        if self._robot.grips:
+            self._endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
 
@@ -119,11 +127,16 @@ class SimulatedRobotNode(Component):
         due = (self._now() - self._start_ns) // period - self._ticks
         if due > CATCH_UP:
             self._dropped += 1
-            self._start_ns += (due - 1) * period
+            lost = (due - 1) * period
+            self._start_ns += lost
+            self._robot.delay(lost)     # stamps that lag behind would look old for ever
             due = 1
         for _ in range(int(due)):
             self._robot.step()
             self._ticks += 1
+            for note in self._robot.take_notes():
+                self._mishaps.refused(self._now(), note)
+                self.node.get_logger().warning(note)
             lateness = self._now() - self._start_ns - self._ticks * period
             self._late += lateness > period
             self._worst_ns = max(self._worst_ns, lateness)
@@ -159,9 +172,15 @@ class SimulatedRobotNode(Component):
                 truth.base_orientation, truth.base_velocity[:3], truth.base_velocity[3:]))
 
     def _on_command(self, message: Any) -> None:
+        self._take(message, self._plant.joints, self._robot.command_effort)
+
+    def _on_grips(self, message: Any) -> None:
+        self._take(message, self._plant.feet, self._robot.command_grips)
+
+    def _take(self, message: Any, names: Sequence[str], obey: Callable[[Any], None]) -> None:
         now = self._now()
         try:
-            self._robot.command_effort(convert.read_command(message, self._plant.joints))
+            obey(convert.read_command(message, names))
             self._commands.saw(now)
         except MeasurementError as error:
             self._commands.refused(now, str(error))
@@ -173,6 +192,8 @@ class SimulatedRobotNode(Component):
             message = 'obeys effort commands'
         if robot.fallen:
             level, message = 'WARN', 'has fallen'
+        elif self._mishaps.recent(now):
+            level, message = 'WARN', self._mishaps.fault
         commands = self._commands.judge(now)
         if commands[0] != 'WARN':       # only a refused command is worth a warning
             commands = ('OK', 'none' if commands[0] == 'STALE' else commands[1])

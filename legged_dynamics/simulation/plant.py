@@ -12,10 +12,15 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 
+KIND = Setting('simulation.kind', 'walker', '',
+               'Whether the robot stands on the ground or climbs a wall.',
+               choices=('walker', 'climber'))
 SETTINGS = (
+    KIND,
     Setting('simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0),
     Setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3),
     Setting('simulation.command_timeout', 0.02, 's',
@@ -23,6 +28,9 @@ SETTINGS = (
     Setting('simulation.floor_friction', 0.8, '1', 'Friction coefficient of the feet.', 0.01, 5.0),
     Setting('simulation.contact_time', 0.01, 's', "Time constant of the feet's rubber.",
             1e-3, 0.1),
+    Setting('simulation.restitution', 0.1353, '1',
+            'Speed after an impact by that before; 0.1353 is critical damping.', 0.01, 0.9),
+    Setting('simulation.drop_height', 0.0, 'm', 'Height of the feet at the start.', 0.0, 1.0),
     Setting('simulation.gait.period', 0.64, 's', 'Duration of one trot cycle.', 0.1, 5.0),
     Setting('simulation.gait.duty', 0.58, '1', 'Part of the cycle that a foot is on the ground.',
             0.51, 0.9),
@@ -66,9 +74,9 @@ class GaitSettings:
 
 
 @dataclass(frozen=True)
-class Plant:
+class Hardware:
     """
-    Everything that defines one simulated robot.
+    What is known of every simulated robot.
 
     Attributes
     ----------
@@ -78,22 +86,12 @@ class Plant:
         URDF links of the base and of the IMU.
     feet : tuple of str
         URDF links whose origins are the feet.
-    foot_radius : float
-        Radius of a point foot's sphere [m].
     joints : tuple of str
         Joints in command order; every array over joints has this order.
-    nominal_position : (nj,) array
-        Standing pose [rad].
-    armature, joint_damping, joint_friction : (nj,) array
-        Rotor inertia at the joint [kg m^2], viscous [N m s/rad] and dry friction [N m].
     noise : SensorNoise
         Noise and bias of the sensors.
     rate, timestep, command_timeout : float
         Sensor rate [Hz], physics step [s], age at which effort commands expire [s].
-    floor_friction, contact_time : float
-        Friction coefficient of the feet; time constant of their rubber [s].
-    gait : GaitSettings
-        How the robot stands and trots.
 
     """
 
@@ -101,24 +99,53 @@ class Plant:
     base_link: str
     imu_link: str
     feet: tuple[str, ...]
-    foot_radius: float
     joints: tuple[str, ...]
-    nominal_position: np.ndarray
-    armature: np.ndarray
-    joint_damping: np.ndarray
-    joint_friction: np.ndarray
     noise: SensorNoise
     rate: float
     timestep: float
     command_timeout: float
-    floor_friction: float
-    contact_time: float
-    gait: GaitSettings
 
     @property
     def name(self) -> str:
         """Return the robot's name in its URDF."""
         return ElementTree.fromstring(self.urdf).get('name', 'robot')
+
+
+@dataclass(frozen=True)
+class Plant(Hardware):
+    """
+    Everything that defines one simulated walking robot.
+
+    Attributes
+    ----------
+    foot_radius : float
+        Radius of a point foot's sphere; zero for flat feet [m].
+    flat_feet : bool
+        Whether the feet are soles, and not balls.
+    nominal_position : (nj,) array
+        Standing pose [rad].
+    armature, joint_damping, joint_friction : (nj,) array
+        Rotor inertia at the joint [kg m^2], viscous [N m s/rad] and dry friction [N m].
+    floor_friction, contact_time : float
+        Friction coefficient of the feet; time constant of their rubber [s].
+    restitution, drop_height : float
+        Speed after an impact by that before; height of the feet at the start [m].
+    gait : GaitSettings
+        How the robot stands and trots.
+
+    """
+
+    foot_radius: float
+    flat_feet: bool
+    nominal_position: np.ndarray
+    armature: np.ndarray
+    joint_damping: np.ndarray
+    joint_friction: np.ndarray
+    floor_friction: float
+    contact_time: float
+    restitution: float
+    drop_height: float
+    gait: GaitSettings
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
@@ -141,12 +168,14 @@ class Plant:
                 raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
         found = checked(parameters, SETTINGS)
         simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
+        del simulation['kind']
         gait = {key.removeprefix('gait.'): simulation.pop(key) for key in list(simulation)
                 if key.startswith('gait.')}
         return cls(
             urdf=urdf, base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=getattr(config.feet[0], 'radius', 0.0), joints=config.joints,
+            flat_feet=isinstance(config.feet[0], FlatFoot),
             noise=config.noise, gait=GaitSettings(**gait), **simulation,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})

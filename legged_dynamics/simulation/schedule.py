@@ -102,3 +102,4 @@ class Schedule:
 
 
 DEMO_SCHEDULE = Schedule([('stand', 4.0), ('trot_forward', 12.0), ('stand', 4.0)])
+STANDING = Schedule([('stand', 1.0)])

@@ -3,10 +3,12 @@
 """Builds the MuJoCo model of a robot on its ground from the URDF and the drives' properties."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
+from scipy.optimize import brentq
 
 from legged_dynamics.exceptions import SimulationError
 
@@ -27,7 +29,7 @@ def add_floor(spec: mujoco.MjSpec) -> None:
 def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[str],
                 feet: Sequence[str], armature: np.ndarray, damping: np.ndarray,
                 friction: np.ndarray, timestep: float, foot_friction: float = 0.8,
-                contact_time: float = 0.01,
+                contact_time: float = 0.01, restitution: float = 0.1353,
                 scenery: Callable[[mujoco.MjSpec], None] = add_floor) -> mujoco.MjModel:
     """
     Compile a free-floating robot with one motor per joint into a MuJoCo model.
@@ -53,6 +55,8 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
         Physics step [s].
     foot_friction, contact_time : float
         Friction coefficient; time constant of the contacts' spring and damper [s].
+    restitution : float
+        Speed after an impact by that before, of the contacts' spring and damper.
     scenery : callable
         Adds the ground to the specification; its shapes belong to the world body.
 
@@ -67,6 +71,8 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
     except ValueError as error:
         raise SimulationError(f'MuJoCo cannot read the URDF: {error}') from error
     spec.compiler.fusestatic = False
+    # As URDF has it, a link without <inertial> is massless, whatever its shape.
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -82,7 +88,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
             geom.priority = 1
             geom.condim = 3
             geom.friction = [foot_friction, 0.005, 1e-4]
-            geom.solref = [contact_time, 1.0]
+            geom.solref = [contact_time, damping_ratio(restitution)]
             geom.solimp = [0.9, 0.99, 0.002, 0.5, 2.0]
     for name in dict.fromkeys([base_link, imu_link, *feet]):
         _body(spec, name).add_site(name=name)
@@ -95,6 +101,21 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
         return spec.compile()
     except ValueError as error:
         raise SimulationError(f'MuJoCo cannot compile the robot: {error}') from error
+
+
+def damping_ratio(restitution: float) -> float:
+    """
+    Return the damping ratio of a spring and damper that throws a body back at that speed.
+
+    They push until spring and damper cancel, and do not pull: of the speed of the impact there
+    remains ``exp(-2 z arccos(z) / sqrt(1 - z^2))`` at a damping ratio z (with arcosh and z^2 - 1
+    above one), which is ``exp(-2)`` at critical damping.
+    """
+    def remains(z: float) -> float:
+        root = math.sqrt(abs(1.0 - z * z))
+        angle = math.acos(z) if z < 1.0 else math.acosh(z)
+        return -2.0 * z * (angle / root if root > 1e-6 else 1.0) - math.log(restitution)
+    return brentq(remains, 0.0, 1e3)
 
 
 def _body(spec: mujoco.MjSpec, name: str) -> mujoco.MjsBody:

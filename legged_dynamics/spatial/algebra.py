@@ -11,55 +11,55 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 ZERO = (0.0, 0.0, 0.0)
 
 
-@kernel
+@part
 def add(a, b):
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@kernel
+@part
 def subtract(a, b):
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@kernel
+@part
 def scale(s, a):
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
-@kernel
+@part
 def add_scaled(a, s, b):
     """Return a + s b."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
-@kernel
+@part
 def dot(a, b):
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@part
 def norm(a):
     """Return the length of a."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@kernel
+@part
 def cross(a, b):
     """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@part
 def rotate(R, v):
     """Return R v."""
     return (R[0] * v[0] + R[1] * v[1] + R[2] * v[2],
@@ -67,7 +67,7 @@ def rotate(R, v):
             R[6] * v[0] + R[7] * v[1] + R[8] * v[2])
 
 
-@kernel
+@part
 def rotate_back(R, v):
     """Return R^T v."""
     return (R[0] * v[0] + R[3] * v[1] + R[6] * v[2],
@@ -75,7 +75,7 @@ def rotate_back(R, v):
             R[2] * v[0] + R[5] * v[1] + R[8] * v[2])
 
 
-@kernel
+@part
 def compose(A, B):
     """Return the rotation A B."""
     return (A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
@@ -89,7 +89,13 @@ def compose(A, B):
             A[6] * B[2] + A[7] * B[5] + A[8] * B[8])
 
 
-@kernel
+@part
+def transpose(R):
+    """Return R^T."""
+    return R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]
+
+
+@part
 def turn_about_z(R, sin_q, cos_q):
     """Return R Rot_z(q)."""
     return (R[0] * cos_q + R[1] * sin_q, R[1] * cos_q - R[0] * sin_q, R[2],
@@ -97,13 +103,13 @@ def turn_about_z(R, sin_q, cos_q):
             R[6] * cos_q + R[7] * sin_q, R[7] * cos_q - R[6] * sin_q, R[8])
 
 
-@kernel
+@part
 def z_axis(R):
     """Return the third column of R: the axis of a joint, whose frame has z along it."""
     return R[2], R[5], R[8]
 
 
-@kernel
+@part
 def rotation_of_quaternion(x, y, z, w):
     """Return the rotation of a quaternion of any length but zero."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -112,7 +118,7 @@ def rotation_of_quaternion(x, y, z, w):
             s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y))
 
 
-@kernel
+@part
 def symmetric_times(m, v):
     """Return the symmetric matrix (xx, xy, xz, yy, yz, zz) times v."""
     return (m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
@@ -120,20 +126,20 @@ def symmetric_times(m, v):
             m[2] * v[0] + m[4] * v[1] + m[5] * v[2])
 
 
-@kernel
+@part
 def load3(row, start):
     """Read three floats of a 1-D array."""
     return row[start], row[start + 1], row[start + 2]
 
 
-@kernel
+@part
 def load6(row, start):
     """Read six floats of a 1-D array."""
     return (row[start], row[start + 1], row[start + 2],
             row[start + 3], row[start + 4], row[start + 5])
 
 
-@kernel
+@part
 def load9(row, start):
     """Read a rotation from a 1-D array."""
     return (row[start], row[start + 1], row[start + 2],
@@ -141,7 +147,7 @@ def load9(row, start):
             row[start + 6], row[start + 7], row[start + 8])
 
 
-@kernel
+@part
 def store3(row, start, v):
     """Write a vector into a 1-D array."""
     row[start] = v[0]
@@ -149,7 +155,7 @@ def store3(row, start, v):
     row[start + 2] = v[2]
 
 
-@kernel
+@part
 def store9(row, start, R):
     """Write a rotation into a 1-D array."""
     row[start] = R[0]

@@ -3,11 +3,21 @@
 """Rotations in the forms users meet: matrix, ROS quaternion, roll-pitch-yaw, axis-angle."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.spatial.transform import Rotation
 from transforms3d.euler import euler2mat
 
 from legged_dynamics.exceptions import ConfigurationError
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+
+def _scipy() -> type[Rotation]:
+    """Return scipy's rotations; to import them takes a quarter of a second, and few need them."""
+    from scipy.spatial.transform import Rotation
+    return Rotation
 
 
 def skew(v: np.ndarray) -> np.ndarray:
@@ -41,23 +51,23 @@ def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
     if xyzw.shape != (4,) or not np.isfinite(length) or length < 1e-9:
         raise ConfigurationError(f'expected a quaternion (x, y, z, w) of non-zero length, '
                                  f'got {xyzw.tolist()}')
-    return Rotation.from_quat(xyzw).as_matrix()
+    return _scipy().from_quat(xyzw).as_matrix()
 
 
 def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
     """Return the quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation."""
-    xyzw = Rotation.from_matrix(R).as_quat()
+    xyzw = _scipy().from_matrix(R).as_quat()
     return xyzw if xyzw[3] >= 0.0 else -xyzw
 
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:
     """Return log(R): the axis times the angle [rad] in [0, pi], of a (3, 3) rotation."""
-    return Rotation.from_matrix(R).as_rotvec()
+    return _scipy().from_matrix(R).as_rotvec()
 
 
 def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:
     """Return exp(rotvec): the (3, 3) rotation about an axis by its length [rad]."""
-    return Rotation.from_rotvec(rotvec).as_matrix()
+    return _scipy().from_rotvec(rotvec).as_matrix()
 
 
 def rotation_to_z(axis: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ General 3x3 matrices are row-major 9-tuples, as rotations are in
 """
 from __future__ import annotations
 
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 
-@kernel
+@part
 def store6(row, start, m):
     """Write a symmetric matrix into a 1-D array."""
     row[start] = m[0]
@@ -22,39 +22,39 @@ def store6(row, start, m):
     row[start + 5] = m[5]
 
 
-@kernel
+@part
 def add6(a, b):
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
-@kernel
+@part
 def add9(a, b):
     """Return a + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5],
             a[6] + b[6], a[7] + b[7], a[8] + b[8])
 
 
-@kernel
+@part
 def scale6(s, m):
     """Return s m."""
     return s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5]
 
 
-@kernel
+@part
 def scale9(s, m):
     """Return s m."""
     return (s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7],
             s * m[8])
 
 
-@kernel
+@part
 def add_diagonal(m, s):
     """Return m + s 1."""
     return m[0] + s, m[1], m[2], m[3] + s, m[4], m[5] + s
 
 
-@kernel
+@part
 def add_outer(m, s, a):
     """Return m + s a a^T."""
     x, y, z = s * a[0], s * a[1], s * a[2]
@@ -62,7 +62,7 @@ def add_outer(m, s, a):
             m[4] + y * a[2], m[5] + z * a[2])
 
 
-@kernel
+@part
 def add_mixed_outer(m, s, a, b):
     """Return m + s (a b^T + b a^T)."""
     x, y, z = s * a[0], s * a[1], s * a[2]
@@ -70,7 +70,7 @@ def add_mixed_outer(m, s, a, b):
             m[3] + 2.0 * y * b[1], m[4] + y * b[2] + z * b[1], m[5] + 2.0 * z * b[2])
 
 
-@kernel
+@part
 def add_outer9(m, s, a, b):
     """Return m + s a b^T for a general m."""
     x, y, z = s * a[0], s * a[1], s * a[2]
@@ -79,13 +79,13 @@ def add_outer9(m, s, a, b):
             m[6] + z * b[0], m[7] + z * b[1], m[8] + z * b[2])
 
 
-@kernel
+@part
 def full(m):
     """Return the symmetric matrix as a general one."""
     return m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]
 
 
-@kernel
+@part
 def general_times_symmetric(a, m):
     """Return a m as a general matrix."""
     return (a[0] * m[0] + a[1] * m[1] + a[2] * m[2],
@@ -99,7 +99,7 @@ def general_times_symmetric(a, m):
             a[6] * m[2] + a[7] * m[4] + a[8] * m[5])
 
 
-@kernel
+@part
 def product_with_transpose(a, b):
     """Return a b^T, for general a and b of which it is known that the product is symmetric."""
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
@@ -110,13 +110,13 @@ def product_with_transpose(a, b):
             a[6] * b[6] + a[7] * b[7] + a[8] * b[8])
 
 
-@kernel
+@part
 def rotate_symmetric(R, m):
     """Return R m R^T: the symmetric matrix seen from the frame that R rotates into."""
     return product_with_transpose(general_times_symmetric(R, m), R)
 
 
-@kernel
+@part
 def inverse_symmetric(m):
     """Return m^-1 of a positive definite m, by cofactors."""
     xx = m[3] * m[5] - m[4] * m[4]
@@ -127,7 +127,14 @@ def inverse_symmetric(m):
             s * (m[1] * m[2] - m[0] * m[4]), s * (m[0] * m[3] - m[1] * m[1]))
 
 
-@kernel
+@part
+def determinant(m):
+    """Return the determinant."""
+    return (m[0] * (m[3] * m[5] - m[4] * m[4]) + m[1] * (m[2] * m[4] - m[1] * m[5])
+            + m[2] * (m[1] * m[4] - m[2] * m[3]))
+
+
+@part
 def about_origin(inertia, mass, com):
     """Return an inertia about the origin from that about the centre of mass: I - m S(c) S(c)."""
     x, y, z = com

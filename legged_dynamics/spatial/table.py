@@ -8,30 +8,30 @@ counted, at 20 ns each time; an element taken by both indices is not.
 """
 from __future__ import annotations
 
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 
-@kernel
+@part
 def get3(table, i, c):
     """Read a vector."""
     return table[i, c], table[i, c + 1], table[i, c + 2]
 
 
-@kernel
+@part
 def get6(table, i, c):
     """Read a symmetric matrix."""
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5])
 
 
-@kernel
+@part
 def get9(table, i, c):
     """Read a rotation or any 3x3 matrix."""
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5], table[i, c + 6], table[i, c + 7], table[i, c + 8])
 
 
-@kernel
+@part
 def put3(table, i, c, v):
     """Write a vector."""
     table[i, c] = v[0]
@@ -39,14 +39,14 @@ def put3(table, i, c, v):
     table[i, c + 2] = v[2]
 
 
-@kernel
+@part
 def put6(table, i, c, m):
     """Write a symmetric matrix."""
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
 
 
-@kernel
+@part
 def put9(table, i, c, m):
     """Write a rotation or any 3x3 matrix."""
     put3(table, i, c, m)

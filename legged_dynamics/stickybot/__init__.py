@@ -12,29 +12,29 @@ from legged_dynamics.stickybot.controller import StickybotController
 from legged_dynamics.stickybot.damping import Modes, modes, nominal_damping
 from legged_dynamics.stickybot.dynamics import Accelerations, accelerations
 from legged_dynamics.stickybot.equilibrium import (
-                                                   StaticReduction,
-                                                   find_equilibrium,
-                                                   reduce_static_forces,
-                                                   static_sensitivity,
+    StaticReduction,
+    find_equilibrium,
+    reduce_static_forces,
+    static_sensitivity,
 )
 from legged_dynamics.stickybot.exchange import (
-                                                   FootEvent,
-                                                   FootEventKind,
-                                                   StickybotCommand,
-                                                   StickybotMeasurement,
+    FootEvent,
+    FootEventKind,
+    StickybotCommand,
+    StickybotMeasurement,
 )
 from legged_dynamics.stickybot.force_allocation import (
-                                                   largest_acceleration,
-                                                   largest_multiple,
-                                                   least_maximum,
-                                                   least_squares,
+    largest_acceleration,
+    largest_multiple,
+    least_maximum,
+    least_squares,
 )
 from legged_dynamics.stickybot.force_sets import ForceSets
 from legged_dynamics.stickybot.frozen_allocation import (
-                                                   angular_acceleration_range,
-                                                   equal_magnitudes,
-                                                   frozen_forces,
-                                                   frozen_least_maximum,
+    angular_acceleration_range,
+    equal_magnitudes,
+    frozen_forces,
+    frozen_least_maximum,
 )
 from legged_dynamics.stickybot.gait import Gait, GaitClock
 from legged_dynamics.stickybot.load import Load, load_of

@@ -10,8 +10,10 @@ on the foot in the wall's plane, s its part along the pad's direction, l the par
 the wall's push (negative: the foot pulls)::
 
     disc          |F| <= shear + friction max(n, 0)             -n <= normal
-    directional   the same, and  |l| <= tan(half_angle) (s + friction max(n, 0))
-                                 -n <= tan(release_angle) max(s, 0)
+    directional   the same, and  |l| <= tan(half_angle) (s + tack + friction max(n, 0))
+                                 -n <= tan(release_angle) max(s + tack, 0)
+
+A directional pad without tack holds nothing until it is pulled, and so would let go on touching.
 """
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ from legged_dynamics.stickybot.machine import (
 )
 
 # Columns of a pad's constants.
-SHEAR, NORMAL, FRICTION, TAN_HALF, TAN_RELEASE, DIRECTION = range(6)
-N_PAD = 6
+SHEAR, NORMAL, FRICTION, TAN_HALF, TAN_RELEASE, TACK, DIRECTION = range(7)
+N_PAD = 7
 # What :func:`pad_failure` returns.
 HOLDS, SLIPS, PEELS = 0, 1, 2
 # Entries of the wall's constants that normal loads need.
@@ -63,6 +65,8 @@ class Adhesion:
         Of the cone about that direction.
     release_angle : float [rad]
         A pad pulled off the wall more steeply than this, from the wall, lets go.
+    tack : float [N]
+        What a directional pad holds as if it were pulled its own way that much more.
 
     """
 
@@ -72,9 +76,10 @@ class Adhesion:
     direction: float | None = None
     half_angle: float = math.pi / 3.0
     release_angle: float = math.pi / 6.0
+    tack: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ('shear', 'normal', 'friction'):
+        for name in ('shear', 'normal', 'friction', 'tack'):
             if not getattr(self, name) >= 0.0:
                 raise ConfigurationError(f'adhesion: expected {name} of at least 0, '
                                          f'got {getattr(self, name)!r}')
@@ -92,10 +97,10 @@ class Adhesion:
         return self.direction is not None
 
     def packed(self) -> np.ndarray:
-        """Return the (6,) array that kernels take; a direction of NaN is a disc."""
+        """Return the (7,) array that kernels take; a direction of NaN is a disc."""
         direction = math.nan if self.direction is None else self.direction
         return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
-                         math.tan(self.release_angle), direction])
+                         math.tan(self.release_angle), self.tack, direction])
 
 
 @kernel
@@ -117,7 +122,7 @@ def pad_failure(pad, angle, fx, fy, normal):
         return SLIPS
     if not math.isnan(pad[DIRECTION]):
         c, s = math.cos(angle), math.sin(angle)
-        along, across = c * fx + s * fy, c * fy - s * fx
+        along, across = c * fx + s * fy + pad[TACK], c * fy - s * fx
         if pull > pad[TAN_RELEASE] * max(along, 0.0):
             return PEELS
         if abs(across) > pad[TAN_HALF] * (along + pressed):

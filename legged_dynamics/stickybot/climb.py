@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,13 +15,76 @@ from legged_dynamics.stickybot.adhesion import Adhesion
 from legged_dynamics.stickybot.books import Books
 from legged_dynamics.stickybot.control_settings import ControlSettings
 from legged_dynamics.stickybot.controller import StickybotController
-from legged_dynamics.stickybot.exchange import FootEvent, FootEventKind
+from legged_dynamics.stickybot.exchange import (
+    FootEvent,
+    FootEventKind,
+    StickybotCommand,
+    StickybotMeasurement,
+)
 from legged_dynamics.stickybot.gait import Gait, GaitClock
 from legged_dynamics.stickybot.robot import StickybotModel
 from legged_dynamics.stickybot.simulation import ClimbingSimulation
-from legged_dynamics.stickybot.state import RestPosition
+from legged_dynamics.stickybot.state import RestPosition, StickybotState
 
 FAILURES = (FootEventKind.SLIPPED, FootEventKind.PEELED)
+STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs before it climbs
+
+
+class Climber(Protocol):
+    """What climbs, as :class:`ClimbingSimulation` does: follows commands, and knows its state."""
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of the integration so far."""
+
+    @property
+    def pose(self) -> np.ndarray:
+        """Pose of the body, (3,) [m, m, rad]."""
+
+    @property
+    def attached(self) -> np.ndarray:
+        """Feet on the wall, (N,) array of bool."""
+
+    @property
+    def reaction(self) -> np.ndarray:
+        """Force of the wall on each foot, (N, 2) [N]."""
+
+    @property
+    def normal_loads(self) -> np.ndarray:
+        """The wall's push on each foot, (N,) [N]."""
+
+    @property
+    def pad_angles(self) -> np.ndarray:
+        """Directions of the pads, (N,) [rad]."""
+
+    @property
+    def peak(self) -> np.ndarray:
+        """Largest reactions since the last reset, (N,) [N]."""
+
+    @property
+    def state(self) -> StickybotState:
+        """The present state."""
+
+    @property
+    def rest(self) -> RestPosition:
+        """Where hips and inner joints are held."""
+
+    @property
+    def books(self) -> Books:
+        """Energy and momentum since the start; NaN where not kept."""
+
+    def reset_peak(self) -> None:
+        """Forget the largest reactions."""
+
+    def measure(self) -> StickybotMeasurement:
+        """Return what the sensors say."""
+
+    def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
+        """Follow a command for some time; return what happened to feet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +102,12 @@ class ClimbTrace:
         The wall's force on each foot, and what the controller planned; wall axes.
     normal_load : (n, N) array [N]
     attached : (n, N) array of bool
+    pad_angle : (n, N) array [rad]
+        Direction of each pad in wall axes; NaN for one that holds every way.
+    books : tuple of n Books
+        Energy and momentum from the start up to each sample.
+    states, rests : tuples of n StickybotState and RestPosition
+        Everything that the equations of motion need.
 
     """
 
@@ -50,6 +120,16 @@ class ClimbTrace:
     planned: np.ndarray
     normal_load: np.ndarray
     attached: np.ndarray
+    pad_angle: np.ndarray
+    books: tuple[Books, ...]
+    states: tuple[StickybotState, ...]
+    rests: tuple[RestPosition, ...]
+
+    @classmethod
+    def of_samples(cls, samples: Sequence[tuple]) -> ClimbTrace:
+        """Return the trace of samples, each a tuple in the order of the attributes."""
+        columns = list(zip(*samples))
+        return cls(*map(np.array, columns[:-3]), *columns[-3:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +172,7 @@ class Climb:
 def climb(model: StickybotModel, gait: Gait | None = None,
           control: ControlSettings | None = None, pads: Sequence[Adhesion] | None = None, *,
           seconds: float = 4.0, trace: bool = False, tolerance: float = 1e-7,
+          climber: Climber | None = None,
           progress: Callable[[float], None] | None = None) -> Climb:
     """
     Let the robot climb from rest and return what came of it.
@@ -112,6 +193,9 @@ def climb(model: StickybotModel, gait: Gait | None = None,
         Whether to keep every sample.
     tolerance : float
         Of the integration, see :class:`ClimbingSimulation`.
+    climber : Climber, optional
+        Another simulation of the same robot, on all feet with relaxed springs; it hangs for 0.5 s
+        before it climbs.
     progress : callable, optional
         Called with the fraction done, once per period.
 
@@ -126,11 +210,15 @@ def climb(model: StickybotModel, gait: Gait | None = None,
     if not (math.isfinite(seconds) and seconds > 0.0):
         raise ConfigurationError(f'expected a duration above 0 s, got {seconds!r}')
     gait = gait or Gait()
-    controller = StickybotController(model, gait, control, pads)
-    rest = model.rest
-    rest[:, 2] += GaitClock(model, gait).at(0).angle
-    simulation = ClimbingSimulation(model, RestPosition(rest), pads=pads, tolerance=tolerance)
+    controller = StickybotController(model, gait, control, pads, walking=climber is None)
     dt = 1.0 / controller.settings.rate
+    simulation: Climber = (_at_first_pose(model, gait, pads, tolerance) if climber is None
+                           else climber)
+    if climber is not None:
+        for _ in range(round(STANDING / dt)):
+            climber.step(controller.update(climber.measure()), dt)
+        controller.walking = True
+    begin = float(simulation.pose[1])
     per_period = max(round(gait.period / dt), 1)
     periods = max(math.ceil(seconds / gait.period - 1e-9), 2)
     middle = (periods - periods // 2) * per_period
@@ -156,15 +244,23 @@ def climb(model: StickybotModel, gait: Gait | None = None,
             progress((step + 1) / (periods * per_period))
     height = float(simulation.pose[1])
     speed = (height - start_height) / ((periods // 2) * per_period * dt)
-    return Climb(height, speed, float(simulation.peak.max()), total / max(feet, 1),
+    return Climb(height - begin, speed, float(simulation.peak.max()), total / max(feet, 1),
                  simulation.books, tuple(events),
                  sum(event.kind in FAILURES for event in events), simulation.n_steps,
-                 ClimbTrace(*map(np.array, zip(*samples))) if trace else None)
+                 ClimbTrace.of_samples(samples) if trace else None)
 
 
-def _sample(simulation: ClimbingSimulation, reaction: np.ndarray, planned: np.ndarray | None,
+def _at_first_pose(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion] | None,
+                   tolerance: float) -> ClimbingSimulation:
+    """Return the robot with relaxed springs in the pose in which the gait begins."""
+    rest = model.rest
+    rest[:, 2] += GaitClock(model, gait).at(0).angle
+    return ClimbingSimulation(model, RestPosition(rest), pads=pads, tolerance=tolerance)
+
+
+def _sample(simulation: Climber, reaction: np.ndarray, planned: np.ndarray | None,
             attached: np.ndarray) -> tuple:
     state = simulation.state
     return (simulation.time, state.pose, state.velocity, state.foot, state.joint, reaction,
             np.zeros_like(reaction) if planned is None else planned, simulation.normal_loads,
-            attached)
+            attached, simulation.pad_angles, simulation.books, state, simulation.rest)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,9 @@ class StickybotController:
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
         self._room = make_sharing_room(model.machine, nz)
-        self._pads = None if pads is None else np.array([pad.packed() for pad in pads])
+        # Without their tack, which is left as the margin for what a touchdown stirs up.
+        self._pads = None if pads is None else np.array(
+            [replace(pad, tack=0.0).packed() for pad in pads])
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
         self._wall = np.array([model.body.height, model.wall.normal])
         self._sets = np.zeros((n, N_SET))
@@ -102,6 +105,11 @@ class StickybotController:
         self._turn = model.hip_columns[:, 2]
         self._base_angle = self._nominal[self._turn].copy()
         self._zdd, self._forces = np.zeros(nz), np.zeros((n, N_FORCE))
+        self._rest, self._bends = model.rest, model.bends
+        self._compliance = np.linalg.inv([limb.stiffness for limb in model.limbs])
+        servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
+        self._servo_compliance = np.divide(1.0, servos, where=servos > 0.0,
+                                           out=np.zeros(servos.size))
         self._limit = np.full(nz - 3, settings.largest_turn)
         self._limit[model.hip_columns[:, :2]] = settings.largest_offset
         self._period_ns = round(1e9 / settings.rate)
@@ -127,6 +135,7 @@ class StickybotController:
         self._odometry.reset()
         self._offsets, self._moments = np.zeros(nz - 3), np.zeros(n)
         self._held, self._held_rate = np.zeros(nz - 3), np.zeros(nz - 3)
+        self._acting, self._still = np.zeros(nz - 3), np.zeros(nz - 3)
         self._planned = np.zeros((n, 2))
         self._suspected = np.zeros(n)
         self._on_wall_for = np.full(n, np.inf)
@@ -162,7 +171,7 @@ class StickybotController:
         if first:
             self._reference[:] = odometry.z[:3]
             self._held[:] = self._nominal
-        self._estimate(fresh)
+        self._estimate(fresh, measurement)
         if self.settings.reduction != 'off':
             self._reduce(self._advance_reference(dt_ns * 1e-9))
         target = self._nominal + self._offsets
@@ -192,16 +201,29 @@ class StickybotController:
                                        self._suspected)
         return self._none if lost is None else lost
 
-    def _estimate(self, fresh: np.ndarray) -> None:
+    def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
         """Estimate the wall's forces from the springs as they are held now."""
         odometry, machine = self._odometry, self.model.machine
-        accelerate(machine, self._room.work, odometry.holds, odometry.z, odometry.v, self._held,
-                   self._held_rate, self._zdd, self._forces)
+        held, rate = self._held, self._held_rate
+        if measurement.effort is not None:
+            held, rate = self._held_by(measurement), self._still
+        accelerate(machine, self._room.work, odometry.holds, odometry.z, odometry.v, held, rate,
+                   self._zdd, self._forces)
         if self._pads is not None:
             self._pad_angles[fresh] = odometry.z[2] + self._pads[fresh, -1]
             normal_loads(machine, self._wall, odometry.holds, odometry.z, self._forces,
                          self._normals)
             fill_sets(self._pads, self._normals, self._pad_angles, self._sets)
+
+    def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
+        """Return the resting rest positions whose springs do what motors and springs do."""
+        model, acting = self.model, self._acting
+        acting[model.hip_columns] = self._rest + np.einsum(
+            'nij,nj->ni', self._compliance, measurement.effort)
+        if measurement.joint_effort is not None:
+            acting[model.inner_columns] = (self._bends
+                                           + self._servo_compliance * measurement.joint_effort)
+        return acting
 
     def _advance_reference(self, dt: float) -> np.ndarray:
         """Move the body's reference on; return the accelerations that lead to it."""

@@ -30,6 +30,11 @@ class StickybotMeasurement:
         Inner joints of limbs with several links, limb after limb.
     attached : (N,) array of bool or None
         Feet that hold on the wall, when something measures it.
+    effort : (N, 3) array or None [N, N, N m]
+        What motors at the hips deliver beside springs about their nominal rest positions, limb
+        against body, when it is measured; otherwise the last command counts as fulfilled.
+    joint_effort : (nq - N,) array or None [N m]
+        The same of the inner joints.
 
     """
 
@@ -41,6 +46,8 @@ class StickybotMeasurement:
     joint: np.ndarray = field(default_factory=lambda: np.zeros(0))
     joint_rate: np.ndarray = field(default_factory=lambda: np.zeros(0))
     attached: np.ndarray | None = None
+    effort: np.ndarray | None = None
+    joint_effort: np.ndarray | None = None
 
 
 class FootEventKind(Enum):

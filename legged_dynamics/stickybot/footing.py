@@ -40,7 +40,7 @@ class Footing:
     model : StickybotModel
         The robot on its wall.
     gait : Gait
-        Which feet hold when; the default gait unless given.
+        Which feet hold when.
     settings : ControlSettings
         Checked settings.
     walking : bool

@@ -16,6 +16,7 @@ from legged_dynamics.stickybot.adhesion import (
     FRICTION,
     NORMAL,
     SHEAR,
+    TACK,
     TAN_HALF,
     TAN_RELEASE,
     Adhesion,
@@ -52,12 +53,12 @@ def fill_sets(pads, normals, angles, table):
                 at = PLANES + 3 * n
                 table[i, at] = -sign * c * y - s * x
                 table[i, at + 1] = sign * c * x - s * y
-                table[i, at + 2] = s * pressed
+                table[i, at + 2] = s * (pressed + pads[i, TACK])
                 n += 1
             if pull > 0.0:
                 at = PLANES + 3 * n
                 table[i, at], table[i, at + 1] = -x, -y
-                table[i, at + 2] = -pull / pads[i, TAN_RELEASE]
+                table[i, at + 2] = pads[i, TACK] - pull / pads[i, TAN_RELEASE]
                 n += 1
         table[i, COUNT] = n
 

@@ -164,8 +164,10 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
         for j in np.flatnonzero(values[:-1] * values[1:] <= 0.0):
             if values[j] == 0.0 and j > 0:
                 continue
+            # Asked anew: next to a root, one sum and many at once may round to either side of it.
             s = brentq(miss, grid[j], grid[j + 1], xtol=1e-14, rtol=1e-15) \
-                if values[j] * values[j + 1] < 0.0 else float(grid[j + (values[j] != 0.0)])
+                if miss(grid[j]) * miss(grid[j + 1]) < 0.0 else \
+                float(min(grid[j:j + 2], key=lambda end: abs(miss(end))))
             root = np.sqrt(np.maximum(s * s - floor ** 2, 0.0))
             found.append(EqualForces(float(s), middle + signs * root / size, signs))
     return sorted(found, key=lambda way: way.magnitude)

@@ -78,7 +78,6 @@ class Gait:
             return ((row + right) % 2) / 2.0
         return -(right + (len(rows) - 1 - row) / len(rows)) / 2.0 % 1.0
 
-
     def overlap(self, model: StickybotModel) -> float:
         """Return the shortest time from a foot's touchdown to another foot's lift-off [s]."""
         touch = -self.offsets(model) * self.period
@@ -121,7 +120,7 @@ class GaitClock:
     model : StickybotModel
         The robot on its wall.
     gait : Gait
-        Which feet hold when; the default gait unless given.
+        Which feet hold when.
 
     """
 

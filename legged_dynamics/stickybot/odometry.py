@@ -156,6 +156,11 @@ class WallOdometry:
         if m.attached is not None and np.shape(m.attached) != (n,):
             raise MeasurementError(f'expected {n} flags of attached feet, got shape '
                                    f'{np.shape(m.attached)}')
+        for effort, shape in ((m.effort, (n, 3)), (m.joint_effort, (inner,))):
+            if effort is not None and not (np.shape(effort) == shape
+                                           and math.isfinite(np.sum(effort))):
+                raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
+                                       f'{effort!r}')
         self._hips[:, :3], self._hips[:, 3:] = m.hip, m.hip_rate
         self._inner[0], self._inner[1] = m.joint, m.joint_rate
         self._angle, self._rate = float(m.body_angle), float(m.body_rate)

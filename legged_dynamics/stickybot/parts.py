@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError, ModelError
-
-STANDARD_GRAVITY = 9.81     # m/s^2
 
 
 def _at_least(value: float, bound: float, what: str, unit: str, *, above: bool = False) -> None:
@@ -201,7 +200,7 @@ class Wall:
     """
 
     inclination: float = math.pi / 2.0
-    gravity: float = STANDARD_GRAVITY
+    gravity: float = GRAVITY
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.inclination <= math.pi + 1e-12:

@@ -42,7 +42,7 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
     model : StickybotModel
         The robot on its wall.
     gait : Gait
-        Which feet hold when; the default gait unless given.
+        Which feet hold when.
     periods : int
         How many periods to simulate, at least 2.
     rate : float [Hz]

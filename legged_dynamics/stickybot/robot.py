@@ -32,7 +32,7 @@ class StickybotModel:
     Parameters
     ----------
     body : Body
-        Mass and inertia to be damped.
+        The trunk.
     limbs : sequence of Limb
         The limbs, in the order of all results.
     wall : Wall, optional
@@ -174,4 +174,3 @@ class StickybotModel:
                          damping=limb.damping if damping is None else damping)
                  for limb in self.limbs]
         return StickybotModel(self.body, limbs, self.wall)
-

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 from legged_dynamics.stickybot.adhesion import Adhesion
@@ -18,7 +19,7 @@ from legged_dynamics.stickybot.control_settings import SETTINGS as CONTROL_SETTI
 from legged_dynamics.stickybot.control_settings import ControlSettings
 from legged_dynamics.stickybot.damping import nominal_damping
 from legged_dynamics.stickybot.gait import PATTERNS, Gait
-from legged_dynamics.stickybot.parts import STANDARD_GRAVITY, Body, Limb, Link, Wall
+from legged_dynamics.stickybot.parts import Body, Limb, Link, Wall
 from legged_dynamics.stickybot.robot import StickybotModel
 
 PADS = ('none', 'disc', 'directional')
@@ -58,7 +59,7 @@ SETTINGS = (
             'Nominal damping ratio of the designed hip damping.', 0.0, 100.0),
     Setting('stickybot.inclination', math.pi / 2.0, 'rad',
             'Of the wall: 0 a floor, pi/2 a vertical wall, pi a ceiling.', 0.0, math.pi),
-    Setting('stickybot.gravity', STANDARD_GRAVITY, 'm/s^2', 'Acceleration of gravity.', 0.0, 1e3),
+    Setting('stickybot.gravity', GRAVITY, 'm/s^2', 'Acceleration of gravity.', 0.0, 1e3),
     Setting('adhesion.kind', 'none', '', 'Limits of the feet.', choices=PADS),
     Setting('adhesion.shear', 5.0, 'N', "Largest force of a foot in the wall's plane.", 0.0),
     Setting('adhesion.normal', 2.0, 'N', 'Largest pull of a foot off the wall.', 0.0),
@@ -69,6 +70,8 @@ SETTINGS = (
     Setting('adhesion.half_angle', math.pi / 3.0, 'rad', 'Of the cone about it.', 0.01, 1.57),
     Setting('adhesion.release_angle', math.pi / 6.0, 'rad',
             'A directional pad pulled more steeply than this lets go.', 0.01, 1.57),
+    Setting('adhesion.tack', 0.2, 'N',
+            'What a directional pad holds as if pulled its own way that much more.', 0.0),
     Setting('gait.pattern', 'diagonal', '', 'Which feet step together.', choices=PATTERNS),
     Setting('gait.period', 1.0, 's', 'Of the gait.', 0.01, 100.0),
     Setting('gait.duty', 0.6, '', 'Part of the period that a foot is on the wall.', 0.05, 0.99),
@@ -209,5 +212,6 @@ class StickybotSettings:
         pad = Adhesion(
             values['adhesion.shear'], values['adhesion.normal'], values['adhesion.friction'],
             values['adhesion.direction'] if values['adhesion.kind'] == 'directional' else None,
-            values['adhesion.half_angle'], values['adhesion.release_angle'])
+            values['adhesion.half_angle'], values['adhesion.release_angle'],
+            values['adhesion.tack'])
         return (pad,) * len(self._placements())

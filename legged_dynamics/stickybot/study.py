@@ -78,12 +78,8 @@ def study(parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], *,
         Values of each parameter that is varied, for example ``gait.amplitude``,
         ``stickybot.stiffness_scale``, ``stickybot.damping_ratio``, ``stickybot.inclination``,
         ``stickybot.n_limbs``, ``control.reduction``.
-    seconds : float
-        Of each climb.
-    workers : int, optional
-        Processes; as many as there are cores unless given. With 1, this process does it all.
-    progress : callable, optional
-        Called with the number of climbs done and of all.
+    seconds, workers, progress
+        As for :func:`climb_each`.
 
     Returns
     -------
@@ -97,9 +93,42 @@ def study(parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], *,
         its rows.
 
     """
-    changes = combinations(grid)
+    return climb_each(parameters, combinations(grid), seconds=seconds, workers=workers,
+                      progress=progress)
+
+
+def climb_each(parameters: Mapping[str, Any], changes: Sequence[Mapping[str, Any]], *,
+               seconds: float = 4.0, workers: int | None = None,
+               progress: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
+    """
+    Climb once for each set of changes, in parallel on the cores.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Dotted names of `settings.SETTINGS`, common to all climbs.
+    changes : sequence of mapping
+        What is other in each climb.
+    seconds : float
+        Of each climb.
+    workers : int, optional
+        Processes; as many as there are cores unless given. With 1, this process does it all.
+    progress : callable, optional
+        Called with the number of climbs done and of all.
+
+    Returns
+    -------
+    list of dict
+        One row per set of changes, see :func:`study_row`.
+
+    Raises
+    ------
+    ConfigurationError
+        When a parameter is unknown; a value out of range is told in its row.
+
+    """
     base = StickybotSettings.from_parameters(parameters)
-    for name in grid:
+    for name in dict.fromkeys(name for change in changes for name in change):
         if name not in base.values:
             raise ConfigurationError(f'{name} is not a setting of a climbing robot. '
                                      f'The settings are: {", ".join(base.values)}.')
@@ -107,7 +136,7 @@ def study(parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], *,
     if count < 1:
         raise ConfigurationError(f'expected at least one worker, got {workers!r}')
     rows: list[dict[str, Any]] = []
-    if count == 1 or len(changes) == 1:
+    if count == 1 or len(changes) <= 1:
         for change in changes:
             rows.append(study_row(parameters, change, seconds))
             if progress is not None:
@@ -116,7 +145,7 @@ def study(parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], *,
     # A fresh interpreter per worker: a forked one would share the parent's threads and locks.
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(min(count, len(changes)), mp_context=context) as pool:
-        futures = [pool.submit(study_row, dict(parameters), change, seconds)
+        futures = [pool.submit(study_row, dict(parameters), dict(change), seconds)
                    for change in changes]
         for future in futures:
             rows.append(future.result())

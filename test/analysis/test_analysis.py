@@ -3,6 +3,7 @@
 """A bag of a simulated robot, analysed from end to end, and what is written."""
 import csv
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,11 +14,15 @@ from test_accuracy import find
 from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
 from legged_dynamics.analysis.analysis import analyse
 from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.analysis.body_tracking import BodyTracking
 from legged_dynamics.analysis.export import write_csv
 from legged_dynamics.analysis.options import AnalysisOptions
 from legged_dynamics.analysis.report import FIGURES, write_report
 from legged_dynamics.analysis.tables import tables
 from legged_dynamics.middleware import conversions as convert
+
+# Nothing was live, and nobody controlled the body.
+ABSENT = {'latency', 'body'}
 
 
 @pytest.fixture(scope='module')
@@ -92,7 +97,7 @@ def test_the_page_needs_nothing_beside_itself(walked):
     page = References()
     page.feed(html)
     assert not page.open
-    assert len(page.loads) == len(FIGURES) - 1          # no latency: nothing was live
+    assert len(page.loads) == len(FIGURES) - len(ABSENT)
     assert all(load.startswith('data:image/png;base64,') for load in page.loads)
     assert not re.search(r'https?:|//[a-z]|url\(|@import|<script|<link', re.sub(
         r'base64,[A-Za-z0-9+/=]+', '', html))
@@ -115,8 +120,27 @@ def test_the_page_says_what_was_found(walked):
 def test_figures_stand_beside_the_page(walked):
     _, folder = walked
     for name in FIGURES:
-        if name != 'latency':
+        if name not in ABSENT:
             assert (folder / f'{name}.png').read_bytes()[:8] == b'\x89PNG\r\n\x1a\n', name
+
+
+def test_a_body_under_control_is_shown_with_what_was_wanted(walked, tmp_path):
+    analysis, _ = walked
+    series = analysis.series
+    n = len(series.time)
+    away = np.full(n, 0.004)
+    zero = np.zeros((n, 3))
+    body = BodyTracking(series.time, zero, 0.004 * np.eye(3)[0] + zero, zero, zero, away,
+                        np.full(n, np.radians(0.5)))
+    wanted = np.zeros((n, len(FEET), 3))
+    report = write_report(replace(analysis, body=body, desired_force=wanted), tmp_path)
+    page = References()
+    page.feed(report.read_text())
+    text = ' '.join(page.text)
+    assert '4.0 mm / 0.50 deg' in text and '4.00 mm' in text
+    assert (tmp_path / 'body.png').exists()
+    without = (walked[1] / 'forces.png').read_bytes()
+    assert (tmp_path / 'forces.png').read_bytes() != without
 
 
 def test_all_estimates_are_in_the_table_of_values(walked):

@@ -101,8 +101,8 @@ def test_help_needs_no_heavy_packages():
             'assert not heavy & set(sys.modules), heavy & set(sys.modules)')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for verb in ('demo', 'run', 'record', 'analyze', 'info'):
-        assert re.search(rf'^ +{verb} ', done.stdout, re.MULTILINE)
+    for verb in ('demo', 'run', 'record', 'analyze', 'info', 'stickybot', 'stickybot-sweep'):
+        assert re.search(rf'^ +{verb}\s', done.stdout, re.MULTILINE)
 
 
 # ---- info ----------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_elimination_gives_the_inverse_and_keeps_zeros(seed, n_joints, kinds, ba
     M = mass_matrix(model, q)
     n, X = len(M), np.random.default_rng(seed).normal(size=(len(M), 3))
     rows = np.hstack([X, M])
-    assert eliminate_branches(rows, branch_ends(model), 3)
+    assert eliminate_branches(rows, branch_ends(model), 3, 0.0)
     DL, Y = np.tril(rows[:, 3:]), rows[:, :3]
     D = np.diag(1.0 / np.diag(DL))
     np.fill_diagonal(DL, np.diag(D))
@@ -114,7 +114,7 @@ def test_elimination_gives_the_inverse_and_keeps_zeros(seed, n_joints, kinds, ba
                                rtol=1e-8)
     joints = slice(n - model.nv, n)
     np.testing.assert_array_equal(L[joints, joints][np.tril(M)[joints, joints] == 0.0], 0.0)
-    assert not eliminate_branches(np.hstack([X, -M]), branch_ends(model), 3)
+    assert not eliminate_branches(np.hstack([X, -M]), branch_ends(model), 3, 0.0)
     # The rows beyond a row are those it shares an entry with.
     for i, end in enumerate(branch_ends(model)):
         for j in range(max(i + 1, n - model.nv), n):

@@ -5,13 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from legged_dynamics.model import Inertia, Joint, PointFoot, RobotModel
+from legged_dynamics.model import Inertia, Joint, RobotModel
 from legged_dynamics.spatial.frames import Transform
 
 LEG = Inertia(11.0, np.array([0.0, 0.0, 0.5]), np.diag([0.7, 0.7, 0.03]))
 TORSO = Inertia(50.0, np.array([0.0, 0.0, 0.3]), np.diag([3.0, 2.6, 0.6]))
 HIP = Transform(np.eye(3), np.array([0.0, 0.0, 0.9]))
-AXES = {'RX': (1.0, 0.0, 0.0), 'RY': (0.0, 1.0, 0.0), 'RZ': (0.0, 0.0, 1.0)}
 # Recorded wrenches are angular first.
 LINEAR_FIRST = np.r_[3:6, 0:3]
 
@@ -25,26 +24,6 @@ def chain_of(tree, bodies):
         joints.append(Joint(f'j{i}', 'revolute', parent, f'b{i}',
                             Transform(place['R'], place['p'])))
     return RobotModel('chain', links, joints, base='fixed')
-
-
-def robot_of(parts, feet):
-    """Return the floating robot that a recorded case describes, and its feet."""
-    links, joints, names = {}, [], {}
-    for part in parts:
-        kind = part['type'].removeprefix('JointModel')
-        name = names[part['id']] = part['name']
-        links[name] = Inertia(part['mass'], np.array(part['com']), np.array(part['Icom']))
-        if kind != 'FreeFlyer':
-            joints.append(Joint(
-                f'{name}_joint', 'spherical' if kind == 'Spherical' else 'revolute',
-                names[part['parent']], name, Transform(part['R'], part['p']),
-                np.array(AXES.get(kind, (0.0, 0.0, 1.0)))))
-    for i, foot in enumerate(feet):
-        links[f'foot{i}'] = Inertia()
-        joints.append(Joint(f'weld{i}', 'fixed', foot['parent'], f'foot{i}',
-                            Transform(np.eye(3), foot['p'])))
-    return (RobotModel('recorded', links, joints),
-            [PointFoot(f'foot{i}') for i in range(len(feet))])
 
 
 def ball_leg(torso=TORSO):

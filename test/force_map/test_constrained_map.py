@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 import pinocchio as pin
 import pytest
-from chains import robot_of
 from robots import (
     CONFIG,
     golden,
@@ -15,6 +14,7 @@ from robots import (
     random_pose,
     random_robot,
     random_state,
+    robot_of,
 )
 from tolerances import GOLDEN
 

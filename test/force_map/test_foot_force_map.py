@@ -19,6 +19,7 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError, Unk
 from legged_dynamics.force_map import FootForceMap
 from legged_dynamics.model import Inertia, Joint, RobotModel
 from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.jit import as_python
 
 HIP, FOOT = ('j4', 'j5', 'j6'), ('j1', 'j2', 'j3')
 
@@ -165,7 +166,7 @@ def test_identities_of_the_articulated_quantities():
     model = random_robot(5, 8, ('revolute', 'prismatic'), base='fixed')
     q, v, *_ = random_state(model, 5)
     sizes = model.n_bodies, model.nq, model.nv
-    s = carve(np.zeros(scratch_size(*sizes)), *sizes)
+    s = as_python(carve)(np.zeros(scratch_size(*sizes)), *sizes)
     s.q[:], s.v[:] = q, v
     bias(model.tree, s)
     articulate(model.tree, s)

@@ -73,12 +73,12 @@ def test_equalities_that_contradict_each_other_are_infeasible():
 
 
 def test_the_residual_tells_a_wrong_answer():
-    from legged_dynamics.force_map.quadratic_program import _kkt_residual
+    from legged_dynamics.force_map.dual_method import optimality
     H, g, C, d = np.eye(2), np.array([0.0, -3.0]), np.array([[1.0, 0.0]]), np.array([1.0])
     right = (np.array([1.0, 3.0]), np.array([1.0]))
-    assert _kkt_residual(H, g, C, d, 0, *right) < 1e-15
+    assert optimality(H, g, C, d, 0, *right) < 1e-15
     for x, u in [((0.0, 3.0), (0.0,)), ((1.0, 2.0), (1.0,)), ((1.0, 3.0), (-1.0,))]:
-        assert _kkt_residual(H, g, C, d, 0, np.array(x), np.array(u)) > 0.1
+        assert optimality(H, g, C, d, 0, np.array(x), np.array(u)) > 0.1
 
 
 def test_what_is_not_a_program_is_refused():
@@ -88,3 +88,23 @@ def test_what_is_not_a_program_is_refused():
         solve_quadratic_program(np.eye(3), np.zeros(2), np.zeros((1, 2)), [0.0])
     with pytest.raises(ConfigurationError, match='expected finite H, g, C and d'):
         solve_quadratic_program(np.eye(1), [0.0], [[1.0]], [-np.inf])
+
+
+def test_a_guess_of_more_constraints_than_unknowns_stays_in_bounds():
+    """Rows so nearly alike that rounding hides that the others are sums of them."""
+    from legged_dynamics.force_map.dual_method import SOLVED, dual_method_within
+    from legged_dynamics.spatial.jit import as_python
+    rng = np.random.default_rng(0)
+    C = np.vstack([[1.0, 0.0, 0.0], [1.0, 2e-5, 0.0], [1.0, 0.0, 2e-5], rng.normal(size=(7, 3))])
+    d, g, n, m = C @ [1.0, -2.0, 0.5], np.array([1.0, -3.0, 2.0]), 3, 10
+    found = []
+    for guess in (0, m):
+        active, u, x = np.zeros(m + n + 1, np.int64), np.zeros(m + n + 1), np.zeros(n)
+        active[:m] = np.arange(m)
+        # As Python, an index beyond its array is an error, and not somebody else's memory.
+        status, k, _ = as_python(dual_method_within)(
+            np.eye(n), g, C, d, 0, active, guess, u, x, 100, np.zeros((m, n)),
+            np.zeros((n + 1, n + 1)), np.zeros((3, m)))
+        assert status == SOLVED and k <= n
+        found.append(x)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)

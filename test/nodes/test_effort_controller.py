@@ -3,8 +3,9 @@
 """What goes to the motors when inputs, callbacks or the controller fail, and at the end."""
 import numpy as np
 import pytest
-from loopback_robot import FEET, JOINTS, URDF, LoopbackRobot
+from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 
+from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.effort_controller import EffortController
 from legged_dynamics.schema import Setting
@@ -70,6 +71,16 @@ def test_silent_joints_hold_and_then_go_limp(robot):
     np.testing.assert_array_equal(last(robot), 0.0)     # velocity is not known: no damping
     level, text = robot.status()['control']
     assert level == WARN and 'no joint states for' in text
+    robot.run(20)
+    np.testing.assert_array_equal(last(robot), 5.0)
+
+
+def test_what_queued_up_before_the_first_command_makes_no_robot_limp(robot):
+    def old(message):
+        message.header.stamp = convert.time_message(DIALECT, robot.bus.now_ns - 300_000_000)
+        return message
+    robot.run(20, imu=old, joints=old)
+    assert not robot.commands
     robot.run(20)
     np.testing.assert_array_equal(last(robot), 5.0)
 

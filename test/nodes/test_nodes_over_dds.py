@@ -1,80 +1,37 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulator and estimator as processes on a real DDS bus; the simulator is killed, and returns."""
-import os
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
+from dds_bench import DdsBench
 from loopback_robot import FEET, NODE, ROBOT, URDF
 
 from legged_dynamics.estimation.estimator import compile_kernels
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
 
-cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytest.importorskip('legged_dynamics.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
-DIALECT = StandaloneDialect()
 WEIGHT = 52.13 * 9.81
-PATIENCE = 120.0    # s; only a broken bus needs so long
 
 
-class Bench:
-    """Processes on a domain of their own, and a node that listens."""
+class Bench(DdsBench):
+    """Estimates and truth of all feet."""
 
     def __init__(self, environ):
-        self.environ = {**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
-        self.bus = cyclone.CycloneBus(self.environ)
-        self.processes = []
+        super().__init__(environ, ROBOT)
         self.wrenches = {foot: [] for foot in FEET}
         self.truths = {foot: [] for foot in FEET}
-        self.stamps, self.status = [], {}
-        node = self.bus.create_node('listener')
-        deep = DIALECT.qos.reliable(2000)
-        wrench = DIALECT.message('geometry_msgs/msg/WrenchStamped')
+        self.stamps = []
+        wrench = 'geometry_msgs/msg/WrenchStamped'
         for foot in FEET:
-            node.create_subscription(wrench, f'{NODE}/{foot}/wrench',
-                                     self.wrenches[foot].append, deep)
-            node.create_subscription(wrench, f'/ground_truth/{foot}/wrench',
-                                     self.truths[foot].append, deep)
-        node.create_subscription(
-            DIALECT.message('sensor_msgs/msg/JointState'), '/joint_states',
-            lambda m: self.stamps.append(convert.stamp_ns(m.header.stamp)), deep)
-        node.create_subscription(DIALECT.message('diagnostic_msgs/msg/DiagnosticArray'),
-                                 '/diagnostics', self.take_status, deep)
-
-    def take_status(self, array):
-        for status in array.status:
-            self.status[status.name] = (convert.diagnostic_level(status), status.message)
-
-    def start(self, node, *arguments):
-        process = subprocess.Popen(
-            [sys.executable, '-c',
-             f'import sys; from legged_dynamics.nodes.{node} import main; sys.exit(main())',
-             '--ros-args', '--params-file', str(ROBOT), *arguments],
-            env={**os.environ, **self.environ}, stderr=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        return process
-
-    def until(self, condition, seconds=PATIENCE):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.bus.spin_once(0.05)
-            if condition():
-                return True
-        return False
-
-    def close(self):
-        for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-        self.bus.close()
+            self.listen(wrench, f'{NODE}/{foot}/wrench', self.wrenches[foot].append)
+            self.listen(wrench, f'/ground_truth/{foot}/wrench', self.truths[foot].append)
+        self.listen('sensor_msgs/msg/JointState', '/joint_states',
+                    lambda m: self.stamps.append(convert.stamp_ns(m.header.stamp)))
 
 
 @pytest.fixture

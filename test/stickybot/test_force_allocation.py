@@ -92,6 +92,20 @@ def test_recorded_frozen_state(case):
         assert moved.body[2] == pytest.approx(case['xdd'][2], abs=1e-6)
 
 
+def test_equal_magnitudes_where_many_patterns_meet_in_one_root():
+    # Six limbs in mirrored pairs: patterns whose sums cancel but for rounding.
+    model = proposed(stickybot__n_limbs=6, stickybot__inclination=2.0943951023931953).model()
+    rest, calm = RestPosition.nominal(model), unloaded_state(model)
+    foot = calm.foot + 0.002 * np.array([[-1, 0], [1, 0], [1, 0], [-1, 0], [-1, 0], [1, 0]])
+    moved = StickybotState(calm.pose, calm.velocity, foot, calm.joint, calm.joint_velocity)
+    frozen = frozen_forces(model, find_equilibrium(model, moved, rest), rest)
+    ways = equal_magnitudes(frozen)
+    assert ways
+    for way in ways:
+        np.testing.assert_allclose(np.hypot(*frozen.at(way.u).T), way.magnitude, rtol=1e-7)
+        assert frozen.k @ way.u == pytest.approx(frozen.k @ frozen.u, abs=1e-9)
+
+
 def test_angular_range_is_reached_and_not_passed():
     model, state, rest = recorded(ALLOCATION[1])
     frozen, limit, rng = frozen_forces(model, state, rest), 9.0, np.random.default_rng(3)

@@ -226,6 +226,20 @@ def test_reduction_keeps_to_gecko_pads():
     assert done.speed == pytest.approx(0.04, rel=0.01)
 
 
+@pytest.mark.parametrize('changes', [
+    {'gait__pattern': 'wave', 'gait__duty': 0.8}, {'stickybot__inclination': 1.2},
+    {'stickybot__inclination': 1.9}, {'stickybot__n_limbs': 8, 'gait__pattern': 'wave',
+                                      'gait__duty': 0.9}],
+    ids=['wave', 'slope', 'overhang', 'eight limbs'])
+def test_gecko_pads_hold_the_reduced_gait_on_other_walls_and_in_other_gaits(changes):
+    settings = proposed(adhesion__kind='directional', control__speed=0.03, control__rate=250.0,
+                        **changes)
+    done = climb(settings.model(), settings.gait(), settings.control(), settings.pads(),
+                 seconds=2.0)
+    assert done.failures == 0
+    assert done.speed == pytest.approx(0.03, rel=0.03)
+
+
 def test_stands_walks_and_stops():
     settings = proposed(control__speed=0.04)
     model = settings.model()

@@ -144,14 +144,20 @@ def test_kick_keeps_the_books(changes):
     assert abs(now.moment_residual) < 1e-12
 
 
+UNDAMPED = {'stickybot__damping_ratio': 0.0}
+ANISOTROPIC = {'stickybot__hip_stiffness': [2000.0, 1200.0, 5.0]}
+REDUCED = {'control__reduction': 'full', 'control__speed': 0.04}
+
+
 @pytest.mark.parametrize('changes, limit', [
-    ({}, 1e-5), ({'stickybot__damping_ratio': 0.0}, 1e-5),
-    ({'stickybot__hip_stiffness': [2000.0, 1200.0, 5.0]}, 1e-5),
+    ({}, 1e-5), (UNDAMPED, 1e-5), (ANISOTROPIC, 1e-5), ({**UNDAMPED, **ANISOTROPIC}, 1e-5),
+    (REDUCED, 1e-5), ({**REDUCED, **ANISOTROPIC}, 1e-5), ({**REDUCED, **UNDAMPED}, 1e-5),
     ({'stickybot__link_length': [0.05, 0.05], 'stickybot__link_mass': [0.01, 0.01],
       'stickybot__joint_stiffness': [20.0], 'stickybot__joint_damping': [0.05]}, 5e-5)],
-    ids=['proposed', 'undamped', 'anisotropic', 'two links'])
+    ids=['proposed', 'undamped', 'anisotropic', 'undamped anisotropic', 'reduced',
+         'reduced anisotropic', 'reduced undamped', 'two links'])
 def test_four_seconds_of_gait_keep_the_books(changes, limit):
-    settings = proposed(control__reduction='off', control__rate=250.0, **changes)
+    settings = proposed(**{'control__reduction': 'off', 'control__rate': 250.0, **changes})
     model = settings.model()
     done = climb(model, settings.gait(), settings.control(), seconds=4.0)
     assert abs(done.books.energy_residual) < limit
@@ -282,7 +288,8 @@ def test_normal_loads_balance_the_tipping_moment():
 
 def test_pad_sets_are_what_pads_hold():
     rng = np.random.default_rng(5)
-    pads = [Adhesion(2.0, 1.0, 0.4), Adhesion(3.0, 2.0, 0.3, 1.2, 0.8, 0.5)]
+    pads = [Adhesion(2.0, 1.0, 0.4), Adhesion(3.0, 2.0, 0.3, 1.2, 0.8, 0.5),
+            Adhesion(3.0, 2.0, 0.3, 1.2, 0.8, 0.5, tack=0.4)]
     for normal in (-1.5, -0.4, 0.0, 0.7):
         angle = rng.uniform(-3, 3)
         for pad in pads:
@@ -306,6 +313,19 @@ def test_gecko_pad_holds_one_way():
             for force, normal in (((0.0, 2.0), -1.0), ((0.0, 2.0), -1.3), ((0.0, -0.1), 0.0),
                                   ((1.0, 1.0), 0.0), ((1.0, 0.8), 0.0), ((0.0, 3.1), 0.0))]
     assert hold == [True, False, False, True, False, False]
+
+
+def test_tack_holds_a_gecko_pad_that_nobody_pulls():
+    bare = Adhesion(3.0, 2.0, 0.0, math.pi / 2, math.radians(45), math.radians(30))
+    tacky = replace(bare, tack=0.3)
+    for force, normal, without, held in (
+            ((0.1, 0.0), 0.0, False, True), ((0.31, 0.0), 0.0, False, False),
+            ((0.0, -0.29), 0.0, False, True), ((0.0, -0.31), 0.0, False, False),
+            ((0.0, 0.0), -0.17, False, True), ((0.0, 0.0), -0.18, False, False),
+            # Nor does it add to the largest shear.
+            ((0.0, 3.01), 0.0, False, False), ((0.0, 2.99), 0.0, True, True)):
+        for pad, expected in ((bare, without), (tacky, held)):
+            assert (pad_failure(pad.packed(), math.pi / 2, *force, normal) == HOLDS) == expected
 
 
 def test_design_rule_and_true_modes():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from legged_dynamics.analysis.analysis import Analysis
@@ -26,6 +27,7 @@ def draw_forces(analysis: Analysis) -> Figure:
             style.line(axes, time, truth.force[:, i, 2], color=style.TRUTH, linewidth=2.0,
                        label='truth')
         style.line(axes, time, force[:, i, 2], color=_color(i), label='on-line estimate')
+        _draw_desired(axes, analysis, time, i, 2)
         style.dress(axes, y=f'{foot}\n$f_z$ [N]')
     total = all_axes[-1]
     style.shade_behaviours(total, time, analysis.behaviours)
@@ -37,9 +39,16 @@ def draw_forces(analysis: Analysis) -> Figure:
     total.text(time[-1], analysis.weight, ' weight', color='#bb4444', fontsize=8.5, va='center')
     style.dress(total, x='time [s]', y='all feet\n$f_z$ [N]')
     total.set_xlim(time[0], time[-1])
-    figure.legend(*all_axes[0].get_legend_handles_labels(), loc='outside upper right', ncols=2,
+    figure.legend(*all_axes[0].get_legend_handles_labels(), loc='outside upper right', ncols=3,
                   frameon=False, fontsize=8.5)
     return figure
+
+
+def _draw_desired(axes: Axes, analysis: Analysis, time: np.ndarray, foot: int, axis: int,
+                  shown: np.ndarray | slice = slice(None)) -> None:
+    if analysis.desired_force is not None:
+        style.line(axes, time, analysis.desired_force[shown, foot, axis], color='black',
+                   linewidth=0.9, linestyle=(0, (4, 3)), label='wanted by the controller')
 
 
 def draw_force_details(analysis: Analysis) -> Figure:
@@ -61,6 +70,7 @@ def draw_force_details(analysis: Analysis) -> Figure:
                 style.line(axes, time, truth.force[shown, i, k], color=style.TRUTH,
                            linewidth=2.0, zorder=1.5, label='truth')
             style.line(axes, time, on_line[:, i, k], color=_color(i), label='on-line estimate')
+            _draw_desired(axes, analysis, time, i, k, shown)
             style.dress(axes, x='time [s]' if i == len(series.feet) - 1 else '',
                         y=f'{foot}\n[N]' if k == 0 else '',
                         title=f'$f_{axis}$, world' if i == 0 else '')
@@ -71,7 +81,7 @@ def draw_force_details(analysis: Analysis) -> Figure:
         low, high = np.nanpercentile(both, (0.5, 99.5))
         margin = 0.15 * (high - low) + 1.0
         grid[0, k].set_ylim(low - margin, high + margin)
-    figure.legend(*grid[0, 2].get_legend_handles_labels(), loc='outside upper right', ncols=3,
+    figure.legend(*grid[0, 2].get_legend_handles_labels(), loc='outside upper right', ncols=4,
                   frameon=False, fontsize=8.5)
     return figure
 

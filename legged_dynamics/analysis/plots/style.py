@@ -52,7 +52,7 @@ def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
 
 def legend(axes: Axes, **more: Any) -> None:
     """Add a legend without a frame, if anything has a label."""
-    if axes.get_legend_handles_labels()[0]:
+    if more.get('handles') or axes.get_legend_handles_labels()[0]:
         axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
 
 

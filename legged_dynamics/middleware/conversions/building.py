@@ -148,6 +148,30 @@ def command(dialect: Dialect, values: Sequence[float]) -> Any:
     return dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
 
 
+def labelled_array(dialect: Dialect, values: np.ndarray,
+                   labels: Sequence[Sequence[str]]) -> Any:
+    """
+    Return a std_msgs/Float64MultiArray whose dimensions say what their entries are.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose message to make.
+    values : array
+        Of any number of dimensions; sent row by row.
+    labels : sequence of sequence of str
+        For each dimension the names of its entries, sent with a space between them.
+
+    """
+    values = np.asarray(values, float)
+    dimension = dialect.message('std_msgs/msg/MultiArrayDimension')
+    layout = dialect.message('std_msgs/msg/MultiArrayLayout')(dim=[
+        dimension(label=' '.join(names), size=size, stride=int(np.prod(values.shape[axis:])))
+        for axis, (names, size) in enumerate(zip(labels, values.shape))], data_offset=0)
+    return dialect.message('std_msgs/msg/Float64MultiArray')(
+        layout=layout, data=_doubles(values.ravel()))
+
+
 def diagnostic_status(dialect: Dialect, level: str, name: str, message: str,
                       values: Mapping[str, Any] | None = None, hardware_id: str = '') -> Any:
     """Return a diagnostic_msgs/DiagnosticStatus; the level is 'OK', 'WARN', 'ERROR' or 'STALE'."""

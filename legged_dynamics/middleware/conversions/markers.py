@@ -12,12 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.middleware.conversions.building import (
-    duration_message,
-    header,
-    point,
-    vector3,
-)
+from legged_dynamics.middleware.conversions.building import duration_message, header
+from legged_dynamics.middleware.conversions.marker_maker import MarkerMaker
 from legged_dynamics.middleware.protocol import Dialect
 
 FIRM, UNSURE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0)
@@ -58,7 +54,8 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         Drawn as a sphere; NaN or None when there is none.
 
     """
-    make = _Maker(dialect, header(dialect, ns, frame_id), duration_message(dialect, lifetime_s))
+    make = MarkerMaker(dialect, header(dialect, ns, frame_id),
+                       duration_message(dialect, lifetime_s))
     sure = [True] * len(feet) if observable is None else observable
     markers = []
     for index, name in enumerate(feet):
@@ -74,11 +71,12 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
                            if shown else make.deletion('reaction_text', index))
     standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
     polygon = support_polygon(standing)
-    markers.append(make.line('support_polygon', np.vstack((polygon, polygon[:1])))
+    markers.append(make.line('support_polygon', 0, np.vstack((polygon, polygon[:1])), _POLYGON)
                    if len(polygon) > 1 else make.deletion('support_polygon', 0))
     has_pressure = center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())
-    markers.append(make.sphere('center_of_pressure', center_of_pressure) if has_pressure else
-                   make.deletion('center_of_pressure', 0))
+    markers.append(
+        make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
+        make.deletion('center_of_pressure', 0))
     return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
 
 
@@ -108,42 +106,3 @@ def support_polygon(points: np.ndarray) -> np.ndarray:
 
 def _turn(a: tuple, b: tuple, c: tuple) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-class _Maker:
-    def __init__(self, dialect: Dialect, stamp: Any, lifetime: Any):
-        self._dialect, self._header, self._lifetime = dialect, stamp, lifetime
-        self._marker = dialect.message('visualization_msgs/msg/Marker')
-        self._color = dialect.message('std_msgs/msg/ColorRGBA')
-
-    def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
-        marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
-        marker.points = [point(self._dialect, start), point(self._dialect, end)]
-        return marker
-
-    def label(self, ns: str, number: int, place: Any, text: str) -> Any:
-        marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04),
-                           (1.0, 1.0, 1.0))
-        marker.pose.position = point(self._dialect, place)
-        marker.text = text
-        return marker
-
-    def line(self, ns: str, places: np.ndarray) -> Any:
-        marker = self._new(ns, 0, self._marker.LINE_STRIP, (0.008, 0.0, 0.0), _POLYGON)
-        marker.points = [point(self._dialect, place) for place in places]
-        return marker
-
-    def sphere(self, ns: str, place: Any) -> Any:
-        marker = self._new(ns, 0, self._marker.SPHERE, (0.03, 0.03, 0.03), _PRESSURE)
-        marker.pose.position = point(self._dialect, place)
-        return marker
-
-    def deletion(self, ns: str, number: int) -> Any:
-        return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
-
-    def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple) -> Any:
-        red, green, blue = color
-        return self._marker(header=self._header, ns=ns, id=number, type=kind,
-                            action=self._marker.ADD, scale=vector3(self._dialect, scale),
-                            color=self._color(r=red, g=green, b=blue, a=0.9),
-                            lifetime=self._lifetime)

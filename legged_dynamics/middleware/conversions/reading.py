@@ -178,9 +178,9 @@ def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
         (force.x, force.y, force.z, torque.x, torque.y, torque.z))
 
 
-def read_command(msg: Any, joint_names: Sequence[str]) -> np.ndarray:
+def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
     """
-    Return the values of a Float64MultiArray command, one per joint.
+    Return the values of a Float64MultiArray command, one per joint (or foot) named.
 
     Raises
     ------
@@ -188,12 +188,12 @@ def read_command(msg: Any, joint_names: Sequence[str]) -> np.ndarray:
         When the number of values is wrong or one is not finite.
 
     """
-    if len(msg.data) != len(joint_names):
-        raise MeasurementError(f'command: expected {len(joint_names)} values, one per joint '
-                               f'({", ".join(joint_names)}), got {len(msg.data)}')
+    if len(msg.data) != len(names):
+        raise MeasurementError(f'command: expected {len(names)} values, one each for '
+                               f'{", ".join(names)}, got {len(msg.data)}')
     values = np.array(msg.data, dtype=float)
     if not np.isfinite(values).all():
-        bad = [name for name, value in zip(joint_names, values) if not math.isfinite(value)]
+        bad = [name for name, value in zip(names, values) if not math.isfinite(value)]
         raise MeasurementError(f'command: {_listing(bad)} not finite')
     return values
 

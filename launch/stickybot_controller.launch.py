@@ -1,0 +1,10 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Start the climbing controller on a robot; include it, or use it as it is."""
+from legged_dynamics.nodes.launching import robot_node
+
+
+def generate_launch_description():
+    """Declare the arguments and start."""
+    return robot_node('stickybot_controller', robot='stickybot', rviz='wall_reactions', flags={
+        'walk': 'Whether to climb as soon as commands are obeyed; else the robot hangs.'})

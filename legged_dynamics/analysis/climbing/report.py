@@ -1,0 +1,235 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The page about a climb: film, forces, phases, energy, modes, and the two questions."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from legged_dynamics.analysis.climbing.comparison import MUJOCO, OWN, Comparison
+from legged_dynamics.analysis.climbing.mode_shapes import modes_at_rest
+from legged_dynamics.analysis.climbing.questions import Answers, answer_questions
+from legged_dynamics.analysis.climbing.tables import (
+    balance_table,
+    climb_table,
+    mode_table,
+    sharing_table,
+    strength_table,
+)
+from legged_dynamics.analysis.page import Page
+from legged_dynamics.analysis.plots.climb_energy import draw_climb_energy
+from legged_dynamics.analysis.plots.climb_forces import draw_climb_forces
+from legged_dynamics.analysis.plots.climb_phase import draw_climb_phase
+from legged_dynamics.analysis.plots.force_answers import draw_sharing, draw_strength
+from legged_dynamics.analysis.plots.robot_modes import draw_modes
+from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.table import Table
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.stickybot import AllocationStatus
+
+REPORT = 'report.html'
+CLIMBS = (
+    'Speed and mean are those of the second half. "Reduced by turning" moves the rest angles of '
+    'the hips alone. Feet "unlimited" hold whatever they are asked to, so that the peaks can be '
+    'compared. Cost of transport: work of the actuators over weight times distance.')
+FORCES = (
+    "Size of the wall's force on each foot over the last two periods, on unlimited feet. "
+    'Dotted: the weight over the fewest feet that carry it, below which no force '
+    'allocation can bring the peak.')
+PHASES = (
+    'Above: which feet are on the wall. Below: the body over the last period in its phase planes; '
+    'an even climb is a point.')
+ENERGY = (
+    'Above: what the actuators put in, and where it is. Below: what is missing in the books '
+    '(dashed: 0.1 mJ).')
+MODES = (
+    'Poles of the robot that hangs on all feet, and those by which the dampers are designed, each '
+    'hip axis by itself. Grey: lines of equal damping.')
+DESIGN = (
+    'The design rule gives every axis of every hip its own damper, with its part of the body on '
+    'it. The hips couple through body and limbs, and the true modes are damped otherwise.')
+QUESTION_A = (
+    "(a) How even, and how small, can the forces be while the body's acceleration is kept? "
+    '"Least maximum" holds the accelerations of body and limbs; it is a cone program, solved to a '
+    'duality gap of {gap:.0e}, and the rest positions that make it real follow from the springs. '
+    '"This instant" takes the question literally: rest angles alone, the state frozen. It tells '
+    'what happens before the limbs have moved, and is no law of load sharing.')
+QUESTION_B = (
+    '(b) What acceleration does a limit on the forces allow? From rest on all feet, and on those '
+    'that carry in the middle of a stride; "sinks" is the least acceleration down the slope that '
+    'the feet must give way to.')
+
+
+def write_climb_report(comparison: Comparison, folder: Path, film: Path | None = None,
+                       command: str = 'legged-dynamics stickybot') -> tuple[Path, list[Table]]:
+    """
+    Write page and figures into a folder; return the page's path and its tables.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+    folder : Path
+        Made if need be.
+    film : Path, optional
+        GIF of the shown climb.
+    command : str
+        What made it, for the footer.
+
+    Raises
+    ------
+    OutputError
+        When the folder cannot be written.
+
+    """
+    page = Page(f'Climbing robot: {_gait(comparison)}', _lead(comparison))
+    climbs, balances = climb_table(comparison), balance_table(comparison)
+    found = [climbs, balances]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+
+        def add(name: str, draw: Callable[[], Figure | None], caption: str) -> None:
+            figure = draw()
+            if figure is not None:
+                picture = png(figure)
+                (folder / f'{name}.png').write_bytes(picture)
+                page.figure(picture, caption)
+
+        page.cards(_cards(comparison))
+        if film is not None:
+            page.figure(film.read_bytes(), _film_caption(comparison), 'image/gif')
+        page.heading('With and without reduction')
+        page.paragraph(CLIMBS)
+        _add_table(page, climbs)
+        page.listing(_notes(comparison))
+        add('forces', lambda: draw_climb_forces(comparison), FORCES)
+        page.heading('Phases')
+        add('phases', lambda: draw_climb_phase(comparison), PHASES)
+        page.heading('Energy and momentum')
+        _add_table(page, balances)
+        add('energy', lambda: draw_climb_energy(comparison), ENERGY)
+        try:
+            found += _add_statics(page, add, comparison)
+        except LeggedDynamicsError as error:
+            page.heading('Modes and forces at rest')
+            page.paragraph(f'The robot cannot hang still on its wall: {error}')
+        path = folder / REPORT
+        path.write_text(page.html(command), encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write the report to {folder}: {error}') from error
+    return path, found
+
+
+def _add_statics(page: Page, add: Callable[[str, Callable[[], Figure | None], str], None],
+                 comparison: Comparison) -> list[Table]:
+    model = comparison.model
+    everything, modes = modes_at_rest(model)
+    answers = answer_questions(comparison)
+    found = [mode_table(modes, everything.nominal), sharing_table(answers),
+             strength_table(answers)]
+    page.heading('Modes and damping')
+    page.paragraph(DESIGN)
+    _add_table(page, found[0])
+    add('modes', lambda: draw_modes(model, modes), MODES)
+    page.heading('How the load can be shared')
+    page.paragraph(QUESTION_A.format(gap=max(case.even.gap for case in answers.sharing)))
+    _add_table(page, found[1])
+    page.listing(_remains(answers))
+    add('sharing', lambda: draw_sharing(model, answers), 'Forces of the wall on feet that are '
+        'set wrongly, robot at rest.')
+    page.heading('What the feet allow')
+    page.paragraph(QUESTION_B)
+    _add_table(page, found[2])
+    page.listing(_limits(answers))
+    add('strength', lambda: draw_strength(answers), 'Accelerations of the body, without turning, '
+        'that feet of that strength allow from rest: all inside the line.')
+    return found
+
+
+def _add_table(page: Page, table: Table) -> None:
+    page.table(table.head, table.rows, table.strong, table.first)
+
+
+def _gait(comparison: Comparison) -> str:
+    gait = comparison.settings.gait()
+    return f'{gait.pattern} gait, {comparison.model.n_limbs} limbs'
+
+
+def _lead(comparison: Comparison) -> str:
+    model, gait = comparison.model, comparison.settings.gait()
+    pads = comparison.settings.values['adhesion.kind']
+    return (f'{1e3 * model.mass:.0f} g, wall at {math.degrees(model.wall.inclination):.0f}° '
+            f'(0° a floor, 90° upright, 180° a ceiling), limbs of {model.n_joints} links. '
+            f'Period {gait.period:g} s, duty {gait.duty:g}, amplitude {gait.amplitude:g} rad. '
+            f'{comparison.seconds:g} s by '
+            + ("the package's own integrator" if comparison.shown.plant == OWN else
+               "the package's own integrator, and by MuJoCo") + '. '
+            + ('Feet hold anything.' if pads == 'none' else f'Pads: {pads}.'))
+
+
+def _film_caption(comparison: Comparison) -> str:
+    pads = '' if comparison.shown.pads is None else \
+        ' Light blue: the forces that each pad holds at this instant, in which its arrow must end.'
+    return (f'The climb "{comparison.shown.name}". Arrows: forces of the wall on the feet.{pads}')
+
+
+def _cards(comparison: Comparison) -> list[tuple[str, str]]:
+    shown, plain, full = comparison.shown, comparison.attempt('off'), comparison.attempt('full')
+    cards = []
+    if shown.climb is not None:
+        cards.append(('falls' if shown.fell else f'{100.0 * shown.climb.speed:.2f} cm/s',
+                      f'speed, {shown.name}'))
+    if plain and full and plain.climb and full.climb:
+        cards += [(f'{plain.climb.peak:.2f} → {full.climb.peak:.2f} N',
+                   'peak |F|, plain → reduced'),
+                  (f'{100.0 * (full.climb.peak / plain.climb.peak - 1.0):+.0f} %',
+                   'peak |F| at '
+                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed'),
+                  (f'{abs(full.climb.books.energy_residual):.0e} J', 'energy residual, reduced')]
+    other = next((attempt.climb for attempt in comparison.attempts
+                  if attempt.plant == MUJOCO and attempt.reduction == 'off'), None)
+    if plain and plain.climb and other:
+        cards.append((f'{100.0 * (other.speed / plain.climb.speed - 1.0):+.2f} %',
+                      'speed by MuJoCo against own, plain'))
+    return cards
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    notes = [] if comparison.asked else [
+        f'The reduction is asked for {100.0 * comparison.speed:.2f} cm/s, what the plain gait '
+        'reaches.']
+    for attempt in comparison.attempts:
+        where = 'on pads' if attempt.pads is not None else 'on unlimited feet'
+        where += ', by MuJoCo' if attempt.plant == MUJOCO else ''
+        if attempt.error:
+            notes.append(f'{attempt.name.capitalize()} {where} is not possible: {attempt.error}')
+        elif attempt.climb is not None and attempt.climb.failures:
+            first = next(event for event in attempt.climb.events
+                         if event.stamp_ns * 1e-9 == attempt.first_failure)
+            notes.append(f'{attempt.name.capitalize()} {where}: feet let go '
+                         f'{attempt.climb.failures} times. First: {first}.')
+    return notes
+
+
+def _remains(answers: Answers) -> list[str]:
+    return [f'{case.name.capitalize()}: {case.turned.message}.' for case in answers.sharing
+            if case.turned is not None]
+
+
+def _limits(answers: Answers) -> list[str]:
+    notes = []
+    for row in answers.strength:
+        proof = next((found.certificate for found in row.along.values()
+                      if found.status is AllocationStatus.INFEASIBLE and found.certificate), None)
+        if proof is not None:
+            notes.append(f'{row.name} does not hold the robot at rest: {proof.message}')
+    last, speed = answers.strength[-1].name, answers.speed
+    if speed.status is AllocationStatus.OPTIMAL:
+        notes.append(f'Steady speed up the wall with {last} a foot: '
+                     + ('not limited by the forces, for limbs that mirror each other carry each '
+                        "other's centripetal force through the body." if speed.value >= 99.0 else
+                        f"at most {speed.value:.1f} m/s by the limbs' centripetal forces."))
+    return notes

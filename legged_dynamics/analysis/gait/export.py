@@ -1,0 +1,114 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Joint torques and foot wrenches as CSV and as a bag."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.analysis.bag_writer import BagWriter
+from legged_dynamics.analysis.gait.csv_motion import COMPONENTS
+from legged_dynamics.analysis.gait.result import GaitResult
+from legged_dynamics.analysis.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
+from legged_dynamics.exceptions import OutputError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
+
+POINT = 'geometry_msgs/msg/PointStamped'
+
+
+def write_csv(result: GaitResult, path: Path) -> None:
+    """
+    Write one row an instant.
+
+    ``<joint>`` is the torque or force that muscles or motors deliver [N m or N];
+    ``<foot>_fx .. _mz`` the wrench of the ground on the foot, in the foot's axes about its
+    frame's origin [N, N m]; ``<foot>_world_fx ..`` its force in world axes; ``<foot>_cop_x ..``
+    where it presses, in the world [m], nan without load; ``<foot>_contact`` 1 on the ground;
+    ``root_..`` what no foot explains, in world axes about the base's origin; ``supported`` 0 where
+    something else than the feet must bear load.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    r = result.reactions
+    names, columns = ['time'], [result.motion.time[:, None]]
+
+    def add(prefix: str, suffixes: tuple[str, ...], values: np.ndarray) -> None:
+        names.extend(prefix + suffix for suffix in suffixes)
+        columns.append(np.asarray(values, float).reshape(len(r.time), -1))
+
+    add('', result.model.joint_names, r.joint_effort)
+    wrench = tuple(f'_{component}' for component in COMPONENTS)
+    for i, foot in enumerate(r.feet):
+        add(foot, ('_contact',), r.contact[:, i])
+        add(foot, wrench, r.wrench[:, i])
+        add(f'{foot}_world', wrench[:3], r.force[:, i])
+        add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
+    add('root', wrench, r.root_residual)
+    add('supported', ('',), r.supported)
+    try:
+        np.savetxt(path, np.hstack(columns), fmt='%.9g', delimiter=',', header=','.join(names),
+                   comments='', encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+
+
+def write_bag(result: GaitResult, path: Path, description: str = '',
+              storage: str = 'mcap') -> None:
+    """
+    Write a bag: joint_states with effort, odom, ``<foot>/wrench``, ``contact``, ``pressure``.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What to write.
+    path : Path
+        Folder to make.
+    description : str
+        URDF for ``robot_description``; none when empty.
+    storage : {'mcap', 'sqlite3'}
+        Of the bag.
+
+    Raises
+    ------
+    BagError
+        When the folder exists or cannot be written.
+
+    """
+    r, motion, dialect = result.reactions, result.motion, StandaloneDialect()
+    base = result.model.base_link
+    with BagWriter(path, storage) as bag:
+        bag.add_topic('/robot_description', STRING, latched=True)
+        bag.add_topic('/joint_states', JOINT_STATE)
+        bag.add_topic('/odom', ODOMETRY)
+        for foot in r.feet:
+            bag.add_topic(f'/{foot}/wrench', WRENCH)
+            bag.add_topic(f'/{foot}/contact', BOOL)
+            bag.add_topic(f'/{foot}/pressure', POINT)
+        stamps = result.stamps.tolist()
+        if description:
+            bag.write_message('/robot_description', stamps[0],
+                              convert.string(dialect, description))
+        velocity = np.gradient(motion.base_position, motion.step, axis=0)
+        for t, ns in enumerate(stamps):
+            bag.write_message('/joint_states', ns, convert.joint_state(
+                dialect, ns, result.model.joint_names, motion.position[t], motion.velocity[t],
+                r.joint_effort[t]))
+            R_WB = motion.base_rotation[t]
+            bag.write_message('/odom', ns, convert.odometry(
+                dialect, ns, 'world', base, motion.base_position[t],
+                quaternion_from_rotation(R_WB), R_WB.T @ velocity[t], motion.base_motion[t, :3]))
+            for i, foot in enumerate(r.feet):
+                bag.write_message(f'/{foot}/wrench', ns, convert.wrench_stamped(
+                    dialect, ns, foot, r.wrench[t, i]))
+                bag.write_message(f'/{foot}/contact', ns, convert.boolean(
+                    dialect, r.contact[t, i]))
+                if np.isfinite(r.center_of_pressure[t, i]).all():
+                    bag.write_message(f'/{foot}/pressure', ns, convert.point_stamped(
+                        dialect, ns, 'world', r.center_of_pressure[t, i]))

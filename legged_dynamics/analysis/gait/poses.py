@@ -1,0 +1,97 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded poses, put on an even grid of times where they are not on one already."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from legged_dynamics.exceptions import MeasurementError
+
+# Intervals that differ from their median by less than this part of it are even.
+JITTER = 0.02
+# An interval longer than this many medians is a gap, and not to be interpolated over.
+GAP = 5.5
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """
+    Poses of a robot or a person over time, as they were recorded.
+
+    Attributes
+    ----------
+    time : (n,) array [s]
+        Rising.
+    base_position : (n, 3) array [m]
+        p_WB.
+    base_quaternion : (n, 4) array
+        Orientation of the base in the world, x, y, z, w.
+    position : (n, nq) array [rad or m]
+        Joints in the model's order.
+
+    """
+
+    time: np.ndarray
+    base_position: np.ndarray
+    base_quaternion: np.ndarray
+    position: np.ndarray
+
+    def evenly(self) -> Poses:
+        """Return the poses on an even grid of times; themselves where they are on one."""
+        grid = even_grid(self.time)
+        if grid is self.time:
+            return self
+        return Poses(grid, interpolated(self.time, self.base_position, grid),
+                     slerped(self.time, self.base_quaternion, grid),
+                     interpolated(self.time, self.position, grid))
+
+
+def even_grid(time: np.ndarray) -> np.ndarray:
+    """
+    Return evenly spaced times over the span of others [s]; the same array where they are even.
+
+    Raises
+    ------
+    MeasurementError
+        When there are too few, or there is a gap too long to interpolate over.
+
+    """
+    if len(time) < 3:
+        raise MeasurementError(f'expected three samples or more, got {len(time)}')
+    steps = np.diff(time)
+    step = float(np.median(steps))
+    if step <= 0.0:
+        raise MeasurementError('expected rising times, got most of them not after the one before')
+    worst = int(np.argmax(steps))
+    if steps[worst] > GAP * step:
+        raise MeasurementError(
+            f'there is a gap of {steps[worst]:.3g} s after {time[worst]:.6g} s in samples that '
+            f'come every {step:.3g} s: analyse the parts before and after it by themselves')
+    if (np.abs(steps - step) <= JITTER * step).all():
+        return time
+    return time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-6) + 1)
+
+
+def interpolated(time: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return (n, k) values, linear in between, at other times; the first and last beyond."""
+    return np.stack([np.interp(at, time, column) for column in values.T], axis=1)
+
+
+def slerped(time: np.ndarray, xyzw: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """
+    Return (n, 4) unit quaternions, turning evenly in between, at other times.
+
+    Raises
+    ------
+    MeasurementError
+        When a quaternion is zero.
+
+    """
+    length = np.linalg.norm(xyzw, axis=1)
+    if not (length > 1e-9).all():
+        raise MeasurementError('expected quaternions of non-zero length, got zero at '
+                               f'{time[length <= 1e-9][0]:g} s')
+    return Slerp(time, Rotation.from_quat(xyzw))(np.clip(at, time[0], time[-1])).as_quat()

@@ -1,0 +1,68 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that is known of one recording once it has been analysed."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.analysis.gait.accuracy import FootErrors
+from legged_dynamics.analysis.gait.plates import Plates
+from legged_dynamics.contact.gait_reactions import GaitReactions
+from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.robot_model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class GaitResult:
+    """
+    A recording, what was computed from it, and what is known beside it.
+
+    Attributes
+    ----------
+    source : Path
+        Bag or CSV file.
+    model : RobotModel
+    feet : tuple of PointFoot or FlatFoot
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    motion : RecordedMotion
+    reactions : GaitReactions
+    method : str
+        Which one shared the load.
+    contact_source : str
+        Where contact comes from, for people to read.
+    plates : Plates or None
+        The truth, where the recording has it.
+    errors : dict of str to FootErrors
+        Against the truth, by method.
+    notes : list of str
+        What is odd or was assumed.
+
+    """
+
+    source: Path
+    model: RobotModel
+    feet: tuple[Foot, ...]
+    start_ns: int
+    motion: RecordedMotion
+    reactions: GaitReactions
+    method: str
+    contact_source: str
+    plates: Plates | None
+    errors: dict[str, FootErrors]
+    notes: list[str]
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """(n,) stamps [ns]."""
+        return self.start_ns + np.round(self.motion.time * 1e9).astype(np.int64)
+
+    @property
+    def weight(self) -> float:
+        """Weight of the model [N]."""
+        return self.model.total_mass * GRAVITY

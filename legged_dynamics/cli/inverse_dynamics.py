@@ -1,0 +1,152 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``inverse-dynamics``: recorded motion in, joint torques and foot wrenches out."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from legged_dynamics.analysis.gait.options import GaitOptions
+
+CSV, BAG = 'inverse_dynamics.csv', 'inverse_dynamics_bag'
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
+        description='Computes joint torques and the wrench on each foot from motion alone, for '
+        'people in motion capture and for legged robots. Reads a rosbag2 with joint states and '
+        'odometry or an IMU, or a CSV file with the columns time, base_x, base_y, base_z, '
+        'base_qx, base_qy, base_qz, base_qw and one a joint, named as in the URDF. Writes CSV, a '
+        'bag, and an HTML report with figures; where the bag has force plates, how far off it is.')
+    parser.add_argument('motion', metavar='BAG|CSV', type=Path)
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
+                        help='where to write; default: NAME_inverse_dynamics in the present '
+                        'folder')
+    subject = parser.add_argument_group('robot or person')
+    subject.add_argument('--urdf', default='', metavar='FILE',
+                         help='default: robot_description in the bag')
+    subject.add_argument('--feet', nargs='+', default=[], metavar='LINK',
+                         help='links that touch the ground; default: those of the robot YAML')
+    subject.add_argument('--sole', nargs=4, type=float, metavar=('FRONT', 'BACK', 'LEFT', 'RIGHT'),
+                         help='edges of the sole of the feet given, in their frames [m]; default: '
+                         '0.13 -0.10 0.04 -0.04')
+    subject.add_argument('--point-radius', type=float, metavar='M',
+                         help='the feet given are balls of this radius')
+    subject.add_argument('--robot', default='', metavar='YAML',
+                         help='robot YAML (path, or name of one that comes with the package); '
+                         'default: the one that fits the URDF, unless feet are given')
+    method = parser.add_argument_group('method')
+    method.add_argument('--method', default='travelling', metavar='NAME',
+                        help='travelling (default), over_time, sole, ankle, transition, or guess; '
+                        'docs/double_support.md compares them')
+    method.add_argument('--cutoff', type=float, metavar='HZ',
+                        help='low-pass of the recorded poses before they are differentiated, zero '
+                        'phase; 0 for none; default: 8')
+    method.add_argument('--contact', default='detected', metavar='FILE',
+                        help='CSV with the columns time and one a foot, 1 on the ground; default: '
+                        'detected from the motion')
+    method.add_argument('--guess', default='', metavar='FILE',
+                        help='CSV with wrenches to stay near to (--method guess), as this command '
+                        'writes them')
+    method.add_argument('-p', action='append', default=[], metavar='NAME:=VALUE', dest='values',
+                        help='a setting of contact detection and load transfer, for example '
+                        '-p stance.clearance:=0.1; may be repeated')
+    file = parser.add_argument_group('CSV')
+    file.add_argument('--degrees', action='store_true', help='joint angles are in degrees')
+    file.add_argument('--missing-at-zero', action='store_true',
+                      help='joints without a column stay at zero')
+    bag = parser.add_argument_group('bag')
+    bag.add_argument('--joint-states', default='', metavar='TOPIC')
+    bag.add_argument('--imu', default='', metavar='TOPIC')
+    bag.add_argument('--odom', default='', metavar='TOPIC')
+    bag.add_argument('--base', choices=('odometry', 'imu'), default='',
+                     help="what tells the base's motion; default: odometry where there is one")
+    bag.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
+                     help='WrenchStamped with the true wrench of a foot; may be repeated')
+    bag.add_argument('--valid', default='', metavar='TOPIC',
+                     help='Bool that is true where the truth is complete')
+    bag.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag [s]')
+    bag.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag [s]')
+    output = parser.add_argument_group('output')
+    output.add_argument('--no-report', action='store_true')
+    output.add_argument('--no-csv', action='store_true')
+    output.add_argument('--no-bag', action='store_true')
+    output.add_argument('--no-compare', action='store_true',
+                        help='do not measure the other methods against the truth')
+    output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute, print the tables, write the files."""
+    from legged_dynamics.analysis.gait.analysis import analyse_gait
+    from legged_dynamics.analysis.gait.export import write_bag, write_csv
+    from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
+    from legged_dynamics.cli.analyze import fresh
+    from legged_dynamics.exceptions import OutputError
+
+    result, description = analyse_gait(args.motion, options_of(args))
+    for note in result.notes:
+        print(f'- {note}')
+    for table in (feet_table(result), joints_table(result), errors_table(result)):
+        if table.rows:
+            print(f'\n{table.text}')
+    if args.no_csv and args.no_bag and args.no_report:
+        return 0
+    out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f'cannot make the folder {out}: {error}') from error
+    print()
+    if not args.no_csv:
+        write_csv(result, out / CSV)
+        print(f'Table:  {(out / CSV).resolve()}')
+    if not args.no_bag:
+        write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
+        print(f'Bag:    {(out / BAG).resolve()}')
+    if not args.no_report:
+        from legged_dynamics.analysis.gait.report import write_report
+        print(f'Report: {write_report(result, out).resolve()}')
+    return 0
+
+
+def options_of(args: argparse.Namespace) -> GaitOptions:
+    """
+    Return the options that the arguments say.
+
+    Raises
+    ------
+    ConfigurationError
+        When they contradict each other or cannot be understood.
+
+    """
+    from legged_dynamics.analysis.gait.options import CUTOFF, GaitOptions
+    from legged_dynamics.cli.analyze import truth_of
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.middleware.arguments import RosArguments
+
+    if (args.sole or args.point_radius is not None) and not args.feet:
+        raise ConfigurationError('--sole and --point-radius describe the feet named with --feet; '
+                                 'without it the feet are those of the robot YAML')
+    if args.sole and args.point_radius is not None:
+        raise ConfigurationError('expected --sole or --point-radius, got both: a foot is a sole '
+                                 'or a ball')
+    cutoff = CUTOFF if args.cutoff is None else args.cutoff
+    if cutoff < 0.0:
+        raise ConfigurationError(f'--cutoff: expected 0 Hz (none) or more, got {cutoff:g}')
+    more = {'sole': tuple(args.sole)} if args.sole else {}
+    values = [word for value in args.values for word in ('-p', value)]
+    settings = {override.name: override.value for override
+                in RosArguments.parse(['--ros-args', *values]).overrides}
+    return GaitOptions(
+        urdf=args.urdf, robot=args.robot, feet=tuple(args.feet), method=args.method,
+        point_radius=args.point_radius, cutoff=cutoff or None, contact=args.contact,
+        guess=args.guess, settings=settings, degrees=args.degrees,
+        missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
+        odometry=args.odom, base=args.base, truth=truth_of(args.truth), valid=args.valid,
+        start=args.start, end=args.end, compare=not args.no_compare, **more)

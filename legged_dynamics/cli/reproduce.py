@@ -1,0 +1,60 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``reproduce``: run what a paper reports, and put the figures beside its own."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+PAPERS = ('biped',)
+MARKDOWN = 'robustness.md'
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'reproduce', help='run what a paper reports and compare',
+        description='biped: recursive workspace control of a planar biped (Wendlandt and Sastry). '
+        'Crouches for 10 s on pinned feet and on MuJoCo contact, and writes the table of final '
+        "values beside the paper's and its figures 4 to 7 as a report.")
+    parser.add_argument('paper', choices=PAPERS, metavar='PAPER',
+                        help=f'one of {", ".join(PAPERS)}')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
+                        help='where to write; default: PAPER_reproduced in the present folder')
+    parser.add_argument('--robustness', action='store_true',
+                        help='also crouch with wrong masses, other friction and rates, pushes, '
+                        f'delay and noise, in parallel; adds {MARKDOWN}')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, print the tables, write the report."""
+    from legged_dynamics.analysis.crouch.report import final_values, write_report
+    from legged_dynamics.analysis.crouch.robustness import measure, table
+    from legged_dynamics.analysis.crouch.runs import RUNS, crouch
+    from legged_dynamics.cli.progress import ProgressBar
+
+    done = []
+    bar = ProgressBar('Crouching')
+    try:
+        for index, one in enumerate(RUNS):
+            bar(index / len(RUNS))
+            done.append(crouch(one))
+    finally:
+        bar.close()
+    tables = [final_values(done)]
+    if args.robustness:
+        bar = ProgressBar('Crouching under other conditions')
+        try:
+            tables.append(table(measure(progress=bar)))
+        finally:
+            bar.close()
+    out = args.out or Path(f'{args.paper}_reproduced')
+    report = write_report(done, out, tables[1:])
+    for found in tables:
+        print(f'{found.text}\n')
+    for found in tables[1:]:
+        (out / MARKDOWN).write_text(found.markdown, encoding='utf-8')
+    print(f'Report: {report.resolve()}')
+    return 0

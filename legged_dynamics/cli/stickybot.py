@@ -1,0 +1,156 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``stickybot``: the climbing robot climbs; a film and a report of it."""
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from legged_dynamics.analysis.climbing.comparison import Comparison
+    from legged_dynamics.stickybot import StickybotSettings
+
+FILM = 'climb'
+FRAME_RATE = 20.0       # 1/s
+TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': 'forces reduced'}
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'stickybot', help='a climbing robot on compliant hips climbs; film and report',
+        description='Simulates the climbing robot with and without the reduction of its reaction '
+        'forces, and writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report: '
+        'speed, forces of each foot, energy and momentum balance, phases, true modes and damping '
+        'ratios, and how forces can be shared and what they allow.')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR', default=Path('stickybot_climb'),
+                        help='where film and report go (default: %(default)s)')
+    parser.add_argument('--duration', type=float, default=6.0, metavar='S',
+                        help='of the climb [s], rounded up to whole periods (default: '
+                        '%(default)g)')
+    parser.add_argument('--no-film', action='store_true')
+    robot = add_robot_options(parser)
+    robot.add_argument('--limbs', type=int, metavar='N', help='even number, in pairs')
+    robot.add_argument('--inclination', type=float, metavar='DEG',
+                       help='of the wall: 0 a floor, 90 upright, more an overhang, 180 a ceiling')
+    robot.add_argument('--amplitude', type=float, metavar='RAD', help="half of a hip's sweep")
+    robot.add_argument('--reduction', choices=('off', 'full', 'turning'),
+                       help='of reaction forces, in the film')
+    robot.add_argument('--plant', choices=('own', 'mujoco'), default='own',
+                       help="whose physics is shown: the package's own planar equations, or "
+                       'MuJoCo, and then both are compared (default: %(default)s)')
+    parser.set_defaults(run=run)
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> Any:
+    """Add what describes robot, gait and pads; return the group."""
+    robot = parser.add_argument_group('robot, wall and gait; what is not given is as in its YAML')
+    robot.add_argument('--robot', default='stickybot', metavar='YAML',
+                       help='path, or name of one that comes with the package (default: '
+                       '%(default)s)')
+    robot.add_argument('--gait', choices=('diagonal', 'wave'))
+    robot.add_argument('--duty', type=float, metavar='PART',
+                       help='of the period that a foot is on the wall; a wave has 1 - 0.8/N '
+                       'unless given, so that feet overlap')
+    robot.add_argument('--pads', choices=('none', 'disc', 'directional'),
+                       help='what the feet hold: anything, any way up to a limit, or one way')
+    robot.add_argument('-p', action='append', default=[], metavar='NAME:=VALUE', dest='values',
+                       help='any other setting, for example -p stickybot.body_mass:=0.4; may be '
+                       'repeated')
+    return robot
+
+
+def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
+    """
+    Return the settings that the options make.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the options of :func:`add_robot_options`.
+    more : value or None
+        Further settings, written space__name; None for as it is.
+
+    Raises
+    ------
+    ConfigurationError
+        When a value is out of range.
+
+    """
+    from legged_dynamics.middleware.arguments import RosArguments
+    from legged_dynamics.resources import robot_files
+    from legged_dynamics.stickybot import StickybotSettings
+
+    settings = StickybotSettings.from_yaml(robot_files(args.robot)[0])
+    options = {'gait.pattern': args.gait, 'gait.duty': args.duty, 'adhesion.kind': args.pads,
+               **{name.replace('__', '.'): value for name, value in more.items()}}
+    changes = {name: value for name, value in options.items() if value is not None}
+    for text in args.values:
+        ros = RosArguments.parse(['--ros-args', '-p', text])
+        changes.update({override.name: override.value for override in ros.overrides})
+    settings = settings.changed(changes)
+    if settings.values['gait.pattern'] == 'wave' and 'gait.duty' not in changes:
+        settings = settings.changed({'gait.duty': 1.0 - 0.8 / settings.model().n_limbs})
+    return settings
+
+
+def run(args: argparse.Namespace) -> int:
+    """Climb, film, report."""
+    from legged_dynamics.analysis.climbing.comparison import compare
+    from legged_dynamics.analysis.climbing.report import write_climb_report
+    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.exceptions import OutputError
+
+    begin = time.monotonic()
+    slope = None if args.inclination is None else math.radians(args.inclination)
+    settings = settings_of(args, stickybot__n_limbs=args.limbs, stickybot__inclination=slope,
+                           gait__amplitude=args.amplitude, control__reduction=args.reduction)
+    # A film without pads would not show how near they are to letting go.
+    if settings.values['adhesion.kind'] == 'none' and args.pads is None:
+        settings = settings.changed({'adhesion.kind': 'directional'})
+    bar = ProgressBar('Climbing (the first time, compiling takes half a minute)')
+    try:
+        comparison = compare(settings, args.duration, bar, plant=args.plant)
+    finally:
+        bar.close()
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f'cannot write to {args.out}: {error}') from error
+    films = [] if args.no_film else film(comparison, args.out)
+    report, tables = write_climb_report(comparison, args.out, films[0] if films else None,
+                                        f'legged-dynamics {" ".join(sys.argv[1:])}')
+    for table in tables:
+        print(f'{table.text}\n')
+    for path in (*films, report):
+        print(f'{path.resolve()}')
+    print(f'Took {time.monotonic() - begin:.1f} s.')
+    return 0
+
+
+def film(comparison: Comparison, folder: Path) -> list[Path]:
+    """Film the climb that is shown; return the files."""
+    from legged_dynamics.analysis.climbing.animation import ClimbAnimation
+    from legged_dynamics.analysis.climbing.film import write_film
+    from legged_dynamics.cli.progress import ProgressBar
+
+    shown = comparison.shown
+    physics = ', by MuJoCo' if shown.plant == 'mujoco' else ''
+    animation = ClimbAnimation(
+        comparison.model, shown, f'{comparison.settings.gait().pattern} gait, '
+        f'{TITLES[shown.reduction]}{physics}', FRAME_RATE)
+    bar = ProgressBar('Filming')
+
+    def watched():  # type: ignore[no-untyped-def]
+        for k, frame in enumerate(animation.frames()):
+            bar((k + 1) / animation.n_frames)
+            yield frame
+
+    try:
+        return write_film(watched(), animation.frame_rate, folder, FILM, animation.samples())
+    finally:
+        bar.close()

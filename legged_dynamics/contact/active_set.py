@@ -1,0 +1,249 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The dual active-set method for the program of a tick, on its slacks.
+
+The climb is that of Goldfarb and Idnani (1983), as `force_map.dual_method` has it for any
+program. Here how slacks answer to a multiplier is known without a matrix of all unknowns, and is
+worked out only for inequalities that come to hold with equality.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.contact.ground_limits import fill_slacks, move_inside
+from legged_dynamics.contact.memory import KKT, STANDING
+from legged_dynamics.contact.program import (
+    AIM,
+    BOUND,
+    FOOT,
+    REMEMBERED,
+    SIZE_OF_SLACK,
+    SLACK,
+    WHOLE,
+    WORKING,
+    B,
+    R,
+    U,
+    V,
+    W,
+    Y,
+)
+from legged_dynamics.contact.range_space import answer, find_unknowns
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.spatial.algebra import norm
+from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.table import get3
+
+# Relative size below which one inequality is a sum of others: under equations, and under wishes
+# that outweigh the rest and leave it little room.
+INDEPENDENT, INDEPENDENT_OF_WISHES = 1e-8, 1e-10
+# Relative size below which an inequality is met: such a wish costs digits.
+MET = 1e-10
+SOLVED, INFEASIBLE, STEPS_RAN_OUT = 0, 1, 2
+# Relative error of the optimality conditions up to which an answer is one.
+ACCEPTED = 1e-8
+# Inequalities that may be taken up or let go; it takes some ten.
+STEPS = 400
+
+
+@part
+def let_go(p, place, k):
+    """Take out one of k inequalities that hold with equality; a candidate's slot follows."""
+    for a in range(place, k):
+        p.lists[WORKING, a], p.wide[U, a] = p.lists[WORKING, a + 1], p.wide[U, a + 1]
+        p.wide[WHOLE, a] = p.wide[WHOLE, a + 1]
+        for j in range(p.m):
+            p.wide[p.columns + a, j] = p.wide[p.columns + a + 1, j]
+
+
+@part
+def factor_working(p, k, least):
+    """Factor the matrix of the k inequalities; return whether they are independent."""
+    for a in range(k):
+        for b in range(a + 1):
+            p.wide[p.gram + a, b] = p.wide[p.columns + a, p.lists[WORKING, b]]
+    if not factorize(p.wide[p.gram:], k):
+        return False
+    for a in range(k):
+        reciprocal = p.wide[p.gram + a, a]
+        if reciprocal * reciprocal * least * p.wide[WHOLE, a] > 1.0:
+            return False
+    return True
+
+
+@part
+def start_from_last(index, p, least):
+    """Solve for what held last time, letting go of what would pull; return how many are left."""
+    k = p.lists[REMEMBERED, 0]
+    for a in range(k):
+        p.lists[WORKING, a] = p.lists[REMEMBERED, 1 + a]
+        answer(index, p, p.lists[WORKING, a], a)
+    while k > 0:
+        if not factor_working(p, k, least):
+            return 0
+        for a in range(k):
+            p.wide[U, a] = -p.wide[SLACK, p.lists[WORKING, a]]
+        solve_factorized(p.wide[p.gram:], k, p.wide[U])
+        worst, value = -1, 0.0
+        for a in range(k):
+            if p.wide[U, a] < value:
+                worst, value = a, p.wide[U, a]
+        if worst < 0:
+            break
+        let_go(p, worst, k)
+        k -= 1
+    for a in range(k):
+        for j in range(p.m):
+            p.wide[SLACK, j] += p.wide[U, a] * p.wide[p.columns + a, j]
+    return k
+
+
+@part
+def most_violated(p, k):
+    """Return the inequality violated most for its size, or -1 when all are met."""
+    found, worst = -1, -MET
+    for j in range(p.m):
+        if p.wide[SLACK, j] < worst * p.wide[SIZE_OF_SLACK, j]:
+            held = False
+            for a in range(k):
+                held = held or p.lists[WORKING, a] == j
+            if not held:
+                found, worst = j, p.wide[SLACK, j] / p.wide[SIZE_OF_SLACK, j]
+    return found
+
+
+@part
+def climb(index, p, k, least):
+    """Take up violated inequalities until none is; return status and how many hold."""
+    steps = 0
+    u, step = p.wide[U], p.wide[R]
+    while steps < STEPS:
+        row = most_violated(p, k)
+        if row < 0:
+            return SOLVED, k
+        answer(index, p, row, k)
+        own = 0.0
+        while steps < STEPS:
+            steps += 1
+            factor_working(p, k, 0.0)
+            left = p.wide[p.columns + k, row]
+            for a in range(k):
+                step[a] = p.wide[p.columns + k, p.lists[WORKING, a]]
+            solve_factorized(p.wide[p.gram:], k, step)
+            for a in range(k):
+                left -= step[a] * p.wide[p.columns + a, row]
+            drop, partial = -1, math.inf
+            for a in range(k):
+                if step[a] > 0.0 and u[a] < partial * step[a]:
+                    drop, partial = a, u[a] / step[a]
+            free = left > least * p.wide[WHOLE, k]
+            full = -p.wide[SLACK, row] / left if free else math.inf
+            t = min(full, partial)
+            if t == math.inf:
+                return INFEASIBLE, k
+            for j in range(p.m):
+                change = p.wide[p.columns + k, j]
+                for a in range(k):
+                    change -= step[a] * p.wide[p.columns + a, j]
+                p.wide[SLACK, j] += t * change
+            for a in range(k):
+                u[a] -= t * step[a]
+            own += t
+            if full <= partial:
+                p.lists[WORKING, k], u[k] = row, own
+                k += 1
+                break
+            let_go(p, drop, k)
+            k -= 1
+    return STEPS_RAN_OUT, k
+
+
+@part
+def remember(p, k):
+    """Keep what holds with equality for the next tick."""
+    p.lists[REMEMBERED, 0] = k
+    for a in range(k):
+        p.lists[REMEMBERED, 1 + a] = p.lists[WORKING, a]
+
+
+@part
+def optimality(index, p, k):
+    """
+    Return the largest violation of the optimality conditions, relative to their terms.
+
+    Of the unknowns and multipliers as they stand, from the program as it was given.
+    """
+    nc, e = p.nc, p.e
+    w, y = p.wide[W], p.wide[Y]
+    pull, pulls, miss, misses = 0.0, 1e-300, 0.0, 1e-300
+    for i in range(index.shape[0]):
+        for j in range(index[i, SIZE]):
+            c = index[i, START] + j
+            s, size = 0.0, 0.0
+            for n in range(index[i, SIZE]):
+                other = index[i, START] + n
+                term = p.narrow[p.D + c, n] * (w[other] - p.wide[AIM, other])
+                s, size = s + term, size + abs(term)
+            for r in range(e):
+                s, size = s - p.narrow[p.A + c, r] * y[r], size + abs(p.narrow[p.A + c, r] * y[r])
+            for a in range(k):
+                row = p.lists[WORKING, a]
+                if int(p.narrow[row, FOOT]) == i:
+                    term = p.narrow[p.C + row, j] * p.wide[U, a]
+                    s, size = s - term, size + abs(term)
+            if index[i, STANDING] != 0:
+                pull, pulls = max(pull, abs(s)), max(pulls, size)
+    for r in range(e):
+        s, size = p.wide[B, r] - p.wide[V, r] * y[r], abs(p.wide[B, r])
+        for c in range(nc):
+            s, size = s - p.narrow[p.A + c, r] * w[c], size + abs(p.narrow[p.A + c, r] * w[c])
+        miss, misses = max(miss, abs(s)), max(misses, size)
+    worst, largest = max(pull / pulls, miss / misses), 1e-300
+    for a in range(k):
+        largest = max(largest, abs(p.wide[U, a]))
+    for a in range(k):
+        row, own = p.lists[WORKING, a], p.wide[U, a] / largest
+        slack = p.wide[SLACK, row] / p.wide[SIZE_OF_SLACK, row]
+        worst = max(worst, -own, abs(own * slack))
+    for j in range(p.m):
+        worst = max(worst, -p.wide[SLACK, j] / p.wide[SIZE_OF_SLACK, j])
+    return worst
+
+
+@part
+def solve_program(feet, settings, states, p, results):
+    """Fill the unknowns; M is factored. Return SOLVED or why not."""
+    index = feet.index
+    find_unknowns(index, p, 0)
+    status, k = SOLVED, 0
+    if p.m > 0 and fill_slacks(index, p) < 0.0:
+        load = 1e-300
+        for i in range(index.shape[0]):
+            load += norm(get3(p.wide, W, index[i, START]))
+        for j in range(p.m):
+            load = max(load, abs(p.narrow[j, BOUND]))
+        for j in range(p.m):
+            size = abs(p.narrow[j, BOUND])
+            for c in range(6):
+                size += abs(p.narrow[p.C + j, c]) * load
+            p.wide[SIZE_OF_SLACK, j] = size
+        least = INDEPENDENT if p.wide[V, 0] == 0.0 else INDEPENDENT_OF_WISHES
+        for attempt in range(2):
+            if attempt == 1:        # what held last time may have led astray
+                p.lists[REMEMBERED, 0] = 0
+                find_unknowns(index, p, 0)
+                fill_slacks(index, p)
+            status, k = climb(index, p, start_from_last(index, p, least), least)
+            if status == SOLVED:
+                remember(p, k)
+                find_unknowns(index, p, k)
+                move_inside(feet, settings, states, p)
+                fill_slacks(index, p)
+                results[KKT] = optimality(index, p, k)
+                if not results[KKT] < ACCEPTED:
+                    status = STEPS_RAN_OUT
+            if status != STEPS_RAN_OUT:
+                break
+    return status

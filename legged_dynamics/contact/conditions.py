@@ -1,0 +1,134 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for one call: which feet stand, on what ground, near what guess, under what load."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from legged_dynamics.contact.memory import (
+    EASE,
+    GUESS,
+    GUESSED,
+    LENGTH,
+    LOADED,
+    NORMAL,
+    STANDING,
+    allocate,
+    carve,
+)
+from legged_dynamics.dynamics.external import body_wrenches
+from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, FeetTable
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
+
+UP = (0.0, 0.0, 1.0)
+
+
+class Conditions:
+    """
+    The kernels' memory, and how a call's conditions get into it and out again.
+
+    Attributes
+    ----------
+    integers, floats, results : arrays
+        As `memory.allocate` makes them.
+    lifted, tilted, special : bool
+        Which conditions are other than they are by default.
+
+    """
+
+    def __init__(self, model: RobotModel, table: FeetTable, length_scale: float):
+        if len(table.index) and not model.floating:
+            raise ConfigurationError(
+                'contact inverse dynamics needs a floating base, got a model with a fixed one, '
+                'whose motion tells nothing of its feet. Leave the feet out and give the '
+                'wrenches that are known as external.')
+        if not length_scale > 0.0:
+            raise ConfigurationError(f'expected a length scale above 0 m, got {length_scale}')
+        self.model = model
+        self.integers, self.floats, self.results = allocate(model, table)
+        self.memory = carve(self.integers, self.floats)
+        self.ease = length_scale ** -2
+        self._references = table.geometry[:, REFERENCE:REFERENCE + 3].copy()
+        self._standing = self.memory.feet.index[:, STANDING]
+        self._normal = self.memory.settings[NORMAL:NORMAL + 3]
+        self.memory.settings[LENGTH] = length_scale
+        self.set_standing(None)
+        self.set_normal(None)
+        self.set_special(None, None, None)
+
+    def set_standing(self, in_contact: Sequence[bool] | None) -> None:
+        """Set which feet are on the ground; by default all."""
+        self.lifted = in_contact is not None
+        flags = np.asarray(True if in_contact is None else in_contact, bool)
+        if self.lifted and flags.shape != self._standing.shape:
+            raise MeasurementError(f'expected {self._standing.size} contact flags, got shape '
+                                   f'{flags.shape}')
+        self._standing[:] = flags
+
+    def set_normal(self, ground_normal: Sequence[float] | None) -> None:
+        """Set the ground's normal in base axes; whether it is a unit vector, the kernel says."""
+        self.tilted = ground_normal is not None
+        normal = UP if ground_normal is None else ground_normal
+        if len(normal) != 3:
+            raise MeasurementError(f'expected a unit ground normal in base axes, got {normal}')
+        self._normal[:] = normal
+
+    def set_special(self, guess: np.ndarray | None, center_of_pressure: np.ndarray | None,
+                    external: Mapping[str, np.ndarray] | None) -> None:
+        """Set guess, centres of pressure and external wrenches; by default none."""
+        memory, nf, references = self.memory, self._standing.size, self._references
+        self.special = True
+        if center_of_pressure is not None:
+            points = _table(center_of_pressure, (nf, 3), 'centres of pressure', finite=False)
+            flat = memory.feet.index[:, SIZE, None] == 6
+            references = np.where(np.isfinite(points) & flat, points, references)
+        memory.feet.geometry[:, REFERENCE:REFERENCE + 3] = references
+        self._pressed = center_of_pressure is not None
+        self.integers[1, GUESSED] = 0
+        memory.settings[EASE] = self.ease
+        if guess is not None:
+            memory.states[:, GUESS:GUESS + 6] = self.use_guess(_table(guess, (nf, 6), 'guess'))
+        self.integers[1, LOADED] = bool(external)
+        if external:
+            body_wrenches(self.model, external, memory.external[:, :6])
+        self.special = guess is not None or center_of_pressure is not None or bool(external)
+
+    def use_guess(self, guess: np.ndarray) -> np.ndarray:
+        """Let the wrenches stay near a guess (..., nf, 6); return what to fill it in as."""
+        self.special = True
+        self.integers[1, GUESSED] = 1
+        if not self._pressed:
+            self.memory.settings[EASE] = 1.0
+            return guess
+        # A force at the centre of pressure: no moment about it.
+        references = self.memory.feet.geometry[:, REFERENCE:REFERENCE + 3]
+        return np.concatenate([guess[..., :3], np.cross(references, guess[..., :3])], axis=-1)
+
+
+def move_references(table: FeetTable, reference: str | np.ndarray) -> None:
+    """Set where flat feet's moments are taken: 'sole', 'frame', or (nf, 3) points."""
+    references = table.geometry[:, REFERENCE:REFERENCE + 3]
+    if isinstance(reference, str):
+        if reference not in ('sole', 'frame'):
+            raise ConfigurationError(f"expected reference 'sole' or 'frame', got {reference!r}")
+        if reference == 'frame':
+            references[:] = 0.0
+        return
+    points = np.asarray(reference, float)
+    if points.shape != references.shape or not np.isfinite(points).all():
+        raise ConfigurationError("expected reference 'sole', 'frame' or finite points of shape "
+                                 f'{references.shape}, got shape {points.shape}')
+    flat = table.index[:, SIZE] == 6
+    references[flat] = points[flat]
+
+
+def _table(values: np.ndarray, shape: tuple[int, int], what: str, finite: bool = True
+           ) -> np.ndarray:
+    array = np.asarray(values, float)
+    if array.shape != shape or (finite and not np.isfinite(array).all()):
+        raise MeasurementError(f'expected a finite {what} of shape {shape}, '
+                               f'got shape {array.shape}')
+    return array

@@ -1,0 +1,205 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a recorded motion asks of the ground, and where the feet are meanwhile, in world axes.
+
+One pass of Newton-Euler over the recording. The wrench is what all feet together must bear; how
+they share it is for others to say.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.external import relieve_bodies
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    N_FOOT_STATE,
+    contact_points,
+    feet_table,
+    lean_on_lowest_part,
+)
+from legged_dynamics.dynamics.kinematics import (
+    FORCE,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import (
+    add_joint_physics,
+    inertial_wrenches,
+    joint_efforts,
+    newton_euler,
+)
+from legged_dynamics.model.feet import Foot, PointFoot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import COM, MASS
+
+
+@dataclass(frozen=True, eq=False)
+class GroundDemand:
+    """
+    Sum of the ground's forces, and the feet, at n instants; arms are from the base's origin.
+
+    Attributes
+    ----------
+    time : (n,) array [s]
+    feet : tuple of PointFoot or FlatFoot
+    weight : float [N]
+    wrench : (n, 6) array [N, N m]
+        ``[f; m]`` that the ground must exert, about the base's origin, in world axes.
+    base_position : (n, 3) array [m]
+        p_WB.
+    foot_arm : (n, nf, 3) array [m]
+        From the base's origin to each foot's, in world axes.
+    foot_rotation : (n, nf, 3, 3) array
+        R_WF.
+    low_point : (n, nf, 3) array [m]
+        Lowest part of the sole (bottom of the ball), in the foot's frame.
+    center_of_mass : (n, 3) array [m]
+        From the base's origin, in world axes.
+
+    """
+
+    time: np.ndarray
+    feet: tuple[Foot, ...]
+    weight: float
+    wrench: np.ndarray
+    base_position: np.ndarray
+    foot_arm: np.ndarray
+    foot_rotation: np.ndarray
+    low_point: np.ndarray
+    center_of_mass: np.ndarray
+
+    @property
+    def step(self) -> float:
+        """Time between instants [s]."""
+        return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
+
+    @cached_property
+    def leg_length(self) -> float:
+        """Longest distance between the base and a foot in the recording [m]."""
+        return float(np.linalg.norm(self.foot_arm, axis=2).max())
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        """(n,) vertical force that the motion asks for, as a multiple of the weight."""
+        return self.wrench[:, 2] / self.weight
+
+    def points(self, in_foot: np.ndarray) -> np.ndarray:
+        """Return (n, nf, 3) points given in the feet's frames as arms from the base's origin."""
+        return self.foot_arm + np.einsum('nfij,nfj->nfi', self.foot_rotation, in_foot)
+
+    def pressure_in_feet(self) -> np.ndarray:
+        """
+        Return where the motion's centre of pressure lies in each foot, (n, nf, 2) [m].
+
+        It is where the wrench's axis of no tipping moment meets the plane of the sole. NaN
+        without load, and where the sole is upright.
+        """
+        R, arm = self.foot_rotation, self.foot_arm
+        f = np.einsum('nfji,nj->nfi', R, self.wrench[:, :3])
+        m = np.einsum('nfji,nfj->nfi', R, self.wrench[:, None, 3:]
+                      - np.cross(arm, self.wrench[:, None, :3]))
+        pressed = (self.load > 1e-3)[:, None] & (f[..., 2] > 1e-3 * self.weight)
+        normal = np.where(pressed, f[..., 2], np.nan)
+        return np.stack([-m[..., 1] / normal, m[..., 0] / normal], axis=-1)
+
+    def sole_points(self, per_side: int = 5) -> list[np.ndarray]:
+        """Return, a foot, (n, k, 3) points of the sole in the world, all where it may touch."""
+        found = []
+        for i, foot in enumerate(self.feet):
+            origin = self.base_position + self.foot_arm[:, i]
+            if isinstance(foot, PointFoot):
+                found.append((origin - [0.0, 0.0, foot.radius])[:, None])
+                continue
+            x = np.linspace(foot.back, foot.front, per_side)
+            y = np.linspace(foot.right, foot.left, 3)
+            grid = np.array([[a, b, 0.0] for a in x for b in y])
+            found.append(origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2))
+        return found
+
+
+def ground_demand(model: RobotModel, feet: Sequence[Foot],
+                  motion: RecordedMotion) -> GroundDemand:
+    """
+    Return what a motion asks of the ground.
+
+    Raises
+    ------
+    MeasurementError
+        When the motion does not fit the model.
+    UnknownNameError
+        When a foot is not in the model.
+
+    """
+    motion = motion.checked(model)
+    table, n, nf = feet_table(model, feet), len(motion), len(feet)
+    bodies, tau = body_workspace(model), np.zeros(model.nv)
+    states = np.zeros((nf, N_FOOT_STATE))
+    mass, com = model.tree.constants[:, MASS], model.tree.constants[:, COM:COM + 3]
+    b, found = np.zeros((n, 6)), np.zeros((n, nf, N_FOOT_STATE))
+    center = np.zeros((n, 3))
+    for i in range(n):
+        newton_euler(model.tree, motion.position[i], motion.velocity[i], motion.acceleration[i],
+                     motion.base_motion[i], bodies, tau)
+        up = tuple(motion.base_rotation[i, 2].tolist())
+        contact_points(table, bodies, up, states)
+        lean_on_lowest_part(table, up, states)
+        b[i], found[i] = bodies[0, FORCE:FORCE + 6], states
+        R = bodies[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
+        center[i] = mass @ (bodies[:, POSITION:POSITION + 3] + np.einsum('bij,bj->bi', R, com))
+    R_WB = motion.base_rotation
+    R_BF = found[..., FOOT_ROTATION:FOOT_ROTATION + 9].reshape(n, nf, 3, 3)
+    p_BF = found[..., FOOT_POSITION:FOOT_POSITION + 3]
+    low = np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF)
+    return GroundDemand(
+        motion.time, tuple(feet), model.total_mass * GRAVITY,
+        np.hstack([np.einsum('nij,nj->ni', R_WB, b[:, :3]),
+                   np.einsum('nij,nj->ni', R_WB, b[:, 3:])]),
+        motion.base_position, np.einsum('nij,nfj->nfi', R_WB, p_BF),
+        np.einsum('nij,nfjk->nfik', R_WB, R_BF), low,
+        np.einsum('nij,nj->ni', R_WB, center / model.total_mass))
+
+
+def efforts_under(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,
+                  wrench: np.ndarray) -> np.ndarray:
+    """
+    Return the joint efforts of a motion under given ground reactions, (n, nv) [N m or N].
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of PointFoot or FlatFoot
+        Where it touches the ground.
+    motion : RecordedMotion
+        What it does.
+    wrench : (n, nf, 6) array [N, N m]
+        ``[f; m]`` in each foot's axes about its frame's origin.
+
+    """
+    n, tree = len(motion), model.tree
+    on_bodies = np.zeros((n, model.n_bodies, 6))
+    for i, foot in enumerate(feet):
+        body, pose = model.frame(foot.link)
+        f = wrench[:, i, :3] @ pose.R.T
+        on_bodies[:, body, :3] += f
+        on_bodies[:, body, 3:] += wrench[:, i, 3:] @ pose.R.T + np.cross(pose.p, f)
+    bodies, efforts = body_workspace(model), np.zeros((n, model.nv))
+    for i in range(n):
+        q, v, a = motion.position[i], motion.velocity[i], motion.acceleration[i]
+        forward_kinematics(tree, q, v, a, motion.base_motion[i], bodies)
+        inertial_wrenches(tree, bodies)
+        relieve_bodies(on_bodies[i], bodies)
+        joint_efforts(tree, bodies, efforts[i])
+        add_joint_physics(tree, q, v, a, efforts[i])
+    return efforts

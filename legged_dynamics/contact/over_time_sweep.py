@@ -1,0 +1,95 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Symmetric matrices of some dozen rows: inversion by sweeping, three pivots at a time."""
+from __future__ import annotations
+
+from legged_dynamics.spatial.jit import part
+
+
+@part
+def inverse_pivot(m):
+    """
+    Return the inverse of a symmetric 3x3 matrix (xx xy xz yy yz zz), and its pivots' extremes.
+
+    Row by row, not by cofactors: its entries may be many orders of magnitude apart.
+    """
+    l10, l20 = m[1] / m[0], m[2] / m[0]
+    d1 = m[3] - l10 * m[1]
+    l21 = (m[4] - l20 * m[1]) / d1
+    d2 = m[5] - l20 * m[2] - l21 * l21 * d1
+    i0, i1, i2 = 1.0 / m[0], 1.0 / d1, 1.0 / d2
+    l20 = l10 * l21 - l20
+    return ((i0 + l10 * l10 * i1 + l20 * l20 * i2, -l10 * i1 - l20 * l21 * i2, l20 * i2,
+             i1 + l21 * l21 * i2, -l21 * i2, i2),
+            min(m[0], min(d1, d2)), max(m[0], max(d1, d2)))
+
+
+@part
+def sweep(W, rows, k, n, sign):
+    """
+    Sweep the pivots k, k + 1, k + 2 of a symmetric matrix, of which the lower triangle counts.
+
+    Sweeping all of them turns W into -W^-1.
+
+    Returns
+    -------
+    bool
+        Whether the pivots have the sign they must have.
+
+    """
+    p, least, greatest = inverse_pivot((W[k, k], W[k + 1, k], W[k + 2, k], W[k + 1, k + 1],
+                                        W[k + 2, k + 1], W[k + 2, k + 2]))
+    if not (least > 0.0 if sign > 0.0 else greatest < 0.0):
+        return False
+    for j in range(k):
+        rows[0, j], rows[1, j], rows[2, j] = W[k, j], W[k + 1, j], W[k + 2, j]
+    for j in range(k, k + 3):
+        rows[0, j], rows[1, j], rows[2, j] = 0.0, 0.0, 0.0
+    for j in range(k + 3, n):
+        rows[0, j], rows[1, j], rows[2, j] = W[j, k], W[j, k + 1], W[j, k + 2]
+    for i in range(0, n, 3):
+        if i == k:
+            continue
+        a, b, c = factors(p, rows, i)
+        d, e, f = factors(p, rows, i + 1)
+        g, h, m = factors(p, rows, i + 2)
+        for j in range(i + 3):
+            x, y, z = rows[0, j], rows[1, j], rows[2, j]
+            W[i, j] -= a * x + b * y + c * z
+            W[i + 1, j] -= d * x + e * y + f * z
+            W[i + 2, j] -= g * x + h * y + m * z
+    for j in range(k):
+        W[k, j], W[k + 1, j], W[k + 2, j] = factors(p, rows, j)
+    for j in range(k + 3, n):
+        W[j, k], W[j, k + 1], W[j, k + 2] = factors(p, rows, j)
+    W[k, k], W[k + 1, k], W[k + 2, k] = -p[0], -p[1], -p[2]
+    W[k + 1, k + 1], W[k + 2, k + 1], W[k + 2, k + 2] = -p[3], -p[4], -p[5]
+    return True
+
+
+@part
+def factors(p, rows, j):
+    """Return the pivot's inverse times a column of its rows."""
+    x, y, z = rows[0, j], rows[1, j], rows[2, j]
+    return (p[0] * x + p[1] * y + p[2] * z, p[1] * x + p[3] * y + p[4] * z,
+            p[2] * x + p[4] * y + p[5] * z)
+
+
+@part
+def times_symmetric(gain, u, out):
+    """Add to ``out`` a symmetric matrix, its lower triangle row by row in ``gain``, times u."""
+    at = 0
+    for i in range(0, u.shape[0], 3):
+        b, c = at + i + 1, at + 2 * i + 3
+        x, y, z = u[i], u[i + 1], u[i + 2]
+        p, q, r = 0.0, 0.0, 0.0
+        for j in range(i):
+            out[j] += gain[at + j] * x + gain[b + j] * y + gain[c + j] * z
+            p += gain[at + j] * u[j]
+            q += gain[b + j] * u[j]
+            r += gain[c + j] * u[j]
+        xy, xz, yz = gain[b + i], gain[c + i], gain[c + i + 1]
+        out[i] += p + gain[at + i] * x + xy * y + xz * z
+        out[i + 1] += q + xy * x + gain[b + i + 1] * y + yz * z
+        out[i + 2] += r + xz * x + yz * y + gain[c + i + 2] * z
+        at = c + i + 3

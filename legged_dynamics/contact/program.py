@@ -1,0 +1,147 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Room for the quadratic program of one tick, and what it is given for a robot once.
+
+Unknown are the contact coordinates w of all feet, base axes:
+
+    min  sum_i (w_i - g_i)^T D_i (w_i - g_i) / 2  +  |b - A w|^2_(V^-1) / 2,    C w >= d
+
+D has a block for each foot. The rows of A are the six equations of the base, and with measured
+torque those of joints that bear on several feet; V = 0 makes equations of them. C are friction,
+load and the edges of soles.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.contact.weights import EquationWeights
+from legged_dynamics.dynamics.jacobians import FeetTable
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.friction_cone import FrictionCone
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
+from legged_dynamics.spatial.jit import part
+
+# Columns of a template: the inequality in axes with z along the normal (of a sole: its own, about
+# its middle), what it is to reach at least, and the foot it is for.
+INEQUALITY, BOUND, FOOT = 0, 6, 7
+N_TEMPLATE = 8
+# Rows of Program.lists, and who a joint bears on: one foot, none, or several.
+WORKING, REMEMBERED, OWNER, SIZES = range(4)
+N_LISTS = 4
+NO_FOOT, SEVERAL_FEET = -1, -2
+# The first rows of Program.wide: vectors of length nc, ...
+AIM, W, CHANGE = range(3)
+# ... of the number of equations, ...
+B, V, Y, BASE_VARIANCE = range(3, 7)
+# ... of inequalities, those that hold with equality, and joints.
+SLACK, SIZE_OF_SLACK, U, R, WHOLE, JOINT_VARIANCE = range(7, 13)
+N_VECTORS = 13
+
+
+class Program(NamedTuple):
+    """
+    Room for nc coordinates, e equations and m inequalities: three tables, and where things lie.
+
+    Few arrays, because each costs whatever calls a kernel, and each part of it to compile.
+
+    Attributes
+    ----------
+    narrow : (rows, at least 8 and e) array
+        From the row of that name on: templates (m); D (nc) and its inverse (nc), of which a row
+        has the block of its foot; ``D^-1 A^T``, the response (nc); A^T (nc); inequalities C in
+        the coordinates of their foot (m); the factor of M (e).
+    wide : (rows, at least m, nc + 6, nv and e) array
+        Vectors first; then columns, how slacks answer to multipliers of inequalities that
+        hold with equality (nc + 1); the matrix of those (nc + 1); Jacobian of the joints (nc).
+    lists : (N_LISTS, n) int array
+
+    """
+
+    narrow: np.ndarray
+    wide: np.ndarray
+    lists: np.ndarray
+    nc: int
+    e: int
+    m: int
+    D: int
+    inverse: int
+    response: int
+    A: int
+    C: int
+    M: int
+    columns: int
+    gram: int
+    jacobian: int
+
+
+@part
+def carve_program(narrow, wide, lists):
+    """Return the program that lies in three tables."""
+    nc, e, m = lists[SIZES, 0], lists[SIZES, 1], lists[SIZES, 2]
+    return Program(narrow, wide, lists, nc, e, m, m, m + nc, m + 2 * nc, m + 3 * nc,
+                   m + 4 * nc, 2 * m + 4 * nc, N_VECTORS, N_VECTORS + nc + 1,
+                   N_VECTORS + 2 * nc + 2)
+
+
+def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
+                 cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
+    """Return room for the program, with what does not change; no cones: no inequalities."""
+    nc, nv = table.size, model.nv
+    rows = []
+    for i, cone in enumerate(cones):
+        foot = feet[i]
+        A, d = (cone.sole_inequalities(foot, np.eye(3)) if isinstance(foot, FlatFoot)
+                else cone.inequalities())
+        rows += [[*a, *[0.0] * (6 - len(a)), bound, i] for a, bound in zip(A, d)]
+    owner = _owners(model, table)
+    m, e = len(rows), 6 + int((owner == SEVERAL_FEET).sum())
+    width = max(m, nc + 6, nv, e)
+    lists = np.zeros((N_LISTS, width), np.int64)
+    lists[SIZES, :3] = nc, e, m
+    program = carve_program(np.zeros((2 * m + 4 * nc + e, max(N_TEMPLATE, e))),
+                            np.zeros((N_VECTORS + 3 * nc + 2, width)), lists)
+    program.narrow[:m, :N_TEMPLATE] = np.array(rows).reshape(m, N_TEMPLATE)
+    program.lists[OWNER, :nv] = owner
+    if weights is not None:
+        program.wide[BASE_VARIANCE, :8], program.wide[JOINT_VARIANCE, :nv] = weights.packed(nv)
+    return program
+
+
+def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
+    """Return which foot each joint velocity moves: its number, NO_FOOT or SEVERAL_FEET."""
+    owner = np.full(model.nv, NO_FOOT)
+    for i, (body, _, _) in enumerate(table.index):
+        for b in model.chain(int(body)):
+            start = int(model.tree.topology[b, V_START])
+            size = 3 if model.tree.topology[b, JOINT] == SPHERICAL else 1
+            seen = owner[start:start + size]
+            seen[:] = np.where(seen == NO_FOOT, i, SEVERAL_FEET)
+    return owner
+
+
+def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int
+                    ) -> tuple[FrictionCone, ...]:
+    """
+    Return a cone for each foot, with z for its normal; none when there is no friction.
+
+    Raises
+    ------
+    ConfigurationError
+        When there are several cones, and not one for each foot.
+
+    """
+    if friction is None:
+        return ()
+    cones = (friction,) * nf if isinstance(friction, FrictionCone) else tuple(friction)
+    if len(cones) != nf:
+        raise ConfigurationError(f'expected one friction cone, or one for each of {nf} feet, '
+                                 f'got {len(cones)}')
+    normal = np.array([0.0, 0.0, 1.0])
+    return tuple(FrictionCone(cone.coefficient, normal, cone.facets, cone.minimum, cone.maximum)
+                 for cone in cones)

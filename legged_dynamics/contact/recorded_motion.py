@@ -1,0 +1,260 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+A whole recorded motion: joints and base over time, differentiated where only poses are known.
+
+Poses from markers or encoders are noisy, and a second derivative turns a millimetre at 10 Hz into
+4 m/s^2: low-pass the poses (zero phase, the whole recording at hand) before differentiating.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, SPHERICAL
+from legged_dynamics.spatial.frames import Transform
+
+# Steps in time may differ by this part of their median; a larger one is a gap.
+EVEN = 0.2
+# A low-pass forward and back has its -3 dB here, as a fraction of the cut-off of each pass.
+TWICE = (np.sqrt(2.0) - 1.0) ** 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedMotion:
+    """
+    Motion of a robot or a person over time, at an even rate.
+
+    Attributes
+    ----------
+    time : (n,) array [s]
+    position : (n, nq) array [rad or m]
+        Joints in the model's order.
+    velocity, acceleration : (n, nv) array [rad/s, rad/s^2 or m/s, m/s^2]
+    base_position : (n, 3) array [m]
+        p_WB.
+    base_rotation : (n, 3, 3) array
+        R_WB.
+    base_motion : (n, 9) array [rad/s, rad/s^2, m/s^2]
+        Angular velocity, angular acceleration and proper acceleration of the base's origin, in
+        base axes.
+
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    base_position: np.ndarray
+    base_rotation: np.ndarray
+    base_motion: np.ndarray
+
+    @classmethod
+    def from_poses(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
+                   base_quaternion: np.ndarray, position: np.ndarray,
+                   cutoff: float | None = None) -> RecordedMotion:
+        """
+        Differentiate poses twice by central differences.
+
+        Parameters
+        ----------
+        model : RobotModel
+            With joints of one degree of freedom.
+        time : (n,) array [s]
+            Evenly spaced.
+        base_position : (n, 3) array [m]
+            p_WB.
+        base_quaternion : (n, 4) array
+            Orientation of the base in the world, x, y, z, w.
+        position : (n, nq) array [rad or m]
+            Joints in the model's order.
+        cutoff : float, optional [Hz]
+            Low-pass the poses first: second-order Butterworth forward and back, -3 dB here.
+            6 Hz is usual for slow human movement, 10 to 15 Hz for walking and running.
+
+        Raises
+        ------
+        MeasurementError
+            When shapes do not fit, a value is not finite, time is uneven, or the recording is too
+            short or too slow for the cut-off.
+
+        """
+        if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
+            raise MeasurementError('expected joints of one degree of freedom, got a spherical one;'
+                                   ' build the RecordedMotion from its derivatives')
+        time = _checked('time', time, (None,))
+        n = len(time)
+        p = _checked('base position', base_position, (n, 3))
+        q = _checked('joint positions', position, (n, model.nq))
+        xyzw = _checked('base quaternion', base_quaternion, (n, 4))
+        dt = even_step(time)
+        length = np.linalg.norm(xyzw, axis=1)
+        if not (length > 1e-9).all():
+            raise MeasurementError('expected quaternions of non-zero length, got zero at '
+                                   f'{time[length <= 1e-9][0]:g} s')
+        xyzw = _continuous(xyzw / length[:, None])
+        if cutoff is not None:
+            p, q, xyzw = (low_pass(values, dt, cutoff) for values in (p, q, xyzw))
+        from scipy.spatial.transform import Rotation  # slow to import
+        R = Rotation.from_quat(xyzw)
+        # The rotation between two samples, halved, is the turning on either side of each.
+        turn = (R[:-1].inv() * R[1:]).as_rotvec() / dt
+        forward, back = np.vstack([turn, turn[-1:]]), np.vstack([turn[:1], turn])
+        w, alpha = (forward + back) / 2.0, (forward - back) / dt
+        alpha[0], alpha[-1] = alpha[1], alpha[-2]
+        R_WB = R.as_matrix()
+        proper = np.einsum('nji,nj->ni', R_WB, _second(p, dt) + GRAVITY * UP)
+        return cls(time, q, np.gradient(q, dt, axis=0), _second(q, dt), p, R_WB,
+                   np.hstack([w, alpha, proper]))
+
+    @classmethod
+    def from_inertial(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
+                      imu_quaternion: np.ndarray, gyro: np.ndarray, accelerometer: np.ndarray,
+                      mount: Transform, position: np.ndarray,
+                      cutoff: float | None = None) -> RecordedMotion:
+        """
+        Take the base's motion from an IMU, and differentiate the joints' positions.
+
+        Parameters
+        ----------
+        model, time, base_position, position, cutoff
+            As in `from_poses`; the base's position is not differentiated, but filtered like all.
+        imu_quaternion : (n, 4) array
+            Orientation of the IMU in the world, x, y, z, w.
+        gyro, accelerometer : (n, 3) array [rad/s, m/s^2]
+            In the IMU's axes; the accelerometer reads +9.81 along up at rest.
+        mount : Transform
+            Pose of the IMU in the base.
+
+        Raises
+        ------
+        MeasurementError
+            As in `from_poses`.
+
+        """
+        posed = cls.from_poses(model, time, base_position, imu_quaternion, position, cutoff)
+        n, dt = len(posed), posed.step
+        w, a = (_checked(name, values, (n, 3)) for name, values
+                in (('gyro', gyro), ('accelerometer', accelerometer)))
+        if cutoff is not None:
+            w, a = low_pass(w, dt, cutoff), low_pass(a, dt, cutoff)
+        w, a = w @ mount.R.T, a @ mount.R.T
+        alpha = np.gradient(w, dt, axis=0)
+        a = a - np.cross(alpha, mount.p) - np.cross(w, np.cross(w, mount.p))
+        return replace(posed, base_rotation=posed.base_rotation @ mount.R.T,
+                       base_motion=np.hstack([w, alpha, a]))
+
+    def __len__(self) -> int:
+        """Return the number of instants."""
+        return len(self.time)
+
+    @property
+    def step(self) -> float:
+        """Time between instants [s]."""
+        return even_step(self.time)
+
+    def instant(self, i: int) -> Motion:
+        """Return the motion at one instant."""
+        w, alpha, proper = self.base_motion[i].reshape(3, 3)
+        return Motion(self.position[i], self.velocity[i], self.acceleration[i],
+                      BaseMotion(w, alpha, proper))
+
+    def checked(self, model: RobotModel) -> RecordedMotion:
+        """
+        Return the motion as float arrays that fit a model.
+
+        Raises
+        ------
+        MeasurementError
+            When a shape does not fit, a value is not finite, or time is uneven.
+
+        """
+        time = _checked('time', self.time, (None,))
+        n = len(time)
+        even_step(time)
+        return RecordedMotion(
+            time, _checked('joint positions', self.position, (n, model.nq)),
+            _checked('joint velocities', self.velocity, (n, model.nv)),
+            _checked('joint accelerations', self.acceleration, (n, model.nv)),
+            _checked('base position', self.base_position, (n, 3)),
+            _checked('base rotation', self.base_rotation, (n, 3, 3)),
+            _checked('base motion', self.base_motion, (n, 9)))
+
+
+def even_step(time: np.ndarray) -> float:
+    """
+    Return the time between samples [s].
+
+    Raises
+    ------
+    MeasurementError
+        When there are fewer than three, or they are not evenly spaced.
+
+    """
+    if len(time) < 3:
+        raise MeasurementError(f'expected three samples or more, got {len(time)}: the second '
+                               'derivative needs three')
+    steps = np.diff(time)
+    dt = float(np.median(steps))
+    odd = np.flatnonzero(~(np.abs(steps - dt) <= EVEN * dt))
+    if dt <= 0.0 or len(odd):
+        where = time[odd[0]] if len(odd) else time[0]
+        raise MeasurementError(f'expected evenly spaced times, every {dt:g} s, got an odd step '
+                               f'after {where:g} s ({len(odd)} in all); resample the recording, '
+                               'or cut it at its gaps')
+    return float(steps.mean())
+
+
+def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
+    """
+    Return (n, ...) values without what is faster than a cut-off [Hz], without delay.
+
+    Raises
+    ------
+    MeasurementError
+        When the rate is too low for the cut-off, or the recording too short.
+
+    """
+    # Half of the time that importing this package takes would be scipy.signal's.
+    from scipy.signal import butter, sosfiltfilt
+
+    corner = 2.0 * dt * cutoff / TWICE
+    if not 0.0 < corner < 0.95:
+        raise MeasurementError(f'expected a cut-off above 0 and below {0.475 * TWICE / dt:.1f} Hz '
+                               f'at {1.0 / dt:.0f} samples a second, got {cutoff:g} Hz')
+    pad = round(1.0 / (dt * cutoff))        # the filter's memory: about one period of the cut-off
+    if len(values) <= max(pad, 12):
+        raise MeasurementError(f'expected more than {max(pad, 12)} samples for a low-pass at '
+                               f'{cutoff:g} Hz, got {len(values)}')
+    return sosfiltfilt(butter(2, corner, output='sos'), values, axis=0, padlen=max(pad, 12))
+
+
+def _second(values: np.ndarray, dt: float) -> np.ndarray:
+    second = np.empty_like(values)
+    second[1:-1] = (values[2:] - 2.0 * values[1:-1] + values[:-2]) / dt ** 2
+    second[0], second[-1] = second[1], second[-2]
+    return second
+
+
+def _continuous(xyzw: np.ndarray) -> np.ndarray:
+    """Return the same rotations with signs that do not jump."""
+    flips = np.sign((xyzw[1:] * xyzw[:-1]).sum(axis=1))
+    return xyzw * np.concatenate([[1.0], np.cumprod(np.where(flips < 0.0, -1.0, 1.0))])[:, None]
+
+
+def _checked(what: str, values: object, shape: tuple[int | None, ...]) -> np.ndarray:
+    array = np.ascontiguousarray(values, dtype=float)
+    if array.ndim != len(shape) or any(want not in (None, got)
+                                       for want, got in zip(shape, array.shape)):
+        expected = ', '.join('n' if size is None else str(size) for size in shape)
+        raise MeasurementError(f'{what}: expected shape ({expected}), got {array.shape}')
+    finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    if not finite.all():
+        raise MeasurementError(f'{what}: expected finite values, got NaN or infinity in '
+                               f'{(~finite).sum()} of {len(array)} samples, first in sample '
+                               f'{np.flatnonzero(~finite)[0]}')
+    return array

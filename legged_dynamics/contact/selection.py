@@ -1,0 +1,149 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Sharing a wrench between feet, in closed form.
+
+Of all forces and moments at the contact points with ``sum f_i = f`` and
+``sum p_i x f_i + m_i = m``, the one with the least ``sum |f_i|^2 / e + |m_i|^2`` is the velocity
+field of a rigid body (Lagrange: ``B^-1 A^T (A B^-1 A^T)^-1 b``, and ``A B^-1 A^T`` is the spatial
+inertia of masses ``e`` at the contact points):
+
+    f_i = f / n + e w x d_i,      m_i = w,      w = I^-1 m_c,
+
+with ``d_i`` from the middle of the n contact points, ``m_c`` the moment about it, and
+``I = sum e (|d_i|^2 1 - d_i d_i^T)``, and 1 more for each flat foot: three equations, not six.
+Point feet on one line leave ``I`` without an inverse. What they cannot carry is then taken off
+first, as the least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
+"""
+from __future__ import annotations
+
+from legged_dynamics.contact.memory import (
+    CONTACT_FORCE,
+    CONTACT_MOMENT,
+    EASE,
+    LENGTH,
+    STANDING,
+)
+from legged_dynamics.dynamics.jacobians import CONTACT, SIZE
+from legged_dynamics.spatial.algebra import (
+    ZERO,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    norm,
+    scale,
+    subtract,
+    symmetric_times,
+)
+from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.symmetric import add6, determinant, inverse_symmetric, scale6
+from legged_dynamics.spatial.table import get3, put3
+
+# Square of the fraction of their distance by which feet may be off one line, or apart at all.
+COLLINEAR = 1e-12
+
+
+@part
+def middle(index, states):
+    """Return how many feet stand, how many of them flat, and the middle of the contacts."""
+    n, flat, total = 0, 0, ZERO
+    for i in range(index.shape[0]):
+        if index[i, STANDING] != 0:
+            n += 1
+            flat += 1 if index[i, SIZE] == 6 else 0
+            total = add(total, get3(states, i, CONTACT))
+    return n, flat, scale(1.0 / n if n > 0 else 0.0, total)
+
+
+@part
+def spread(index, states, center):
+    """Return the sum of ``d d^T`` over the feet, d from their middle, as xx xy xz yy yz zz."""
+    moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for i in range(index.shape[0]):
+        if index[i, STANDING] != 0:
+            x, y, z = subtract(get3(states, i, CONTACT), center)
+            moments = add6(moments, (x * x, x * y, x * z, y * y, y * z, z * z))
+    return moments
+
+
+@part
+def direction(moments):
+    """Return the unit vector along which feet on one line are spread."""
+    xx, xy, xz, yy, yz, zz = moments
+    line = (xx, xy, xz)
+    if yy > xx and yy >= zz:
+        line = (xy, yy, yz)
+    elif zz > xx:
+        line = (xz, yz, zz)
+    return scale(1.0 / (norm(line) + 1e-300), line)
+
+
+@part
+def support(index, states, length):
+    """
+    Return rank and number of the feet, how many are flat, middle, moments, and line.
+
+    The rank is 6, or 5, 3 or 0 where they cannot carry every wrench; the line is that on which
+    feet of rank 5 lie.
+    """
+    n, flat, center = middle(index, states)
+    moments = spread(index, states, center)
+    xx, xy, xz, yy, yz, zz = moments
+    reach, rank = xx + yy + zz, 6 if n > 0 else 0
+    if n > 0 and flat == 0:
+        # Feet on a line have the moments of inertia 0, reach, reach.
+        inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+        if determinant(inertia) <= COLLINEAR * reach * reach * reach:
+            rank = 5 if reach > COLLINEAR * (dot(center, center) + length * length) else 3
+    return rank, n, flat, center, moments, direction(moments)
+
+
+@part
+def carried(f, m, center, line, rank, length):
+    """Return the wrench less what points on a line (rank 5) or in one place (rank 3) leave."""
+    m_center = subtract(m, cross(center, f))
+    square = length * length
+    weight = dot(center, center) + square
+    if rank == 3:
+        # (weight 1 - c c^T) x = m_center, whose inverse is (1 + c c^T / L^2) / weight.
+        x = scale(1.0 / weight, add_scaled(m_center, dot(center, m_center) / square, center))
+    else:
+        along = dot(center, line)
+        x = scale(dot(line, m_center) / (weight - along * along), line)
+    return subtract(f, cross(center, x)), subtract(m, scale(square, x))
+
+
+@part
+def choose(index, states, settings, f, m):
+    """
+    Add to the feet's states the least forces and moments that carry a wrench [f; m].
+
+    Returns
+    -------
+    int
+        Rank of the feet: 6, or 5, 3 or 0 where they cannot carry every wrench.
+
+    """
+    ease, length = settings[EASE], settings[LENGTH]
+    rank, n, flat, center, moments, line = support(index, states, length)
+    if rank == 0:
+        return 0
+    if rank < 6:
+        f, m = carried(f, m, center, line, rank, length)
+    xx, xy, xz, yy, yz, zz = scale6(ease, moments)
+    m_center = subtract(m, cross(center, f))
+    w = ZERO
+    if rank == 6:
+        inertia = (yy + zz + flat, -xy, -xz, xx + zz + flat, -yz, xx + yy + flat)
+        w = symmetric_times(inverse_symmetric(inertia), m_center)
+    elif rank == 5:
+        w = scale(1.0 / (xx + yy + zz), m_center)
+    share = scale(1.0 / n, f)
+    for i in range(index.shape[0]):
+        if index[i, STANDING] != 0:
+            force = add(share, scale(ease, cross(w, subtract(get3(states, i, CONTACT), center))))
+            put3(states, i, CONTACT_FORCE, add(get3(states, i, CONTACT_FORCE), force))
+            if index[i, SIZE] == 6:
+                put3(states, i, CONTACT_MOMENT, add(get3(states, i, CONTACT_MOMENT), w))
+    return rank

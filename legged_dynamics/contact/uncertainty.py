@@ -1,0 +1,230 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Error bars of ground reactions, and what no error bar can be given for.
+
+The answer is taken to be linear in every error; its covariance is the sum of squares of what each
+source of noise does to it. Motion alone knows nothing of forces that add up to nothing on the
+base (squeeze between feet): those directions are left out of the covariance and listed. With
+measured torque a direction is left out when what is known of it comes from the prior.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from legged_dynamics.contact.memory import STANDING
+from legged_dynamics.contact.noise import MotionNoise, shifted_models, shifted_motions
+from legged_dynamics.contact.program import V, carve_program
+from legged_dynamics.contact.weights import EquationWeights
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+)
+from legged_dynamics.dynamics.motion import Motion
+from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.rotations import skew
+
+if TYPE_CHECKING:
+    from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
+
+# A direction is observed when its variance is below this part of the prior's.
+OBSERVED = 0.05
+# Relative size of a singular value below which feet cannot carry a wrench.
+UNSEEN = 1e-6
+# Part of a component that may lie in unobserved directions for it to count as observed.
+NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchUncertainty:
+    """
+    How well the wrenches of one instant are known.
+
+    Attributes
+    ----------
+    feet : tuple of str
+        Links of the feet.
+    covariance : (6 nf, 6 nf) array [N^2, N^2 m, N^2 m^2]
+        Of the wrenches ``[f; m]`` in the feet's frames, foot after foot, within the directions
+        that are observed.
+    unobservable : (6 nf, k) array
+        The other directions: combinations of wrenches that nothing measured depends on.
+    observable : (nf, 6) bool array
+        Components that have no part in unobservable directions.
+    standard_deviation : (nf, 6) array [N, N m]
+        Of each component; infinite for those that are not observable.
+
+    """
+
+    feet: tuple[str, ...]
+    covariance: np.ndarray
+    unobservable: np.ndarray
+    observable: np.ndarray
+    standard_deviation: np.ndarray
+
+    def covariance_of(self, foot: str) -> np.ndarray:
+        """
+        Return the (6, 6) covariance of one foot's wrench, within the observed directions.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is no such foot.
+
+        """
+        if foot not in self.feet:
+            raise UnknownNameError('foot', foot, self.feet)
+        i = 6 * self.feet.index(foot)
+        return self.covariance[i:i + 6, i:i + 6]
+
+
+def wrench_uncertainty(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+                       effort: np.ndarray | None, conditions: dict[str, Any]
+                       ) -> WrenchUncertainty:
+    """Return the error bars of what a solver answers; see `ContactInverseDynamics`."""
+    feet = tuple(foot.link for foot in solver.feet)
+
+    def answer(measured: np.ndarray | None = effort) -> np.ndarray:
+        return solver.solve(motion, effort=measured, **conditions).wrench.ravel().copy()
+
+    moves = np.vstack([shifted_models(solver.memory, noise, answer),
+                       _moved_by_motion(solver, motion, noise, effort, conditions)])
+    if effort is not None:
+        moves = np.vstack([moves, _moved_by_effort(solver, noise, np.asarray(effort, float),
+                                                   answer)])
+    answer()
+    to_wrench, from_wrench, A, flat = _contact_maps(solver)
+    if effort is None or solver.weights is None:
+        scale = np.where(flat, solver.length_scale, 1.0)
+        unseen = _null_space(A * scale)
+    else:
+        scale = np.where(flat, solver.weights.prior_moment, solver.weights.prior_force)
+        unseen = _unseen_by_all(solver, scale)
+    seen = scale[:, None] * (np.eye(len(scale)) - unseen @ unseen.T) / scale
+    moves = moves @ (to_wrench @ seen @ from_wrench).T
+    directions = to_wrench @ (scale[:, None] * unseen)
+    size = np.linalg.norm(to_wrench * scale, axis=1)
+    observable = (np.linalg.norm(directions, axis=1) <= NEGLIGIBLE * size).reshape(-1, 6)
+    deviation = np.linalg.norm(moves, axis=0).reshape(-1, 6)
+    return WrenchUncertainty(feet, moves.T @ moves, directions, observable,
+                             np.where(observable, deviation, np.inf))
+
+
+def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
+                     prior_force: float = 1000.0, prior_moment: float = 100.0
+                     ) -> EquationWeights:
+    """
+    Return how far the equations of base and joints can be trusted under stated noise.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    noise : MotionNoise
+        Of what is measured, and of the model.
+    motion : Motion
+        About which: the variances hold for motions like it.
+    prior_force, prior_moment : float [N, N m]
+        Standard deviation of every component of a wrench before anything is measured.
+
+    Raises
+    ------
+    ConfigurationError
+        When an equation has no noise at all.
+
+    """
+    from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
+    solver = ContactInverseDynamics(model, [])
+
+    def answer() -> np.ndarray:
+        found = solver.solve(motion)
+        return np.concatenate([found.root_residual, found.joint_effort])
+
+    shifted = solver.batch(*shifted_motions(model, motion, noise))
+    pairs = np.hstack([shifted.root_residual, shifted.joint_effort])
+    half = len(pairs) // 2
+    moves = np.vstack([shifted_models(solver.memory, noise, answer),
+                       (pairs[:half] - pairs[half:]) / 2.0])
+    variance = (moves ** 2).sum(axis=0)
+    return EquationWeights(variance[:6], variance[6:] + noise.of('effort', model.nv) ** 2,
+                           prior_force, prior_moment)
+
+
+def _null_space(A: np.ndarray) -> np.ndarray:
+    _, s, Vt = np.linalg.svd(A)
+    rank = int((s > UNSEEN * s[:1].sum()).sum())
+    return Vt[rank:].T
+
+
+def _moved_by_motion(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+                     effort: np.ndarray | None, conditions: dict[str, Any]) -> np.ndarray:
+    shifted = shifted_motions(solver.model, motion, noise)
+    pairs = len(shifted[0])
+    of_each = {'effort': effort, 'in_contact': conditions.get('in_contact'),
+               'guess': conditions.get('guess')}
+    given: dict[str, Any] = {
+        key: None if value is None else np.broadcast_to(value, (pairs, *np.shape(value)))
+        for key, value in of_each.items()}
+    rest = {key: value for key, value in conditions.items() if key not in given}
+    q, v, a, base = shifted
+    wrench = solver.batch(q, v, a, base, **given, **rest).wrench.reshape(pairs, -1)
+    return (wrench[:pairs // 2] - wrench[pairs // 2:]) / 2.0
+
+
+def _moved_by_effort(solver: ContactInverseDynamics, noise: MotionNoise, effort: np.ndarray,
+                     answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    steps = np.diag(noise.of('effort', solver.model.nv))
+    known = np.isfinite(effort) & steps.any(axis=1)
+    moves = [(answer(effort + step) - answer(effort - step)) / 2.0 for step in steps[known]]
+    return np.array(moves).reshape(len(moves), 6 * len(solver.feet))
+
+
+def _contact_maps(solver: ContactInverseDynamics) -> tuple[np.ndarray, ...]:
+    """
+    Return maps of the nc contact coordinates of feet on the ground, of what was solved last.
+
+    To all wrenches (6 nf, nc), from them (nc, 6 nf), to the base's wrench (6, nc), and which
+    coordinates are moments (nc,).
+    """
+    index, states = solver.memory.feet.index, solver.memory.states
+    to_wrench, from_wrench, on_base, flat = [], [], [], []
+    for i in np.flatnonzero(index[:, STANDING]):
+        size, state = int(index[i, SIZE]), states[i]
+        R = state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
+        point = state[CONTACT:CONTACT + 3]
+        arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
+        to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
+        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]])[:, :size]
+        back[:, 6 * i:6 * i + 6] = np.block([[R, none], [-arm @ R, R]])[:size]
+        to_wrench.append(to)
+        from_wrench.append(back)
+        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]])[:, :size])
+        flat += [False] * 3 + [True] * (size - 3)
+    nothing = np.zeros((6 * len(index), 0))
+    return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),
+            np.hstack([np.zeros((6, 0)), *on_base]), np.array(flat, bool))
+
+
+def _unseen_by_all(solver: ContactInverseDynamics, scale: np.ndarray) -> np.ndarray:
+    """Return the directions whose variance is near the prior's, in coordinates of unit prior."""
+    p = carve_program(*solver.program)
+    index = solver.memory.feet.index
+    information = np.zeros((p.nc, p.nc))
+    standing = np.zeros(p.nc, bool)
+    for i in range(len(index)):
+        block = slice(int(index[i, START]), int(index[i, START] + index[i, SIZE]))
+        information[block, block] = p.narrow[p.D:][block, :int(index[i, SIZE])]
+        standing[block] = bool(index[i, STANDING])
+    A = p.narrow[p.A:p.A + p.nc, :p.e]
+    information += (A / p.wide[V, :p.e]) @ A.T
+    information = information[np.ix_(standing, standing)] * np.outer(scale, scale)
+    variance, directions = np.linalg.eigh(np.linalg.inv(information))
+    return directions[:, variance > OBSERVED]

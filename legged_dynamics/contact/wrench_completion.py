@@ -1,0 +1,147 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+From the load on each foot to its whole wrench: what pushes sideways, and where in the sole.
+
+Each foot's force aims at a point above the centre of mass, as the forces of legs do in whatever
+walks upright (the virtual pivot point), and presses at its reference; the wrench that the motion
+asks for is met by the least departure from that. Where this would pull, slide or press beside the
+sole, a quadratic program departs further, and what no wrench of these feet can give is left over
+as root residual: the load on a foot stays.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from legged_dynamics.contact.gait_settings import GaitSettings
+from legged_dynamics.contact.ground_demand import GroundDemand
+from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.quadratic_program import Outcome, solve_quadratic_program
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.spatial.rotations import skew
+
+# One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].
+NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
+# The same of the root residual, where there has to be one.
+FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
+# A share below this counts as this: what is hardly loaded may still rub a little.
+LEAST_SHARE = 0.01
+# A sole seen from above is at least this wide [m], were it to stand on its edge.
+LEAST_SOLE = 0.01
+# A centre of mass counts as at least this part of the leg length above a foot.
+LEAST_HEIGHT = 0.1
+TOLERANCE = 1e-9
+
+
+def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndarray,
+                      share: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """
+    Return the wrench on each foot, (n, nf, 6) about its point in world axes [N, N m].
+
+    What is left of the demand is the root residual.
+
+    Parameters
+    ----------
+    demand : GroundDemand
+        The wrench that the motion asks for.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        Where each foot presses: arms from the base's origin in world axes.
+    share : (n, nf) array
+        Of the load, by foot.
+    settings : GaitSettings
+        Those named `force` and `friction`.
+
+    """
+    wrench = np.zeros((*contact.shape, 6))
+    wanted = demand.wrench / demand.weight
+    cone = FrictionCone(settings.friction)
+    # A centre of mass near the ground is no place to aim at.
+    height = settings.pivot_height * np.maximum(
+        demand.center_of_mass[:, None, 2] - points[..., 2], LEAST_HEIGHT * demand.leg_length)
+    aims = (demand.center_of_mass[:, None, :2] - points[..., :2]) / height[..., None]
+    for t in range(len(contact)):
+        down = np.flatnonzero(contact[t])
+        if not len(down):
+            continue
+        columns = [6 if isinstance(demand.feet[i], FlatFoot) else 3 for i in down]
+        load = max(float(demand.load[t]), 0.0)
+        aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
+        A = np.hstack([np.vstack([np.hstack([np.eye(3), np.zeros((3, size - 3))]),
+                                  np.hstack([skew(p), np.eye(3)[:, :size - 3]])])
+                       for p, size in zip(points[t, down], columns)])
+        C, d = _limits(cone, demand, t, down, points[t, down], columns)
+        w = _nearest(A, wanted[t], aim, variance, C, d)
+        for i, part in zip(down, np.split(w, np.cumsum(columns)[:-1])):
+            wrench[t, i, :len(part)] = part
+    return wrench * demand.weight
+
+
+def _wanted(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
+            columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the wrenches aimed at and their variances, over the weight."""
+    aim, variance = [], []
+    for f, s, (x, y), size in zip(load, np.maximum(share, LEAST_SHARE), direction, columns):
+        aim.append([f * x, f * y, f, 0.0, 0.0, 0.0][:size])
+        variance.append([SIDEWAYS ** 2 * s, SIDEWAYS ** 2 * s, NORMAL ** 2,
+                         *[(MOMENT * s) ** 2] * 3][:size])
+    return np.concatenate(aim), np.concatenate(variance)
+
+
+def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
+            points: np.ndarray, columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return C, d of ``C w >= d``: no pull, no slip, no pressure beside the sole."""
+    rows, right, total, start = [], [], sum(columns), 0
+    for i, p, size in zip(down, points, columns):
+        foot, turned, middle = _from_above(demand.feet[i], demand.foot_rotation[t, i])
+        A, b = contact_inequalities(cone, foot, turned)
+        if size == 6:
+            shift = np.eye(6)
+            shift[3:, :3] = skew(p - demand.foot_arm[t, i] - middle)
+            A = A @ shift
+        wide = np.zeros((len(b), total))
+        wide[:, start:start + size] = A
+        rows.append(wide)
+        right.append(b)
+        start += size
+    return np.vstack(rows), np.concatenate(right)
+
+
+def _from_above(foot: Foot, R_WF: np.ndarray) -> tuple[Foot, np.ndarray, np.ndarray]:
+    """Return a sole as its shadow on the ground, its heading, and its middle from its origin."""
+    if not isinstance(foot, FlatFoot):
+        return foot, np.eye(3), np.zeros(3)
+    x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
+    heading = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
+               else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
+    c, s = np.cos(heading), np.sin(heading)
+    half = np.maximum([x * (foot.front - foot.back), y * (foot.left - foot.right)],
+                      LEAST_SOLE) / 2.0
+    shadow = FlatFoot(foot.link, half[0], -half[0], half[1], -half[1])
+    return (shadow, np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), R_WF @ foot.center)
+
+
+def _nearest(A: np.ndarray, b: np.ndarray, aim: np.ndarray, variance: np.ndarray, C: np.ndarray,
+             d: np.ndarray) -> np.ndarray:
+    """Return the wrenches nearest to the aim that meet the demand, or nearly so within limits."""
+    missing = b - A @ aim
+    if A.shape[1] >= 6:
+        spread = variance[:, None] * A.T
+        gram = A @ spread
+        scale = 1.0 / np.sqrt(gram.diagonal())
+        try:
+            w = aim + spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
+                                                        scale * missing))
+            w += spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
+                                                   scale * (b - A @ w)))
+        except np.linalg.LinAlgError:
+            w = aim
+        if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
+            return w
+    tight = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3) ** -2
+    H = np.diag(1.0 / variance) + A.T @ (tight[:, None] * A)
+    scale = 1.0 / np.sqrt(H.diagonal())
+    found = solve_quadratic_program(scale[:, None] * H * scale,
+                                    -scale * (aim / variance + A.T @ (tight * b)), C * scale, d)
+    return scale * found.x if found.outcome is Outcome.SOLVED else np.zeros_like(aim)

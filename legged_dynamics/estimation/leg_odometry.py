@@ -1,0 +1,194 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""LegOdometry: pose and twist of the base from joint states, an IMU and the feet that stand."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.estimation import foot_places as places
+from legged_dynamics.estimation import odometry_tick as codes
+from legged_dynamics.estimation.body_state import BodyState, OdometryFault
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.odometry_settings import OdometrySettings
+from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
+from legged_dynamics.model.robot_model import RobotModel
+
+# Noise below these is not believed: sensors are never exact, and weights must stay finite.
+LEAST_RATE_NOISE, LEAST_TURN_NOISE = 1e-5, 1e-5
+# The orientation corrects the gyro at least this fast [1/s].
+LEAST_TILT_RATE = 1.0
+# Time between samples [s] for which gains are chosen; any other is handled, less well.
+SAMPLE = 0.002
+
+
+class LegOdometry:
+    """
+    Follows the base over ground by the feet that stand on it.
+
+    Standing feet do not move: point feet roll on their balls without slipping, flat feet neither
+    slip nor tilt. Orientation comes from the gyro, corrected by the IMU's orientation (without
+    one: tilt by the accelerometer) and by the feet, which hold the heading while two or more
+    stand. Position has no other source than the feet, and so drifts with every step: the result
+    says how far.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    config : RobotConfig
+        Feet, IMU mount and sensor noise.
+    settings : OdometrySettings or mapping, optional
+        Checked settings, or dotted names of `estimation.odometry_settings.SETTINGS`.
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot has no feet, a fixed base or spherical joints, or a setting is wrong.
+    UnknownNameError
+        When a foot, joint or the IMU link is not in the model.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig,
+                 settings: OdometrySettings | Mapping[str, Any] | None = None):
+        if not isinstance(settings, OdometrySettings):
+            settings = OdometrySettings.from_parameters(settings)
+        self.settings = settings
+        self.model = config.apply_to(model)
+        check_floating_robot(self.model, config)
+        self.feet = tuple(foot.link for foot in config.feet)
+        table, nj, nf = feet_table(self.model, config.feet), self.model.n_joints, len(self.feet)
+        rows = self.model.n_bodies + nf + table.size + 8
+        self._memory = np.zeros(codes.N_MEMORY)
+        self._places = np.zeros((nf, places.N_PLACE))
+        self._row = np.zeros(2 * nj + 10 + nf)
+        self._parts = np.split(self._row, np.cumsum([nj, nj, 3, 3, 4]))
+        tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
+        self._parameters = _pack(self.model, config, settings)
+        self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
+                           np.zeros((rows, max(nj, N_BODY_STATE, N_FOOT_STATE))))
+        self._all = np.ones(nf)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything; the next measurement starts a new world."""
+        self._memory[:] = 0.0
+        self._places[:] = 0.0
+        self._newest: int | None = None
+
+    def update(self, measurement: Measurement,
+               contact: Sequence[bool] | None = None) -> BodyState:
+        """
+        Take one measurement in and return the state of the base at its stamp.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Joints in the model's order; the IMU's reading, if any, in the IMU's axes.
+        contact : (nf,) sequence of bool, optional
+            Feet that stand; all of them by default.
+
+        Raises
+        ------
+        MeasurementError
+            When a shape does not fit, a joint position or velocity is not finite, or a stamp
+            comes twice. The measurement is then not taken, and nothing is lost.
+
+        """
+        stamp = measurement.stamp_ns
+        self._fill(measurement, contact)
+        dt, faults = self._step(stamp)
+        memory = self._memory
+        memory[codes.FAULTS] = faults
+        if not codes.odometry_tick(*self._arguments, dt):
+            raise MeasurementError('expected finite joint positions and velocities, got '
+                                   f'{list(self._parts[0])} and {list(self._parts[1])}')
+        self._newest = stamp
+        out, feet = memory.copy(), self._places.copy()
+        standing = self._parts[5] > 0.5
+        for array in (out, feet, standing):
+            array.setflags(write=False)
+        return BodyState(
+            stamp, out[codes.P_WB:codes.P_WB + 3],
+            out[codes.R_WB:codes.R_WB + 9].reshape(3, 3), out[codes.TWIST:codes.TWIST + 6],
+            standing, feet[:, places.NOW:places.NOW + 3], feet[:, places.OFFSET],
+            math.sqrt(out[codes.DRIFT]), int(out[codes.STEPS]), int(out[codes.SLIPS]),
+            OdometryFault(int(out[codes.FAULTS])))
+
+    def _step(self, stamp: int) -> tuple[float, int]:
+        """Return the time since the last sample [s], and what is wrong with it."""
+        if self._newest is None:
+            return 0.0, 0
+        step = (stamp - self._newest) * 1e-9
+        if step == 0.0:
+            raise MeasurementError(f'expected a stamp later than the last one, got {stamp} ns '
+                                   'again; the repeated measurement is left out')
+        if step < 0.0:
+            self.reset()
+            return 0.0, int(OdometryFault.TIME_JUMPED_BACK)
+        if step > self.settings.max_gap:
+            self._places[:, places.AGE] = 0.0
+            self._memory[codes.TWIST:codes.TWIST + 6] = 0.0
+            self._memory[codes.RATE_KNOWN] = 0.0
+            self._memory[codes.VARIANCE] = 1.0
+            return 0.0, int(OdometryFault.GAP)
+        return step, 0
+
+    def _fill(self, m: Measurement, contact: Sequence[bool] | None) -> None:
+        values = (m.position, m.velocity, m.angular_velocity, m.linear_acceleration,
+                  m.orientation, self._all if contact is None else contact)
+        try:
+            for part, value in zip(self._parts, values):
+                if value is None:
+                    part[:] = np.nan
+                elif len(value) == len(part):
+                    part[:] = value
+                else:
+                    raise ValueError
+            if m.position is None or m.velocity is None:
+                raise ValueError
+        except (TypeError, ValueError):
+            sizes = dict(zip(('position', 'velocity', 'angular_velocity', 'linear_acceleration',
+                              'orientation', 'contact'), map(len, self._parts)))
+            got = [None if value is None else np.shape(value) for value in values]
+            raise MeasurementError(f'expected sizes {sizes}, got {got}') from None
+
+
+def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
+    """Return what the kernel needs to know of noise, settings and the IMU's mount."""
+    noise: SensorNoise = config.noise
+    mount = model.frame(config.imu_link or config.base_link or model.base_link)
+    turn = max(noise.orientation, LEAST_TURN_NOISE)
+    packed = np.zeros(1, codes.PARAMETERS)
+    values = {
+        'gyro': max(noise.gyro, LEAST_RATE_NOISE), 'orientation': turn,
+        'heading': float(settings.heading == 'imu'),
+        'tilt_rate': _tilt_rate(noise.gyro, noise.gyro_bias, turn),
+        'velocity': noise.velocity, 'creep': settings.creep, 'foothold': settings.foothold,
+        'slip_distance': settings.slip_distance, 'settling': settings.settling,
+        'acceleration': float(np.hypot(noise.accelerometer, settings.acceleration_error)),
+        'position_rate': settings.position_rate, 'flat_ground': float(settings.flat_ground),
+        'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
+    for name, value in values.items():
+        packed[name] = value
+    return packed
+
+
+def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:
+    """
+    Return how fast the orientation corrects the gyro [1/s].
+
+    At rate k a bias b leaves an error b / k, and noise r of samples dt apart leaves
+    r sqrt(k dt / 2); at the rate where both are the same neither is large. At least the gain of a
+    Kalman filter for white noise alone, ``gyro / orientation``.
+    """
+    return max((bias / (orientation * math.sqrt(0.5 * SAMPLE))) ** (2.0 / 3.0),
+               gyro / orientation, LEAST_TILT_RATE)

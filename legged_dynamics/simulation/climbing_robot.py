@@ -1,0 +1,197 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated climbing robot: MuJoCo physics of a body on compliant hips, its feet on a wall."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from legged_dynamics.exceptions import SimulationError
+from legged_dynamics.simulation.climbing_feet import WallFeet
+from legged_dynamics.simulation.climbing_plant import ClimbingPlant
+from legged_dynamics.simulation.climbing_world import ROOT_JOINTS, build_wall_world
+from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.simulation.truth import FootContacts, TrueState
+from legged_dynamics.stickybot.adhesion import HOLDS, SLIPS
+from legged_dynamics.stickybot.exchange import FootEvent, FootEventKind
+from legged_dynamics.stickybot.state import StickybotState
+
+# How often the pads' loads are looked at [s].
+PAD_CHECK = 5e-4
+
+
+class ClimbingRobot(SimulatedHardware):
+    """
+    A robot on a wall that hangs on its springs until somebody commands motors and feet.
+
+    It starts with all feet on the wall and all springs relaxed. Without effort commands its
+    motors deliver nothing and all its feet hold. A foot that let go, because its pad was
+    overloaded or failed, stays off until it has been told to let go and to hold again.
+
+    Parameters
+    ----------
+    plant : ClimbingPlant
+        The robot.
+    noise : bool
+        Whether :meth:`read` adds the plant's noise and bias.
+    seed : int
+        Seed of the noise.
+    start_ns : int
+        Stamp of the first sample [ns].
+
+    Attributes
+    ----------
+    feet : WallFeet
+
+    """
+
+    plant: ClimbingPlant
+
+    def __init__(self, plant: ClimbingPlant, *, noise: bool = True, seed: int = 0,
+                 start_ns: int = 0):
+        super().__init__(plant, build_wall_world(plant), noise=noise, seed=seed,
+                         start_ns=start_ns)
+        self.grips = plant.feet
+        model = self.model
+        self._base = model.body(plant.base_link).id
+        self._root = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
+        self._height = model.joint(ROOT_JOINTS[1]).qposadr[0]
+        self._per_check = (max(round(PAD_CHECK / plant.timestep), 1) if plant.pads else
+                           self._substeps)
+        self._wanted = np.ones(len(plant.feet), bool)
+        self._lost = np.zeros(len(plant.feet), bool)
+        self._fault = plant.fault
+        self._events: list[FootEvent] = []
+        mujoco.mj_forward(model, self.data)
+        self.feet = WallFeet(plant, model, self.data)
+        mujoco.mj_forward(model, self.data)
+
+    @classmethod
+    def from_files(cls, config: str | Path, *, noise: bool = True, seed: int = 0,
+                   start_ns: int = 0, **changes: Any) -> ClimbingRobot:
+        """Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`."""
+        return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
+                   start_ns=start_ns)
+
+    @property
+    def fallen(self) -> bool:
+        """Whether no foot is on the wall."""
+        return not self.feet.attached.any()
+
+    @property
+    def state(self) -> StickybotState:
+        """The present state, as the planar equations have it."""
+        return self.feet.state
+
+    @property
+    def climbed(self) -> float:
+        """How far the body has gone up the wall since the start [m]."""
+        return float(self.data.qpos[self._height])
+
+    def command_grips(self, hold: Sequence[float]) -> None:
+        """
+        Tell each foot to hold on (above 0.5) or to let go, from the next step on.
+
+        Raises
+        ------
+        SimulationError
+            When the length is wrong or a value is not finite; the command is not taken.
+
+        """
+        values = np.array(hold, dtype=float)
+        if values.shape != self._wanted.shape or not np.isfinite(values).all():
+            raise SimulationError(f'expected {self._wanted.size} finite values (one per foot, '
+                                  f'{", ".join(self.grips)}), got {values.tolist()}')
+        self._wanted = values > 0.5
+
+    def release(self, foot: str) -> None:
+        """Make a foot's pad fail once: it holds again when it is set anew."""
+        i = self.grips.index(foot)
+        self.feet.let_go(i)
+        self._lost[i] = True
+        self._note(i, FootEventKind.LOST)
+
+    def take_events(self) -> list[FootEvent]:
+        """Return which feet let go since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def take_notes(self) -> list[str]:
+        """Return the same for the log."""
+        return [str(event) for event in self.take_events()]
+
+    def _take_over(self) -> None:
+        self._wanted[:], self._lost[:] = True, False
+
+    def _advance(self, period: float) -> None:
+        self.data.ctrl[:] = 0.0 if self._command is None else self._command
+        self._obey()
+        if self._fault is not None and self._fault.due(self.time, self.climbed) and (
+                self.feet.attached[self.grips.index(self._fault.foot)]):
+            self.release(self._fault.foot)
+            self._fault = None
+        done = 0
+        while done < self._substeps:
+            count = min(self._per_check, self._substeps - done)
+            mujoco.mj_step(self.model, self.data, count)
+            done += count
+            if self.feet.limited:
+                self._check_pads()
+
+    def _obey(self) -> None:
+        """Set and release feet as commanded; those that failed wait for a release."""
+        self._lost &= self._wanted
+        wanted = self._wanted & ~self._lost
+        for i in np.flatnonzero(wanted != self.feet.attached):
+            if wanted[i]:
+                self.feet.hold(i)
+            else:
+                self.feet.let_go(i)
+
+    def _check_pads(self) -> None:
+        while True:
+            foot, how = self.feet.overloaded()
+            if how == HOLDS:
+                return
+            self.feet.let_go(foot)
+            self._lost[foot] = True
+            self._note(foot, FootEventKind.SLIPPED if how == SLIPS else FootEventKind.PEELED)
+
+    def _note(self, foot: int, kind: FootEventKind) -> None:
+        self._events.append(FootEvent(self.stamp_ns, self.plant.climber.limb_names[foot], kind))
+
+    def truth(self) -> TrueState:
+        """Return the exact state, motion and wall reactions of the same instant."""
+        data, sites = self.data, self.feet.sites
+        R_WB, R_WA = data.xmat[self._base].reshape(3, 3), self.feet.R_WA
+        force_W = self.feet.reactions() @ R_WA.T
+        wrench = np.zeros((len(sites), 6))
+        wrench[:, :3] = np.einsum('fij,fi->fj', data.site_xmat[sites].reshape(-1, 3, 3), force_W)
+        attached = self.feet.attached
+        point = np.where(attached[:, None], data.site_xpos[sites], np.nan)
+        w, x, y, z = data.xquat[self._base]
+
+        def in_base(rates: np.ndarray) -> np.ndarray:
+            along = R_WA @ np.array([rates[0], rates[1], 0.0])
+            return np.array([*(along @ R_WB), 0.0, 0.0, rates[2]])
+        return TrueState(
+            stamp_ns=self.stamp_ns, position=data.qpos[self._qpos], velocity=data.qvel[self._dofs],
+            acceleration=data.qacc[self._dofs], effort=data.actuator_force.copy(),
+            friction=np.zeros(len(self._dofs)), base_position=data.xpos[self._base].copy(),
+            base_orientation=np.array([x, y, z, w]), base_velocity=in_base(data.qvel[self._root]),
+            base_acceleration=in_base(data.qacc[self._root]),
+            feet=FootContacts(wrench, attached.copy(), point, 0))
+
+    def describe(self) -> str:
+        """Return a few lines for people: mass, wall, motors, rates."""
+        plant = self.plant
+        noise = 'with sensor noise' if self._sensors else 'noise-free sensors'
+        lean = np.degrees(plant.climber.wall.inclination)
+        return (f'{plant.name}: {plant.climber.mass:.3f} kg on a wall of {lean:g} degrees, '
+                f'{len(plant.joints)} motors, {len(plant.feet)} feet, '
+                f'{"limited" if plant.pads else "unlimited"} pads\n'
+                f'{plant.rate:g} Hz, physics at {1.0 / plant.timestep:g} Hz, {noise}')

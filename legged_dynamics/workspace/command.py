@@ -1,0 +1,126 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""WorkspaceCommand: what a tick of workspace control came to."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+
+import numpy as np
+
+from legged_dynamics.workspace import control_tick as codes
+
+
+class WorkspaceFault(IntFlag):
+    """What stands between the base and its target."""
+
+    NONE = 0
+    FOOT_LOST = 1       # fewer feet stand than the robot has
+    NO_STANCE = 2       # too few to hold the base: no efforts
+    UNBALANCED = codes.UNBALANCED       # the ground cannot give what the motion takes
+    EFFORT_LIMIT = codes.EFFORT_LIMIT   # an effort was cut to its limit
+    ACCELERATION_LIMIT = codes.ACCELERATION_LIMIT   # errors asked for more than is allowed
+    SINGULAR = codes.SINGULAR           # a leg is stretched: damped
+    LOST = codes.LOST   # too far off target, or unbalanced for too long: no efforts
+
+
+# Without efforts: the robot should go limp.
+LIMP = WorkspaceFault.NO_STANCE | WorkspaceFault.LOST
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WorkspaceCommand:
+    """
+    Joint efforts, and the forces and errors behind them. Arrays are read-only.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+        Of the measurement that it answers.
+    faults : WorkspaceFault
+    contact : (nf,) array of bool
+        Feet that were taken to stand.
+    n_joints : int
+    data : array
+        All results in one row; the properties below are views of it.
+
+    """
+
+    stamp_ns: int
+    faults: WorkspaceFault
+    contact: np.ndarray
+    n_joints: int
+    data: np.ndarray
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are efforts that hold the base; else the robot should go limp."""
+        return not self.faults & LIMP
+
+    @property
+    def effort(self) -> np.ndarray:
+        """
+        Joint efforts in the model's order, (nj,) [N m or N]; zero when not `usable`.
+
+        Within the allowed part of the effort limits.
+        """
+        return self.data[codes.EFFORT:codes.EFFORT + self.n_joints]
+
+    @property
+    def foot_wrench(self) -> np.ndarray:
+        """
+        Wrench ``[f; m]`` wanted of the ground on each foot, (nf, 6) [N, N m].
+
+        In the foot's axes about its link's origin; zero for a foot that does not stand.
+        """
+        start = codes.EFFORT + self.n_joints
+        return self.data[start:start + 6 * len(self.contact)].reshape(-1, 6)
+
+    @property
+    def stretch(self) -> np.ndarray:
+        """
+        Smallest singular value of each leg, (nf,), in lengths of the leg.
+
+        Zero at a straight knee; NaN for a foot that does not stand.
+        """
+        return self.data[codes.EFFORT + self.n_joints + 6 * len(self.contact):]
+
+    @property
+    def error(self) -> np.ndarray:
+        """``e`` (3.21): pose less target in base axes, (6,) [m, rad]."""
+        return self.data[:6]
+
+    @property
+    def rate(self) -> np.ndarray:
+        """``V_err`` (3.22) in base axes, (6,) [m/s, rad/s]."""
+        return self.data[6:12]
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """``Vdot`` that is asked for, (6,) [m/s^2, rad/s^2]."""
+        return self.data[12:18]
+
+    @property
+    def body_force(self) -> np.ndarray:
+        """``F``: wrench wanted on the base in its axes (3.23), (6,) [N, N m]."""
+        return self.data[codes.FORCE:codes.NET]
+
+    @property
+    def net_wrench(self) -> np.ndarray:
+        """``W``: wrench of all feet together on the base, in its axes, (6,) [N, N m]."""
+        return self.data[codes.NET:codes.MISSING]
+
+    @property
+    def unbalanced(self) -> np.ndarray:
+        """What the feet's wrenches leave of `net_wrench`, (6,) [N, N m]."""
+        return self.data[codes.MISSING:codes.INERTIA]
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """``Lambda``: inertia of the base with the feet held, (6, 6)."""
+        return self.data[codes.INERTIA:codes.BIAS].reshape(6, 6)
+
+    @property
+    def bias(self) -> np.ndarray:
+        """``mu``, (6,) [N, N m]."""
+        return self.data[codes.BIAS:codes.EFFORT]

@@ -1,0 +1,83 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The room in which forces are divided within friction cones, for one set of standing feet."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.model.feet import Foot
+
+# Of the pyramid inside a ball's friction cone.
+FACETS = 8
+
+
+class ConeProgram(NamedTuple):
+    """
+    A quadratic program of nc unknowns and room for m constraints, equalities first.
+
+    Attributes
+    ----------
+    cones : (nf, k, 7) array
+        Whether a row is used; coefficients of the foot's inequalities in its own axes.
+    bounds : (nf, k) array
+        What each is to reach at least.
+    H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
+        As in :mod:`legged_dynamics.force_map.quadratic_program`.
+    active, u, x : (m + nc + 1,) int, (m + nc + 1,), (nc,) array
+        Constraints that hold with equality, multipliers, solution.
+    memory : (m + nc + 2,) int array
+        Number of active constraints of the last solution, and which.
+    rows, gram, vectors : arrays
+        Room for the method.
+
+    """
+
+    cones: np.ndarray
+    bounds: np.ndarray
+    H: np.ndarray
+    g: np.ndarray
+    C: np.ndarray
+    d: np.ndarray
+    active: np.ndarray
+    u: np.ndarray
+    x: np.ndarray
+    memory: np.ndarray
+    rows: np.ndarray
+    gram: np.ndarray
+    vectors: np.ndarray
+
+
+def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
+                 minimum: float) -> ConeProgram:
+    """
+    Return the program for some feet.
+
+    Parameters
+    ----------
+    feet : sequence of PointFoot or FlatFoot
+        Those that stand.
+    nc, nv : int
+        Contact coordinates, joint velocities.
+    friction : float
+        Coefficient.
+    minimum : float [N]
+        Least normal force of each foot.
+
+    """
+    cone = FrictionCone(friction, facets=FACETS, minimum=minimum)
+    found = [contact_inequalities(cone, foot, np.eye(3)) for foot in feet]
+    k = max(len(b) for _, b in found)
+    cones, bounds = np.zeros((len(feet), k, 7)), np.zeros((len(feet), k))
+    for i, (A, b) in enumerate(found):
+        cones[i, :len(b), 0] = 1.0
+        cones[i, :len(b), 1:1 + A.shape[1]] = A
+        bounds[i, :len(b)] = b
+    m = 6 + sum(len(b) for _, b in found) + 2 * nv
+    return ConeProgram(cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
+                       np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1),
+                       np.zeros(nc), np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)),
+                       np.zeros((nc + 1, nc + 1)), np.zeros((3, max(m, nc + 1))))

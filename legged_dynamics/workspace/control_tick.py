@@ -1,0 +1,221 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""One tick of workspace control: the stages, one after another, in three kernels."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.spatial.algebra import load3, scale, store3
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.workspace.force_division import (
+    BALANCED,
+    EVEN,
+    FRICTION_CONE,
+    NO_SOLUTION,
+    add_leg_loads,
+    even_shares,
+    least_squares,
+    missing_wrench,
+)
+from legged_dynamics.workspace.force_propagation import (
+    free_efforts,
+    propagate_force,
+    wrenches_in_feet,
+)
+from legged_dynamics.workspace.leg_inverse import invert_legs
+from legged_dynamics.workspace.velocity_propagation import propagate_velocity
+from legged_dynamics.workspace.workspace_dynamics import follow_base, reduce_exact
+from legged_dynamics.workspace.workspace_force import (
+    CUT,
+    ERROR,
+    TWIST,
+    WANTED,
+    wanted_acceleration,
+    workspace_force,
+)
+
+# What a tick may find; values of command.WorkspaceFault.
+UNBALANCED, EFFORT_LIMIT, ACCELERATION_LIMIT, SINGULAR, LOST = 4, 8, 16, 32, 64
+# Settings that the kernel reads, in the (6,) array of that order.
+(THRESHOLD, POSTURE_STIFFNESS, POSTURE_DAMPING, TOLERANCE, FAR, TURNED,
+ N_PARAMETERS) = range(7)
+# Inputs in one row: pose and twist of the base (18), target (24).
+BODY, TARGET, N_INPUTS = 0, 18, 42
+# Outputs in one row: the stage 3 table (4, 6), F, W, what is missing of it, Lambda, mu; behind
+# them efforts (nv), wrenches of all feet (6 nf), smallest singular value of their legs (nf).
+(ERRORS, FORCE, NET, MISSING, INERTIA, BIAS, EFFORT) = 0, 24, 30, 36, 42, 78, 84
+
+
+class StanceRoom(NamedTuple):
+    """
+    What belongs to one set of k standing feet beside its StanceArrays.
+
+    Attributes
+    ----------
+    members, group : (k,) int array
+        Place of each standing foot among all feet, and its group.
+    limits : (nv,) array [N m or N]
+        Zero for a joint without a limit.
+    weights, shares : (nc,) array
+        Of the division, and its result.
+    acceleration : (n,) array
+        Of base and joints.
+    wrenches : (6 k,) array
+        In the feet's axes.
+
+    """
+
+    members: np.ndarray
+    group: np.ndarray
+    limits: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
+    acceleration: np.ndarray
+    wrenches: np.ndarray
+
+
+@part
+def cut_efforts(effort, limits):
+    """Cut efforts to their limits; return whether any was cut."""
+    cut = False
+    for j in range(effort.shape[0]):
+        if limits[j] > 0.0 and abs(effort[j]) > limits[j]:
+            effort[j] = math.copysign(limits[j], effort[j])
+            cut = True
+    return cut
+
+
+@part
+def far_off(error, far, turned):
+    """Return whether the base is too far off its target."""
+    return (error[0] ** 2 + error[1] ** 2 + error[2] ** 2 > far * far
+            or error[3] ** 2 + error[4] ** 2 + error[5] ** 2 > turned * turned)
+
+
+@part
+def report(feet, states, singular, inertia, bias, room, out, nv):
+    """Copy what the stages left to where all feet have a place."""
+    for i in range(6):
+        out[BIAS + i] = bias[i]
+        for k in range(6):
+            out[INERTIA + 6 * i + k] = inertia[i, k]
+    wrenches_in_feet(feet, states, room.shares, room.wrenches)
+    n_feet = (out.shape[0] - EFFORT - nv) // 7
+    for i in range(room.members.shape[0]):
+        foot = room.members[i]
+        for k in range(6):
+            out[EFFORT + nv + 6 * foot + k] = room.wrenches[6 * i + k]
+        out[EFFORT + nv + 6 * n_feet + foot] = singular[room.group[i], 0]
+
+
+@lean_kernel
+def find_dynamics(s, parameters, held, inputs):
+    """
+    Run stages 1 and 2: fill everything in ``s`` from its q and v and the base's motion.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        With q and v of this instant.
+    parameters : (6,) array
+        At the places this module names.
+    held : (nv,) array [rad or m]
+        Posture of joints that the feet leave free.
+    inputs : (42,) array
+        Pose and twist of the base, target.
+
+    """
+    up, w = (inputs[6], inputs[7], inputs[8]), load3(inputs, TWIST + 3)
+    store3(s.base, 0, w)
+    store3(s.base, 6, scale(GRAVITY, up))
+    for j in range(s.v.shape[0]):
+        s.posture[j] = (parameters[POSTURE_STIFFNESS] * (held[j] - s.q[j])
+                        - parameters[POSTURE_DAMPING] * s.v[j])
+    propagate_velocity(s, up)
+    invert_legs(s, parameters[THRESHOLD])
+    reduce_exact(s, inputs[TWIST:TARGET])
+
+
+@lean_kernel
+def find_forces(s, room, method, gains, integral, inputs, dt, out):
+    """
+    Run stage 3, and fill what the feet are to give and the efforts without them.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        After stages 1 and 2.
+    room : StanceRoom
+        Of these feet; its shares are even ones afterwards.
+    method : int
+        Of division.
+    gains : (5, 6) array
+        Of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
+    integral : (6,) array
+        Advanced in place.
+    inputs : (42,) array
+        Pose and twist of the base, target.
+    dt : float [s]
+        Zero keeps the integral.
+    out : array
+        Results, at the places this module names.
+
+    """
+    body, errors = inputs[BODY:TARGET], out[ERRORS:FORCE].reshape((4, 6))
+    force, wrench = out[FORCE:NET], out[NET:MISSING]
+    wanted_acceleration(body, inputs[TARGET:], gains, integral, dt, errors)
+    workspace_force(s.inertia, s.bias, errors[WANTED], force)
+    follow_base(s.N, s.n0, errors[WANTED], body[TWIST:], room.acceleration)
+    free_efforts(s.M, s.h, room.acceleration, out[EFFORT:EFFORT + s.v.shape[0]], wrench)
+    even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
+
+
+@lean_kernel
+def find_efforts(s, room, method, outcome, parameters, out):
+    """
+    Run stage 4 on divided forces; return bits of what stands between the base and its target.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        After stages 1 and 2.
+    room : StanceRoom
+        Of these feet, after stage 3.
+    method, outcome : int
+        Of division.
+    parameters : (6,) array
+        At the places this module names.
+    out : array
+        Results, at the places this module names.
+
+    """
+    nv, errors = s.v.shape[0], out[ERRORS:FORCE].reshape((4, 6))
+    force, wrench = out[FORCE:NET], out[NET:MISSING]
+    effort, missing = out[EFFORT:EFFORT + nv], out[MISSING:INERTIA]
+    if method != FRICTION_CONE or outcome == NO_SOLUTION:
+        least_squares(s.grasp, s.spare, force if method == EVEN else wrench, room.weights,
+                      room.shares)
+    if method == EVEN:
+        add_leg_loads(s.inverse, effort, room.shares)
+    missing_wrench(s.grasp, wrench, room.shares, missing)
+    propagate_force(s.tree, s.feet, s.bodies, s.states, room.shares, effort)
+
+    faults = 0
+    for i in range(6):
+        if outcome != BALANCED or abs(missing[i]) > parameters[TOLERANCE]:
+            faults |= UNBALANCED
+        if errors[CUT, i] != 0.0:
+            faults |= ACCELERATION_LIMIT
+    if cut_efforts(effort, room.limits):
+        faults |= EFFORT_LIMIT
+    for g in range(s.singular.shape[0]):
+        if s.singular[g, 0] < parameters[THRESHOLD]:
+            faults |= SINGULAR
+    if far_off(errors[ERROR], parameters[FAR], parameters[TURNED]):
+        faults |= LOST
+    report(s.feet, s.states, s.singular, s.inertia, s.bias, room, out, nv)
+    return faults

@@ -1,0 +1,216 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Division of the wrench on the base among the feet, (3.24) and better.
+
+A foot's wrench ``lambda`` is the ground's on the robot, in base axes at the contact. With joints
+at accelerations ``qdd`` the base takes ``W = M_b a + h_b = sum J_base^T lambda``. The paper
+divides ``F`` instead, the wrench that massless legs would carry; a leg's own inertia and weight
+make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
+
+*even*            every flat foot gets ``F / n`` at the base (3.24). A ball cannot carry its share
+                  of a moment: point feet get what is nearest to even forces.
+*least squares*   the least ``sum |lambda - even share of W|^2`` that gives W.
+*friction cone*   the same within friction, load, the sole's edges and the joints' efforts. When
+                  nothing satisfies them all, W is missed by as little as possible.
+"""
+from __future__ import annotations
+
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, START
+from legged_dynamics.force_map.dual_method import INFEASIBLE, dual_method_within
+from legged_dynamics.spatial.algebra import cross, load9, rotate, subtract, transpose
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.table import get3, get9
+
+# A newton missing on the whole robot counts as much as a hundred off a foot's even share.
+BALANCE_WEIGHT = 1e4
+# Steps of the quadratic program; it takes some ten.
+STEPS = 200
+# What a division came to.
+BALANCED, UNBALANCED, NO_SOLUTION = 0, 1, 2
+EVEN, LEAST_SQUARES, FRICTION_CONE = 0, 1, 2
+
+
+@part
+def even_shares(feet, states, force, shares):
+    """Fill the (nc,) wrenches that are ``force / n`` each, seen at the base."""
+    n = feet.index.shape[0]
+    f = (force[0] / n, force[1] / n, force[2] / n)
+    m = (force[3] / n, force[4] / n, force[5] / n)
+    for i in range(n):
+        row = feet.index[i, START]
+        at_contact = subtract(m, cross(get3(states, i, CONTACT), f))
+        for k in range(3):
+            shares[row + k] = f[k]
+            if feet.index[i, SIZE] == 6:
+                shares[row + 3 + k] = at_contact[k]
+
+
+@part
+def missing_wrench(grasp, wrench, shares, missing):
+    """Fill ``W - sum J_base^T lambda``."""
+    for i in range(6):
+        missing[i] = wrench[i]
+        for c in range(shares.shape[0]):
+            missing[i] -= grasp[i, c] * shares[c]
+
+
+@part
+def least_squares(grasp, spare, wrench, weights, shares):
+    """Move shares to the nearest (by weights) that add up to the wrench, if any do."""
+    A, b = spare[:6], spare[6]
+    missing_wrench(grasp, wrench, shares, b)
+    trace = 0.0
+    for i in range(6):
+        for j in range(i + 1):
+            A[i, j] = 0.0
+            for c in range(shares.shape[0]):
+                A[i, j] += grasp[i, c] * grasp[j, c] / weights[c]
+        trace += A[i, i]
+    for i in range(6):
+        A[i, i] += 1e-12 * trace        # two balls give no moment about the line through them
+    factorize(A, 6)
+    solve_factorized(A, 6, b)
+    for c in range(shares.shape[0]):
+        for i in range(6):
+            shares[c] += grasp[i, c] * b[i] / weights[c]
+
+
+@part
+def fill_cones(feet, states, R_WB, cones, bounds, C, d, row):
+    """
+    Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
+
+    ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the world for a ball,
+    those of the sole for a flat foot, behind the flag that says whether a row is used.
+    """
+    for i in range(feet.index.shape[0]):
+        start, size = feet.index[i, START], feet.index[i, SIZE]
+        R = R_WB        # takes base axes to those of the inequalities
+        if size == 6:
+            R = transpose(get9(states, i, FOOT_ROTATION))
+        for k in range(cones.shape[1]):
+            if cones[i, k, 0] == 0.0:
+                continue
+            for half in range(0, size, 3):
+                a = (cones[i, k, 1 + half], cones[i, k, 2 + half], cones[i, k, 3 + half])
+                turned = rotate(transpose(R), a)
+                for c in range(3):
+                    C[row, start + half + c] = turned[c]
+            d[row] = bounds[i, k]
+            row += 1
+    return row
+
+
+@part
+def fill_efforts(jacobian, free, limits, C, d, row):
+    """Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row."""
+    nc, nv = jacobian.shape
+    for j in range(nv):
+        borne = False
+        for c in range(nc):
+            borne = borne or jacobian[c, j] != 0.0
+        if not borne or limits[j] == 0.0:
+            continue
+        # tau = free - J_q^T lambda lies within +-limit.
+        for c in range(nc):
+            C[row, c] = jacobian[c, j]
+            C[row + 1, c] = -jacobian[c, j]
+        d[row] = free[j] - limits[j]
+        d[row + 1] = -free[j] - limits[j]
+        row += 2
+    return row
+
+
+@part
+def recall(active, memory, first, rows):
+    """Fill the guess of active constraints, counted from the first; return how many."""
+    found = 0
+    for i in range(first, 6):
+        active[found] = i
+        found += 1
+    for i in range(memory[0]):
+        if 6 <= memory[1 + i] < rows:
+            active[found] = memory[1 + i] - first
+            found += 1
+    return found
+
+
+@lean_kernel
+def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, weights, shares):
+    """
+    Move shares to the nearest that add up to the wrench within cones and efforts.
+
+    Parameters
+    ----------
+    feet, states, grasp, jacobian
+        Of the StanceArrays, after stage 1.
+    p : ConeProgram
+        Room for the program, the feet's cones, and which constraints were active last.
+    R_WB : (9,) array
+        Orientation of the base, by rows.
+    wrench : (6,) array [N, N m]
+        ``W``.
+    free : (nv,) array [N m or N]
+        Efforts of the joints without ground: ``M_q a + h_q``.
+    limits : (nv,) array [N m or N]
+        Zero for a joint without a limit.
+    weights, shares : (nc,) array
+        Of the coordinates; even shares at first.
+
+    Returns
+    -------
+    int
+        BALANCED, UNBALANCED or NO_SOLUTION; then the shares are unchanged.
+
+    """
+    nc = shares.shape[0]
+    p.C[:, :] = 0.0
+    for i in range(6):
+        p.d[i] = wrench[i]
+        for c in range(nc):
+            p.C[i, c] = grasp[i, c]
+    rows = fill_cones(feet, states, load9(R_WB, 0), p.cones, p.bounds, p.C, p.d, 6)
+    rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
+    outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
+    while first <= 6 and status == INFEASIBLE:
+        # First the wrench as an equality; then, if nothing gives it, as a wish.
+        wish = 0.0 if first == 0 else BALANCE_WEIGHT
+        outcome = BALANCED if first == 0 else UNBALANCED
+        for c in range(nc):
+            p.g[c] = -weights[c] * shares[c]
+            for i in range(6):
+                p.g[c] -= wish * grasp[i, c] * wrench[i]
+            for k in range(nc):
+                p.H[c, k] = weights[c] if c == k else 0.0
+                for i in range(6):
+                    p.H[c, k] += wish * grasp[i, c] * grasp[i, k]
+        n_active = recall(p.active, p.memory, first, rows)
+        status, n_active, _ = dual_method_within(
+            p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,
+            STEPS, p.rows[first:rows], p.gram, p.vectors)
+        for i in range(n_active):
+            p.active[i] += first
+        first += 6
+    if status != 0:
+        p.memory[0] = 0
+        return NO_SOLUTION
+    kept = 0
+    for i in range(n_active):
+        if p.active[i] >= 6:
+            p.memory[1 + kept] = p.active[i]
+            kept += 1
+    p.memory[0] = kept
+    for c in range(nc):
+        shares[c] = p.x[c]
+    return outcome
+
+
+@part
+def add_leg_loads(inverse, free, shares):
+    """Add what the legs' own motion and weight ask of the ground, ``J_q^+T (M_q a + h_q)``."""
+    nv, nc = inverse.shape
+    for c in range(nc):
+        for j in range(nv):
+            shares[c] += inverse[j, c] * free[j]

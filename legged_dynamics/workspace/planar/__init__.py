@@ -1,0 +1,34 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The planar biped of source 002 and its recursive workspace controller, stage by stage.
+
+``velocity_propagation`` (3.5)-(3.9), ``workspace_dynamics`` and its big-base form (3.12)-(3.20),
+``workspace_force`` (3.21)-(3.23), ``force_propagation`` (3.24)-(3.27).
+"""
+from legged_dynamics.workspace.planar.biped import CROUCH, JOINTS, Biped, start_state
+from legged_dynamics.workspace.planar.biped_urdf import biped_urdf
+from legged_dynamics.workspace.planar.controller import PlanarCommand, PlanarController
+from legged_dynamics.workspace.planar.force_propagation import force_propagation
+from legged_dynamics.workspace.planar.pinned import PinnedRobot
+from legged_dynamics.workspace.planar.robot import PlanarRobot
+from legged_dynamics.workspace.planar.state import PlanarState, PlanarTarget
+from legged_dynamics.workspace.planar.velocity_propagation import LinkMotion, velocity_propagation
+from legged_dynamics.workspace.planar.workspace_dynamics import (
+    BIG_BASE,
+    WorkspaceDynamics,
+    workspace_dynamics,
+    workspace_dynamics_big_base,
+)
+from legged_dynamics.workspace.planar.workspace_force import (
+    PlanarGains,
+    pose_error,
+    velocity_error,
+    workspace_force,
+)
+
+__all__ = ['BIG_BASE', 'CROUCH', 'JOINTS', 'Biped', 'LinkMotion', 'PinnedRobot', 'PlanarCommand',
+           'PlanarController', 'PlanarGains', 'PlanarRobot', 'PlanarState', 'PlanarTarget',
+           'WorkspaceDynamics', 'biped_urdf', 'force_propagation', 'pose_error', 'start_state',
+           'velocity_error', 'velocity_propagation', 'workspace_dynamics',
+           'workspace_dynamics_big_base', 'workspace_force']

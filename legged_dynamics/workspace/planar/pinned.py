@@ -1,0 +1,255 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+PinnedRobot: a planar robot whose feet are fixed to the ground, as the controller assumes.
+
+Body pose and twist are the state; legs follow in closed form, so no foot can drift. The equation
+of motion is that of stage 2, exact, ``P_1 Vdot_1 + z_1 = sum rates^T tau + F_push``, integrated by
+Runge and Kutta's fourth order.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.exceptions import SimulationError
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load9,
+    store3,
+    subtract,
+)
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.workspace.planar.robot import (
+    IN_X,
+    IN_Z,
+    JOINTS_PER_LEG,
+    OUT_X,
+    OUT_Z,
+    PlanarRobot,
+)
+from legged_dynamics.workspace.planar.state import PlanarState
+from legged_dynamics.workspace.planar.velocity_propagation import (
+    N_MOTION,
+    propagate_velocity,
+    velocity_propagation,
+)
+from legged_dynamics.workspace.planar.workspace_dynamics import reduce_exact
+
+# Columns of the rows that hold the feet: ankle in the ground, angle of the foot, bend of the knee.
+ANKLE_X, ANKLE_Z, FOOT_ANGLE, BEND = range(4)
+# State of the body: pose and twist.
+N_STATE = 6
+
+
+@part
+def turn(angle, x, z):
+    """Return R(angle) (x, z)."""
+    c, s = math.cos(angle), math.sin(angle)
+    return c * x + s * z, c * z - s * x
+
+
+@part
+def short_way(angle):
+    """Return the angle within half a turn of zero."""
+    return math.atan2(math.sin(angle), math.cos(angle))
+
+
+@lean_kernel
+def place_legs(parent, constants, feet, pose, position):
+    """Fill the joint angles that put every foot where it is held, by the law of cosines."""
+    leg = 0
+    for foot in range(1, parent.shape[0]):
+        if parent[foot] < 1 or parent[parent[foot]] < 1:
+            continue
+        held = feet[leg]
+        leg += 1
+        shank, thigh = parent[foot], parent[parent[foot]]
+        hip_x, hip_z = turn(pose[2], constants[thigh, IN_X], constants[thigh, IN_Z])
+        d_x, d_z = held[ANKLE_X] - pose[0] - hip_x, held[ANKLE_Z] - pose[1] - hip_z
+        a_x = constants[shank, IN_X] - constants[thigh, OUT_X]
+        a_z = constants[shank, IN_Z] - constants[thigh, OUT_Z]
+        b_x = constants[foot, IN_X] - constants[shank, OUT_X]
+        b_z = constants[foot, IN_Z] - constants[shank, OUT_Z]
+        # |a + R(knee) b|^2 = |d|^2; a . R(knee) b = |a| |b| cos(knee - zero).
+        along, across = a_x * b_x + a_z * b_z, a_x * b_z - a_z * b_x
+        reach = 0.5 * (d_x * d_x + d_z * d_z - a_x * a_x - a_z * a_z - b_x * b_x - b_z * b_z)
+        cosine = reach / math.sqrt(along * along + across * across)
+        bend = math.acos(cosine) if abs(cosine) <= 1.0 else math.nan
+        knee = math.atan2(across, along) + held[BEND] * bend
+        e_x, e_z = turn(knee, b_x, b_z)
+        hip = math.atan2(d_x, d_z) - math.atan2(a_x + e_x, a_z + e_z)
+        position[thigh - 1] = short_way(hip - pose[2])
+        position[shank - 1] = short_way(knee)
+        position[foot - 1] = short_way(held[FOOT_ANGLE] - hip - knee)
+
+
+@part
+def joint_rates(rates, twist, velocity):
+    """Fill the joint rates at a twist of the body."""
+    for i in range(1, rates.shape[0]):
+        velocity[i - 1] = dot(load3(rates[i], 0), twist)
+
+
+@part
+def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
+    """Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics."""
+    n = parent.shape[0]
+    position, velocity = work[0, :n - 1], work[1, :n - 1]
+    links, rates, dynamics = work[2:2 + n, :N_MOTION], work[2 + n:2 + 2 * n, :3], work[2 + 2 * n]
+    pose, twist = body[:3], body[3:]
+    place_legs(parent, constants, feet, pose, position)
+    velocity[:] = 0.0
+    propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links)
+    reduce_exact(parent, constants, links, rates, dynamics)
+    joint_rates(rates, load3(twist, 0), velocity)
+    propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links)
+    reduce_exact(parent, constants, links, rates, dynamics)
+    # A push is given in inertial axes, the equation of motion stands in the body's.
+    x, z = turn(-pose[2], push[0], push[1])
+    F = subtract((x, z, push[2]), load3(dynamics, 9))
+    for i in range(1, n):
+        F = add_scaled(F, torque[i - 1], load3(rates[i], 0))
+    P = load9(dynamics, 0)
+    c0, c1, c2 = (P[0], P[3], P[6]), (P[1], P[4], P[7]), (P[2], P[5], P[8])
+    r0, r1, r2 = cross(c1, c2), cross(c2, c0), cross(c0, c1)
+    s = 1.0 / dot(c0, r0)
+    slope[0], slope[1] = turn(pose[2], twist[0], twist[1])
+    slope[2] = twist[2]
+    store3(slope, 3, (s * dot(r0, F), s * dot(r1, F), s * dot(r2, F)))
+
+
+@lean_kernel
+def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
+    """Advance pose and twist by so many steps of h, torques and push held."""
+    for _ in range(steps):
+        half = slopes[4]
+        for k in range(4):
+            part = 0.0 if k == 0 else h if k == 3 else 0.5 * h
+            for j in range(N_STATE):
+                half[j] = body[j] + (part * slopes[k - 1, j] if k else 0.0)
+            pinned_rate(parent, constants, feet, half, torque, push, gravity, work, slopes[k])
+        for j in range(N_STATE):
+            body[j] += h / 6.0 * (slopes[0, j] + 2.0 * slopes[1, j]
+                                  + 2.0 * slopes[2, j] + slopes[3, j])
+
+
+class PinnedRobot:
+    """
+    Integrates a planar robot whose feet stay where they are.
+
+    The feet can pull as well as push: this is the paper's assumption, not a floor.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+    state : PlanarState
+        Where it starts; the feet are held as they stand there, whatever the joint rates.
+    timestep : float
+        Longest step of the integration [s].
+    gravity : float
+        [m/s^2].
+
+    """
+
+    def __init__(self, robot: PlanarRobot, state: PlanarState, timestep: float = 2e-3,
+                 gravity: float = GRAVITY):
+        self.robot = robot
+        self.timestep, self.gravity = timestep, gravity
+        self._body = np.concatenate([state.pose, state.twist])
+        self._feet = self._hold(state)
+        n = robot.n_links
+        self._work = np.zeros((2 * n + 3, N_MOTION))
+        self._slopes = np.zeros((5, N_STATE))
+
+    def _hold(self, state: PlanarState) -> np.ndarray:
+        robot, feet = self.robot, []
+        angle = velocity_propagation(robot, state).angle
+        for foot in robot.feet:
+            point = np.array(state.pose[:2])
+            links = robot.leg(foot)
+            for inner, link in zip([0, *links], links):
+                row = robot.constants[link]
+                point += turn(angle[inner], row[IN_X], row[IN_Z])
+                if link != foot:
+                    point -= turn(angle[link], row[OUT_X], row[OUT_Z])
+            bend = math.copysign(1.0, state.position[links[1] - 1])
+            feet.append([*point, angle[foot], bend])
+        return np.array(feet)
+
+    @property
+    def state(self) -> PlanarState:
+        """Pose and twist of the body, and the joints that follow from them."""
+        robot, (position, velocity) = self.robot, np.zeros((2, self.robot.n_joints))
+        pose, twist = self._body[:3], self._body[3:]
+        place_legs(robot.parent, robot.constants, self._feet, pose, position)
+        links = velocity_propagation(robot, PlanarState(pose, twist, position, velocity)).links
+        rates, dynamics = np.zeros((robot.n_links, JOINTS_PER_LEG)), np.empty(12)
+        reduce_exact(robot.parent, robot.constants, links, rates, dynamics)
+        return PlanarState(pose, twist, position, rates[1:] @ twist)
+
+    @property
+    def true_state(self) -> PlanarState:
+        """The same: nothing stands between this plant and its controller."""
+        return self.state
+
+    @property
+    def ground(self) -> np.ndarray:
+        """Feet on the ground, as `PlanarBiped` tells them: not known here, (n_legs, 5) of NaN."""
+        return np.full((len(self.robot.feet), 5), math.nan)
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the robot has fallen: on pinned feet it does not."""
+        return False
+
+    def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
+                ) -> None:
+        """
+        Integrate with torques and a push that are held.
+
+        Parameters
+        ----------
+        torque : (n_joints,) array
+            Of the joints [N m].
+        duration : float
+            [s]; cut into equal steps of at most the timestep.
+        push : (3,) array, optional
+            Force and moment on the body's centre of mass, inertial axes [N, N m].
+
+        Raises
+        ------
+        SimulationError
+            When a leg cannot reach its foot any more.
+
+        """
+        steps = math.ceil(duration / self.timestep - 1e-9)
+        pinned_steps(self.robot.parent, self.robot.constants, self._feet, self._body,
+                     np.ascontiguousarray(torque, dtype=float),
+                     np.zeros(3) if push is None else np.ascontiguousarray(push, dtype=float),
+                     self.gravity, duration / steps, steps, self._work, self._slopes)
+        if not np.isfinite(self._body).all():
+            raise SimulationError('a leg of the pinned robot is stretched beyond its length; '
+                                  'its feet cannot stay where they are')
+
+    @property
+    def energy(self) -> float:
+        """Kinetic energy of all links, and their potential one from the inertial origin [J]."""
+        robot, state = self.robot, self.state
+        motion = velocity_propagation(robot, state)
+        V, height, total = motion.twist, np.zeros(robot.n_links), 0.0
+        height[0] = state.pose[1]
+        for link in range(robot.n_links):
+            row, inner = robot.constants[link], robot.parent[link]
+            if link:
+                height[link] = (height[inner] + turn(motion.angle[inner], row[IN_X], row[IN_Z])[1]
+                                - turn(motion.angle[link], row[OUT_X], row[OUT_Z])[1])
+            total += (0.5 * robot.mass[link] * (V[link, :2] @ V[link, :2])
+                      + 0.5 * robot.inertia[link] * V[link, 2] ** 2
+                      + robot.mass[link] * self.gravity * height[link])
+        return float(total)

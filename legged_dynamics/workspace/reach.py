@@ -1,0 +1,190 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""ReachLimiter: how far the base can go while its feet stay where they are."""
+from __future__ import annotations
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+    contact_jacobians,
+    contact_points,
+)
+from legged_dynamics.dynamics.kinematics import forward_kinematics
+from legged_dynamics.dynamics.motion import state_vector
+from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.algebra import (
+    compose,
+    load3,
+    load9,
+    rotate_back,
+    store3,
+    subtract,
+    transpose,
+)
+from legged_dynamics.spatial.exponential import rotation_log
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
+from legged_dynamics.workspace.leg_inverse import invert_legs
+from legged_dynamics.workspace.reference import BodyPose
+from legged_dynamics.workspace.stance_arrays import StanceArrays, stance_arrays
+
+# Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
+STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
+# Parts into which a way is cut, and halvings of the first that is out of reach.
+PARTS, HALVINGS = 10, 6
+
+
+@lean_kernel
+def solve_legs(s, pose, places, limits, least):
+    """
+    Move joints ``s.q`` so that the feet are in their places; return whether they can be.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        Its q is the first guess, and the result.
+    pose : (12,) array
+        ``R_WB`` by rows, ``p_WB``.
+    places : (nf, 12) array
+        Wanted contact points in W, and orientations of flat feet.
+    limits : (nv, 2) array [rad or m]
+        Of joint positions.
+    least : float
+        Smallest singular value of a leg, in lengths of the leg.
+
+    """
+    R, p = load9(pose, 0), load3(pose, 9)
+    up = (R[6], R[7], R[8])
+    away = s.spare[2 * max(s.inverse.shape[0], s.inverse.shape[1]) + 2]
+    worst = 0.0
+    for _ in range(STEPS):
+        forward_kinematics(s.tree, s.q, s.still, s.still, s.base, s.bodies)
+        contact_points(s.feet, s.bodies, up, s.states)
+        contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
+        invert_legs(s, least)
+        worst = 0.0
+        for i in range(s.feet.index.shape[0]):
+            row = s.feet.index[i, START]
+            seen = rotate_back(R, subtract(load3(places[i], 0), p))
+            store3(away, row, subtract(seen, load3(s.states[i], CONTACT)))
+            if s.feet.index[i, SIZE] == 6:
+                wanted = compose(transpose(R), load9(places[i], 3))
+                turn = compose(wanted, transpose(load9(s.states[i], FOOT_ROTATION)))
+                store3(away, row + 3, rotation_log(turn))
+            for k in range(s.feet.index[i, SIZE]):
+                worst = max(worst, abs(away[row + k]))
+        if worst < CLOSE:
+            break
+        for j in range(s.inverse.shape[0]):
+            step = 0.0
+            for c in range(s.inverse.shape[1]):
+                step += s.inverse[j, c] * away[c]
+            s.q[j] += min(max(step, -LARGEST), LARGEST)
+    if not worst < CLOSE:
+        return False
+    for g in range(s.singular.shape[0]):
+        if s.singular[g, 0] < least:
+            return False
+    for j in range(limits.shape[0]):
+        if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
+            return False
+    return True
+
+
+class ReachLimiter:
+    """
+    Cuts a way of the base short where a leg would be stretched or a joint would meet its limit.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    config : RobotConfig
+        Its feet.
+    stretch : float
+        Smallest singular value that a leg may have, in lengths of the leg.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, stretch: float):
+        self._model, self._config, self._stretch = model, config, stretch
+        self._stances: dict[bytes, StanceArrays] = {}
+        self._limits = model.position_limits
+
+    def furthest(self, state: BodyState, position: np.ndarray,
+                 pose: BodyPose) -> tuple[BodyPose, float]:
+        """
+        Return the furthest pose on the straight way from the present one, and the part of it.
+
+        Parameters
+        ----------
+        state : BodyState
+            Present pose and places of the feet.
+        position : (nj,) array [rad or m]
+            Present joint positions, in the model's order.
+        pose : BodyPose
+            What is wanted.
+
+        Returns
+        -------
+        pose : BodyPose
+        part : float
+            1 when all of it is in reach; 0 when the base is at its limit already.
+
+        Raises
+        ------
+        MeasurementError
+            When the joints do not fit the model or are not finite.
+
+        """
+        q = state_vector(position, self._model.nv, 'joint positions')
+        if not state.contact.any():
+            return pose, 1.0
+        s, places = self._stance(state, q)
+        phi = rotation_vector(state.rotation.T @ pose.rotation)
+
+        def there(part: float) -> BodyPose:
+            return BodyPose(state.position + part * (pose.position - state.position),
+                            state.rotation @ rotation_from_vector(part * phi))
+
+        def reached(part: float) -> bool:
+            aim = there(part)
+            return solve_legs(s, np.concatenate([aim.rotation.ravel(), aim.position]), places,
+                              self._limits, self._stretch)
+
+        good = 0.0
+        for part in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
+            before = s.q.copy()
+            if reached(part):
+                good = float(part)
+                continue
+            bad = float(part)
+            for _ in range(HALVINGS):
+                s.q[:] = before
+                middle = 0.5 * (good + bad)
+                good, bad = (middle, bad) if reached(middle) else (good, middle)
+            return there(good), good
+        return pose, 1.0
+
+    def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
+        """Return arrays of the standing feet with joints at q, and where those feet stand."""
+        key = state.contact.tobytes()
+        if key not in self._stances:
+            self._stances[key] = stance_arrays(self._model, [
+                foot for foot, down in zip(self._config.feet, state.contact) if down])
+        s = self._stances[key]
+        s.q[:] = q
+        places = np.zeros((len(s.states), 12))
+        places[:, :3] = state.foot_position[state.contact]
+        forward_kinematics(s.tree, s.q, s.still, s.still, np.zeros(9), s.bodies)
+        contact_points(s.feet, s.bodies, tuple(state.rotation[2]), s.states)
+        for place, foot in zip(places, s.states):
+            R_BF = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
+            place[3:] = (state.rotation @ R_BF).ravel()
+        return s, places

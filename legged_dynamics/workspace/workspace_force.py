@@ -1,0 +1,117 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Stage 3, workspace force (3.21)-(3.23): computed torque on the pose of the base, in SE(3).
+
+    e = [R^T (p - p_d); log(R_d^T R)],    V_err = V - Ad(g^-1 g_d) V_d,
+    Vdot = d/dt[Ad(g^-1 g_d) V_d] - K_v V_err - K_p e - K_i int e,    F = Lambda Vdot + mu.
+
+All in base axes. The derivative of the carried-over target twist is ``Ad Vdot_d - V x (Ad V_d)``
+with the bracket of twists, so ``V_err`` obeys ``d/dt V_err = -K_v V_err - K_p e - ...`` for any
+motion of the target. The integral is kept in world axes, where a wrong weight is constant.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.algebra import (
+    add,
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    transpose,
+)
+from legged_dynamics.spatial.exponential import rotation_log
+from legged_dynamics.spatial.jit import part
+
+# Rows of poses: rotation, position, twist, and of a target acceleration.
+ROTATION, POSITION, TWIST, ACCELERATION = 0, 9, 12, 18
+# Rows of the (4, 6) result: e, V_err, Vdot, and which components were cut (1 or 0).
+ERROR, RATE, WANTED, CUT = range(4)
+
+
+@part
+def pose_error(body, target):
+    """Return ``e`` (3.21) as two vectors [m, rad]: pose less target."""
+    R, R_d = load9(body, ROTATION), load9(target, ROTATION)
+    away = subtract(load3(body, POSITION), load3(target, POSITION))
+    return rotate_back(R, away), rotation_log(compose(transpose(R_d), R))
+
+
+@part
+def carried_target(body, target):
+    """Return ``Ad(g^-1 g_d) V_d`` and its derivative, as four vectors in base axes."""
+    R = load9(body, ROTATION)
+    to_base = compose(transpose(R), load9(target, ROTATION))
+    arm = rotate_back(R, subtract(load3(target, POSITION), load3(body, POSITION)))
+    v, w = load3(body, TWIST), load3(body, TWIST + 3)
+    w_d = rotate(to_base, load3(target, TWIST + 3))
+    v_d = add(rotate(to_base, load3(target, TWIST)), cross(arm, w_d))
+    alpha = rotate(to_base, load3(target, ACCELERATION + 3))
+    a = add(rotate(to_base, load3(target, ACCELERATION)), cross(arm, alpha))
+    # The bracket [V, V_d] = [w x v_d + v x w_d; w x w_d].
+    a = subtract(a, add(cross(w, v_d), cross(v, w_d)))
+    return v_d, w_d, a, subtract(alpha, cross(w, w_d))
+
+
+@part
+def wanted_acceleration(body, target, gains, integral, dt, out):
+    """
+    Fill ``e``, ``V_err``, ``Vdot`` (3.21)-(3.23) and advance the integral.
+
+    Parameters
+    ----------
+    body, target : (18,), (24,) array
+        Rotation, position, twist; and acceleration.
+    gains : (5, 6) array
+        Of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
+    integral : (6,) array [m s, rad s]
+        In world axes; advanced in place.
+    dt : float [s]
+        Time to integrate over; zero keeps the integral (anti-windup).
+    out : (4, 6) array
+        At the rows of this module.
+
+    """
+    R = load9(body, ROTATION)
+    e_p, e_R = pose_error(body, target)
+    v_d, w_d, a_d, alpha_d = carried_target(body, target)
+    store3(out[ERROR], 0, e_p)
+    store3(out[ERROR], 3, e_R)
+    store3(out[RATE], 0, subtract(load3(body, TWIST), v_d))
+    store3(out[RATE], 3, subtract(load3(body, TWIST + 3), w_d))
+    for start in range(0, 6, 3):
+        error = load3(out[ERROR], start)
+        total = add(load3(integral, start), scale(dt, rotate(R, error)))
+        felt = rotate_back(R, total)
+        kept, feedback, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+        for k in range(3):
+            i = start + k
+            # An axis has all it may ask for, and nothing to remember without a gain.
+            most = gains[3, i] / gains[2, i] if gains[2, i] > 0.0 else 0.0
+            memory = min(max(felt[k], -most), most)
+            x = -gains[1, i] * out[RATE, i] - gains[0, i] * error[k] - gains[2, i] * memory
+            kept, feedback = (kept[1], kept[2], memory), (feedback[1], feedback[2], x)
+            length += x * x
+        store3(integral, start, rotate(R, kept))
+        length = math.sqrt(length)
+        share = 1.0 if length <= gains[4, start] else gains[4, start] / length
+        wanted = add(a_d if start == 0 else alpha_d, scale(share, feedback))
+        store3(out[WANTED], start, wanted)
+        for k in range(3):
+            out[CUT, start + k] = 0.0 if share == 1.0 else 1.0
+
+
+@part
+def workspace_force(inertia, bias, wanted, force):
+    """Fill ``F = Lambda Vdot + mu`` (3.23)."""
+    for i in range(6):
+        force[i] = bias[i]
+        for k in range(6):
+            force[i] += inertia[i, k] * wanted[k]

@@ -1,0 +1,81 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""People on force plates, their ground reactions computed without them."""
+import numpy as np
+import pytest
+from test_human_recordings import PEOPLE, pytestmark  # noqa: F401
+
+from legged_dynamics.analysis.gait.analysis import analyse_gait
+from legged_dynamics.analysis.gait.evaluation import (
+    DETECTED,
+    GIVEN,
+    detail_table,
+    evaluate,
+    evaluation_table,
+)
+from legged_dynamics.analysis.gait.options import GaitOptions
+from legged_dynamics.cli import main
+
+QUICK = GaitOptions(compare=False)
+# Newtons: all loaded samples, and those with both feet loaded.
+LIMITS = {'walking1': (35.0, 50.0), 'walkingTS1': (35.0, 50.0), 'squats1': (12.0, 12.0),
+          'static1': (12.0, 12.0), 'STS1': (25.0, 25.0), 'DJ1': (110.0, 110.0)}
+
+
+@pytest.mark.parametrize('kind', ['bag', 'bag_unfiltered'])
+@pytest.mark.parametrize('trial', LIMITS)
+def test_each_foot_bears_what_its_plate_says(trial, kind):
+    result, _ = analyse_gait(PEOPLE / trial / kind, QUICK)
+    found = result.errors['travelling']
+    vertical, double = LIMITS[trial]
+    assert found.vertical < vertical and found.double < double
+    assert found.pull >= -1e-9 * result.weight
+    assert found.agreement > (0.95 if trial == 'DJ1' else 0.97)
+    assert found.count > 100
+    if trial.startswith('walking'):
+        assert found.fore_aft < 30.0
+        assert result.reactions.supported.all()
+
+
+def test_an_imu_will_do():
+    result, _ = analyse_gait(PEOPLE / 'walking1' / 'bag', GaitOptions(base='imu', compare=False))
+    assert any('/imu/data' in note for note in result.notes)
+    assert result.errors['travelling'].vertical < 35.0
+
+
+def test_methods_in_their_order():
+    """The travelling reference is worth it, and the ankle does as badly as in Nimble."""
+    walk = evaluate(PEOPLE / 'walking1' / 'bag', 'walking1', GaitOptions(cutoff=None))
+    errors = {method: walk.errors[DETECTED, method].double for method in
+              ('travelling', 'over_time', 'sole', 'ankle', 'transition')}
+    assert errors['travelling'] < 0.6 * min(error for method, error in errors.items()
+                                            if method != 'travelling')
+    # 102.6 N all, 157 N in double support, by nimblephysics 0.10.52.1 with the plates' contacts.
+    nimble = walk.errors[GIVEN, 'ankle']
+    assert nimble.vertical == pytest.approx(102.6, abs=4.0)
+    assert nimble.double == pytest.approx(157.0, abs=4.0)
+    text = evaluation_table([walk]).text
+    assert text.splitlines()[3].startswith('travelling') and 'ankle' in text
+    assert ['walking1', '623', '139'] == list(detail_table([walk]).rows[0][:3])
+
+
+def test_a_chair_is_noticed():
+    result, _ = analyse_gait(PEOPLE / 'STS1' / 'bag', QUICK)
+    supported, valid = result.reactions.supported, result.plates.valid
+    assert supported[valid].mean() > 0.99
+    seated = (result.motion.time > 2.8) & (result.motion.time < 3.3)
+    assert not supported[seated].any()
+    assert any('something else than the feet' in note for note in result.notes)
+
+
+def test_from_the_command_line(tmp_path, capsys):
+    assert main(['inverse-dynamics', str(PEOPLE / 'walking1' / 'bag'), '-o', str(tmp_path / 'out'),
+                 '--feet', 'sole_r', 'sole_l', '--truth', 'sole_r=/force_plate/right',
+                 '--truth', 'sole_l=/force_plate/left', '--valid',
+                 '/ground_truth/all_contacts_measured', '--start', '0.1']) == 0
+    said = capsys.readouterr().out
+    row = next(line for line in said.splitlines() if line.startswith('travelling '))
+    assert float(row.split()[1]) < 35.0
+    assert (tmp_path / 'out' / 'report.html').is_file()
+    table = np.genfromtxt(tmp_path / 'out' / 'inverse_dynamics.csv', delimiter=',', names=True)
+    assert np.abs(table['ankle_angle_r']).max() == pytest.approx(115.0, abs=25.0)
