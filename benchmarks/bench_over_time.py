@@ -3,9 +3,9 @@
 """
 Contact inverse dynamics over time: cost against the number of frames and SciPy's sparse LU.
 
-Ours goes from joint positions, velocities and accelerations to wrenches and efforts. The peer is
-given the assembled frames (contact points, demand, weights), and has to put them into one sparse
-KKT system and solve it; its answer is checked to agree.
+Both go from positions, velocities and accelerations to wrenches and joint efforts. The peer is
+what a user writes: Pinocchio for each frame's dynamics, one sparse KKT system assembled by whole
+arrays, SuperLU. Its answers are checked to agree.
 """
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 from scipy.spatial.transform import Rotation
@@ -24,9 +25,7 @@ from legged_dynamics.contact import (
     ContactLimits,
     GeneralizedMotion,
     OverTimeWeights,
-    Stretch,
 )
-from legged_dynamics.contact.over_time_problem import Problem
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
 from legged_dynamics.resources import robot_files
@@ -50,65 +49,112 @@ def sway(model: RobotModel, frames: int, step: float = 0.01) -> GeneralizedMotio
     return GeneralizedMotion.from_positions(model, rows, step)
 
 
-def sparse_solution(problem: Problem, size: int) -> np.ndarray:
-    """Return the contact coordinates (T, nc) by one sparse LU of the whole KKT system."""
-    T, nf = problem.standing.shape
-    nc = nf * size
-    change = np.tile(problem.smoothing[[0, 0, 0, 1, 1, 1][:size]], nf)
-    own = np.repeat(problem.cost, 3, axis=2)[:, :, :size].reshape(T, nc)
-    links = np.zeros(T)
-    links[1:] += 1.0
-    links[:-1] += 1.0
-    off = sp.diags(np.tile(-change, T - 1), nc, shape=(T * nc, T * nc))
-    H = sp.diags((own + links[:, None] * change).ravel()) + off + off.T
-    grasp = np.zeros((T, 6, nf, 6))
-    x, y, z = np.moveaxis(problem.points, 2, 0)
-    for k in range(6):
-        grasp[:, k, :, k] = 1.0
-    grasp[:, 3, :, 1], grasp[:, 3, :, 2], grasp[:, 4, :, 0] = -z, y, z
-    grasp[:, 4, :, 2], grasp[:, 5, :, 0], grasp[:, 5, :, 1] = -x, -y, x
-    blocks = grasp[..., :size].reshape(T, 6, nc)
-    row = np.broadcast_to(np.arange(6 * T).reshape(T, 6, 1), blocks.shape)
-    column = np.broadcast_to(np.arange(T * nc).reshape(T, 1, nc), blocks.shape)
-    A = sp.csc_matrix((blocks.ravel(), (row.ravel(), column.ravel())), shape=(6 * T, T * nc))
-    A.eliminate_zeros()
-    K = sp.bmat([[H, A.T], [A, None]], format='csc')
-    right = np.concatenate([np.zeros(T * nc), problem.demand.ravel()])
-    return spsolve(K, right)[:T * nc].reshape(T, nc)
+class PinocchioAndScipy:
+    """The same answer as a user would get it."""
 
+    def __init__(self, urdf: str, feet: list, motion: GeneralizedMotion, joint_names: tuple,
+                 weights: OverTimeWeights):
+        self.model = pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer())
+        self.data, self.weights = self.model.createData(), weights
+        self.frames = [self.model.getFrameId(foot.link) for foot in feet]
+        self.size = 6 if isinstance(feet[0], FlatFoot) else 3
+        self.radius = 0.0 if self.size == 6 else feet[0].radius
+        order = [joint_names.index(name) for name in list(self.model.names)[2:]]
+        R, w = motion.base_rotation, motion.base_motion
+        # Gravity is in the base's proper acceleration, and is put back by an upright model's.
+        twist, rate = np.zeros((2, len(motion), 6))
+        twist[:, 3:], rate[:, 3:] = w[:, :3], w[:, 3:6]
+        rate[:, :3] = w[:, 6:] + np.einsum('tji,j->ti', R, [0.0, 0.0, -9.81])
+        self.q = np.hstack([np.zeros((len(R), 3)), Rotation.from_matrix(R).as_quat(),
+                            motion.position[:, order]])
+        self.v = np.hstack([twist, motion.velocity[:, order]])
+        self.a = np.hstack([rate, motion.acceleration[:, order]])
 
-def check(solver: ContactInverseDynamicsOverTime, motion: GeneralizedMotion, size: int) -> Problem:
-    """Return the assembled frames, with which both methods must agree."""
-    task = solver.task(OverTimeWeights())
-    frames = task.frames(Stretch(motion))
-    ours = task.solve(frames, task.first(frames, None)).wrench
-    theirs, _, _ = frames.express(sparse_solution(frames.problem, size))
-    assert np.abs(ours - theirs).max() < 1e-9 * np.abs(ours).max()
-    return frames.problem
+    def assemble(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return demands (world axes), joint efforts, contact points and Jacobians."""
+        T, nf = len(self.q), len(self.frames)
+        tau, points = np.empty((T, self.model.nv)), np.empty((T, nf, 3))
+        J, demand = np.empty((T, nf, self.size, self.model.nv - 6)), np.empty((T, 6))
+        for t in range(T):
+            tau[t] = pin.rnea(self.model, self.data, self.q[t], self.v[t], self.a[t])
+            pin.computeJointJacobians(self.model, self.data, self.q[t])
+            pin.updateFramePlacements(self.model, self.data)
+            for i, frame in enumerate(self.frames):
+                points[t, i] = self.data.oMf[frame].translation
+                jacobian = pin.getFrameJacobian(self.model, self.data, frame,
+                                                pin.LOCAL_WORLD_ALIGNED)[:, 6:]
+                if self.radius:
+                    x, y, _ = jacobian[3:]
+                    jacobian[0] -= self.radius * y
+                    jacobian[1] += self.radius * x
+                J[t, i] = jacobian[:self.size]
+            R = self.data.oMi[1].rotation
+            demand[t, :3], demand[t, 3:] = R @ tau[t, :3], R @ tau[t, 3:6]
+        points[..., 2] -= self.radius
+        return demand, tau[:, 6:], points, J
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return contact coordinates (T, nf, size) in world axes and joint efforts."""
+        demand, tau, points, J = self.assemble()
+        T, nf, size = len(points), points.shape[1], self.size
+        nc, weights = nf * size, self.weights
+        small = weights.minimum_moment + weights.ridge
+        own = np.tile([small * weights.length_scale ** 2] * 3 + [small] * (size - 3), nf)
+        change = weights.smoothing * np.tile([weights.comparison_length ** 2] * 3
+                                             + [1.0] * (size - 3), nf)
+        links = np.zeros((T, 1))
+        links[1:] += 1.0
+        links[:-1] += 1.0
+        off = sp.diags(np.tile(-change, T - 1), nc, shape=(T * nc, T * nc))
+        H = sp.diags((own + links * change).ravel()) + off + off.T
+        grasp = np.zeros((T, 6, nf, 6))
+        x, y, z = np.moveaxis(points, 2, 0)
+        for k in range(6):
+            grasp[:, k, :, k] = 1.0
+        grasp[:, 3, :, 1], grasp[:, 3, :, 2], grasp[:, 4, :, 0] = -z, y, z
+        grasp[:, 4, :, 2], grasp[:, 5, :, 0], grasp[:, 5, :, 1] = -x, -y, x
+        blocks = grasp[..., :size].reshape(T, 6, nc)
+        row = np.broadcast_to(np.arange(6 * T).reshape(T, 6, 1), blocks.shape)
+        column = np.broadcast_to(np.arange(T * nc).reshape(T, 1, nc), blocks.shape)
+        A = sp.csc_matrix((blocks.ravel(), (row.ravel(), column.ravel())), (6 * T, T * nc))
+        A.eliminate_zeros()
+        K = sp.bmat([[H, A.T], [A, None]], format='csc')
+        w = spsolve(K, np.concatenate([np.zeros(T * nc), demand.ravel()]))[:T * nc]
+        w = w.reshape(T, nf, size)
+        return w, tau - np.einsum('tfkj,tfk->tj', J, w)
+
+    def check(self, wrench: np.ndarray) -> None:
+        """Compare the sizes of forces (T, nf, 6), which axes do not change."""
+        theirs = np.linalg.norm(self.solve()[0][..., :3], axis=2)
+        ours = np.linalg.norm(wrench[..., :3], axis=2)
+        assert np.abs(ours - theirs).max() < 1e-8 * ours.max()
 
 
 def rows() -> list[dict]:
     """Return rows for each kind of contact, and draw the picture."""
     _, urdf = robot_files('anymal_class')
     model = RobotModel.from_urdf(str(urdf))
-    found, curves = [], {}
+    zeros = dict.fromkeys(model.joint_names, 0.0)
+    model = model.with_joint_physics(damping=zeros, friction=zeros, armature=zeros)
+    found, curves, weights = [], {}, OverTimeWeights()
     for kind, feet in KINDS.items():
-        size = 6 if isinstance(feet[0], FlatFoot) else 3
         solver = ContactInverseDynamicsOverTime(model, feet)
         ours, theirs = curves.setdefault(kind, []), curves.setdefault(f'{kind}, scipy sparse', [])
         for T in (100, 300, *FRAMES):
             motion = sway(model, T)
-            calls = [partial(solver.solve, motion)]
+            calls = [partial(solver.solve, motion, weights=weights)]
             if T <= FRAMES[0]:
-                calls.append(partial(sparse_solution, check(solver, motion, size), size))
+                peer = PinocchioAndScipy(str(urdf), feet, motion, model.joint_names, weights)
+                peer.check(solver.solve(motion, weights=weights).wrench)
+                calls.append(peer.solve)
             times = microseconds(*calls, batches=9 if T < FRAMES[-1] else 3)
             ours.append((T, times[0]))
             if len(times) > 1:
                 theirs.append((T, times[1]))
             if T == FRAMES[0]:
                 found.append({'name': f'{kind}, T = {T}', 'ours_us': times[0],
-                              'peer': 'scipy `spsolve`', 'peer_us': times[1],
-                              'note': 'ours from the motion; the peer is given the frames'})
+                              'peer': 'Pinocchio + scipy `spsolve`', 'peer_us': times[1],
+                              'note': 'from q, v, a to wrenches and efforts'})
             if T >= FRAMES[0]:
                 found.append({'name': f'{kind}, T = {T}, a frame', 'ours_us': times[0] / T,
                               'note': f'{times[0] / 1e3:.1f} ms in all'})
@@ -133,6 +179,6 @@ def draw(curves: dict[str, list[tuple[int, float]]]) -> None:
         axes.loglog(T, time / 1e3, '--o' if 'scipy' in name else '-o', color=color, label=name,
                     markersize=3.5)
     dress(axes, 'frames', 'time [ms]')
-    legend(axes, loc='upper left')
+    legend(axes, loc='lower right')
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=90)

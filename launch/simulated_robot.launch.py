@@ -28,6 +28,7 @@ def start(context):
     robot_yaml, urdf = robot_files(argument('robot'))
     chosen = {'schedule': argument('schedule')} if argument('schedule') else {}
     return [Node(package='legged_dynamics', executable='simulated_robot',
+                 name='simulated_robot',
                  namespace=argument('namespace'), output='screen',
                  parameters=[str(robot_yaml), argument('simulation_params_file'), {
                      'robot_description': ParameterValue(

@@ -1,18 +1,46 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact inverse dynamics: ground reactions from motion alone."""
+"""
+Contact inverse dynamics: ground reactions from motion, instant by instant and over time.
+
+A floating base has no actuator, so the wrench that Newton-Euler asks for at the base,
+``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a flat foot
+brings six unknowns, a point foot three.
+
+===============================  ======  ======================================================
+feet on the ground               rank A  answer
+===============================  ======  ======================================================
+none                             0       airborne; ``b`` is the residual
+one flat foot                    6       unique, ``w = J_root^-T b``
+one point foot                   3       least squares; the rest of ``b`` is the residual
+two point feet, or collinear     5       least squares; no moment about their line, and the
+                                         squeeze along it is chosen
+three or more point feet         6       null space chosen
+several flat feet                6       null space of dimension 6 (k - 1) chosen
+===============================  ======  ======================================================
+
+The null space is chosen either nearest to a guess (``|w - w_guess|``), or for the smallest
+contact moment, ``sum |m_i|^2 + L^2 |f_i|^2`` with ``L = 0.1 m``, about each foot's reference:
+the middle of its sole, its link's frame, or a stated centre of pressure. Measured joint torque
+leaves nothing to choose, friction and the edges of soles less.
+"""
+from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
     ContactSolution,
     Support,
 )
+from legged_dynamics.contact.noise import MotionNoise
 from legged_dynamics.contact.over_time import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.over_time_limits import ContactLimits
 from legged_dynamics.contact.over_time_motion import GeneralizedMotion
 from legged_dynamics.contact.over_time_stretch import Stretch
 from legged_dynamics.contact.over_time_task import OverTimeSolution
 from legged_dynamics.contact.over_time_weights import OverTimeWeights
+from legged_dynamics.contact.uncertainty import WrenchUncertainty, equation_weights
+from legged_dynamics.contact.weights import EquationWeights
 
-__all__ = ['ContactInverseDynamics', 'ContactInverseDynamicsOverTime', 'ContactLimits',
-           'ContactSolution', 'GeneralizedMotion', 'OverTimeSolution', 'OverTimeWeights',
-           'Stretch', 'Support']
+__all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
+           'ContactLimits', 'ContactSolution', 'EquationWeights', 'GeneralizedMotion',
+           'MotionNoise', 'OverTimeSolution', 'OverTimeWeights', 'Stretch', 'Support',
+           'WrenchUncertainty', 'equation_weights']

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.contact.ground_limits import fill_slacks, move_inside
-from legged_dynamics.contact.memory import KKT, STANDING
+from legged_dynamics.contact.memory import STANDING
 from legged_dynamics.contact.program import (
     AIM,
     BOUND,
@@ -29,7 +28,7 @@ from legged_dynamics.contact.program import (
     W,
     Y,
 )
-from legged_dynamics.contact.range_space import answer, find_unknowns
+from legged_dynamics.contact.range_space import answer
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.spatial.algebra import norm
@@ -213,37 +212,15 @@ def optimality(index, p, k):
 
 
 @part
-def solve_program(feet, settings, states, p, results):
-    """Fill the unknowns; M is factored. Return SOLVED or why not."""
-    index = feet.index
-    find_unknowns(index, p, 0)
-    status, k = SOLVED, 0
-    if p.m > 0 and fill_slacks(index, p) < 0.0:
-        load = 1e-300
-        for i in range(index.shape[0]):
-            load += norm(get3(p.wide, W, index[i, START]))
-        for j in range(p.m):
-            load = max(load, abs(p.narrow[j, BOUND]))
-        for j in range(p.m):
-            size = abs(p.narrow[j, BOUND])
-            for c in range(6):
-                size += abs(p.narrow[p.C + j, c]) * load
-            p.wide[SIZE_OF_SLACK, j] = size
-        least = INDEPENDENT if p.wide[V, 0] == 0.0 else INDEPENDENT_OF_WISHES
-        for attempt in range(2):
-            if attempt == 1:        # what held last time may have led astray
-                p.lists[REMEMBERED, 0] = 0
-                find_unknowns(index, p, 0)
-                fill_slacks(index, p)
-            status, k = climb(index, p, start_from_last(index, p, least), least)
-            if status == SOLVED:
-                remember(p, k)
-                find_unknowns(index, p, k)
-                move_inside(feet, settings, states, p)
-                fill_slacks(index, p)
-                results[KKT] = optimality(index, p, k)
-                if not results[KKT] < ACCEPTED:
-                    status = STEPS_RAN_OUT
-            if status != STEPS_RAN_OUT:
-                break
-    return status
+def fill_sizes(index, p):
+    """Fill what size of slack counts as one, for each inequality, from the load on the feet."""
+    load = 1e-300
+    for i in range(index.shape[0]):
+        load += norm(get3(p.wide, W, index[i, START]))
+    for j in range(p.m):
+        load = max(load, abs(p.narrow[j, BOUND]))
+    for j in range(p.m):
+        size = abs(p.narrow[j, BOUND])
+        for c in range(6):
+            size += abs(p.narrow[p.C + j, c]) * load
+        p.wide[SIZE_OF_SLACK, j] = size

@@ -138,7 +138,7 @@ def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.n
                     pair.append(answer())
                     row[:] = kept
                 found.append((pair[0] - pair[1]) / 2.0)
-    return np.array(found).reshape(len(found), -1)
+    return np.array(found) if found else np.zeros((0, answer().size))
 
 
 def _off(values: np.ndarray, j: int, step: float) -> np.ndarray:

@@ -26,7 +26,6 @@ from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START
 from legged_dynamics.spatial.algebra import cross, scale
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.symmetric import inverse_symmetric
 from legged_dynamics.spatial.table import get3, put3
 
 
@@ -80,16 +79,8 @@ def close_gap(index, states, p, rank):
 
 @part
 def invert_block(p, start, size):
-    """Fill the inverse of a foot's block of D."""
+    """Fill the inverse of a foot's block of D; by cofactors a weak prior would lose it."""
     D, inverse = p.D + start, p.inverse + start
-    if size == 3:
-        xx, xy, xz, yy, yz, zz = inverse_symmetric((
-            p.narrow[D, 0], p.narrow[D, 1], p.narrow[D, 2], p.narrow[D + 1, 1],
-            p.narrow[D + 1, 2], p.narrow[D + 2, 2]))
-        put3(p.narrow, inverse, 0, (xx, xy, xz))
-        put3(p.narrow, inverse + 1, 0, (xy, yy, yz))
-        put3(p.narrow, inverse + 2, 0, (xz, yz, zz))
-        return
     factor = p.wide[p.gram:]
     for r in range(size):
         for c in range(size):

@@ -12,11 +12,19 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.contact.active_set import (
+    ACCEPTED,
+    INDEPENDENT,
+    INDEPENDENT_OF_WISHES,
     INFEASIBLE,
     SOLVED,
-    solve_program,
+    STEPS_RAN_OUT,
+    climb,
+    fill_sizes,
+    optimality,
+    remember,
+    start_from_last,
 )
-from legged_dynamics.contact.ground_limits import fill_inequalities, fill_slacks
+from legged_dynamics.contact.ground_limits import fill_inequalities, fill_slacks, move_inside
 from legged_dynamics.contact.memory import (
     CONTACT_FORCE,
     CONTACT_MOMENT,
@@ -41,6 +49,7 @@ from legged_dynamics.contact.program import (
     BASE_VARIANCE,
     NO_FOOT,
     OWNER,
+    REMEMBERED,
     SEVERAL_FEET,
     B,
     V,
@@ -53,7 +62,7 @@ from legged_dynamics.contact.program_cost import (
     fill_distance,
     fill_errors,
 )
-from legged_dynamics.contact.range_space import condense
+from legged_dynamics.contact.range_space import condense, find_unknowns
 from legged_dynamics.contact.selection import choose
 from legged_dynamics.contact.tick import (
     base_demand,
@@ -86,55 +95,26 @@ BALANCE_WEIGHT = 1e4
 
 
 @part
-def share_by_motion(feet, settings, states, p, results):
-    """Move the closed form's forces into the cones; return DONE or NOT_SOLVED."""
-    index, rank = feet.index, int(results[RANK])
-    carried = p.wide[B]
+def fill_closed_form(index, states, p):
+    """Let the unknowns be the closed form's forces, and the equations ask for what they carry."""
     for r in range(6):
-        carried[r] = p.wide[V, r] = 0.0
+        p.wide[B, r] = 0.0
     for i in range(index.shape[0]):
         start, force = index[i, START], get3(states, i, CONTACT_FORCE)
         moment = cross(get3(states, i, CONTACT), force)
         for k in range(3):
-            carried[k] += force[k]
-            carried[3 + k] += states[i, CONTACT_MOMENT + k] + moment[k]
+            p.wide[B, k] += force[k]
+            p.wide[B, 3 + k] += states[i, CONTACT_MOMENT + k] + moment[k]
         for k in range(index[i, SIZE]):
             p.wide[W, start + k] = states[i, CONTACT_FORCE + k]
-    fill_inequalities(feet, settings, states, p)
-    if rank == 0 or fill_slacks(index, p) == 0.0:
-        return DONE
-    fill_base_equations(index, states, p)
-    ease, length, status = settings[EASE], settings[LENGTH], INFEASIBLE
-    fill_distance(index, ease, p)
-    for wish in range(2):
-        if status != SOLVED:
-            results[OUTCOME] = wish
-            for r in range(6):
-                square = 1.0 if r < 3 else length * length
-                p.wide[V, r] = wish * square * ease / BALANCE_WEIGHT
-            condense(index, p)
-            if rank < 6 and wish == 0:
-                close_gap(index, states, p, rank)
-            if factorize(p.narrow[p.M:], p.e):
-                status = solve_program(feet, settings, states, p, results)
-    return DONE if status == SOLVED else NOT_SOLVED
 
 
 @part
-def share_by_measurement(tree, feet, settings, bodies, states, p, effort, free, results):
-    """Find the most probable forces within the cones; return DONE or NOT_SOLVED."""
-    index = feet.index
-    contact_jacobians(tree, feet, bodies, states, p.wide[p.jacobian:])
+def fill_wishes(settings, p, wish):
+    """Let the base's equations be wishes that outweigh the distance from the guess, or exact."""
     for r in range(6):
-        p.wide[B, r] = bodies[0, FORCE + r]
-        p.wide[V, r] = p.wide[BASE_VARIANCE, r]
-    fill_base_equations(index, states, p)
-    fill_errors(index, p, effort, free)
-    fill_inequalities(feet, settings, states, p)
-    condense(index, p)
-    if not factorize(p.narrow[p.M:], p.e):
-        return NOT_SOLVED
-    return DONE if solve_program(feet, settings, states, p, results) == SOLVED else NOT_SOLVED
+        square = 1.0 if r < 3 else settings[LENGTH] * settings[LENGTH]
+        p.wide[V, r] = settings[EASE] * square / BALANCE_WEIGHT if wish else 0.0
 
 
 @part
@@ -168,7 +148,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         `memory.DONE`, or what is wrong with the inputs, or NOT_SOLVED.
 
     """
-    measured, status = effort.shape[0] != 0, DONE
+    measured = effort.shape[0] != 0
     if not fits(integers, q, v, a, base) or (measured and effort.shape[0] != v.shape[0]):
         return MISFIT
     tree, feet, settings, bodies, states, external = carve(integers, floats)
@@ -188,24 +168,65 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     for i in range(index.shape[0]):
         for k in range(index[i, SIZE]):
             wide[AIM, index[i, START] + k] = states[i, CONTACT_FORCE + k]
-    results[RANK] = choose(index, states, settings, f, m)
-    results[OUTCOME] = results[KKT] = 0.0
-    effort_out = results[6 * index.shape[0]:RESIDUAL]
+    rank = choose(index, states, settings, f, m)
+    results[RANK], results[OUTCOME], results[KKT] = rank, 0.0, 0.0
+    efforts = results[6 * index.shape[0]:RESIDUAL]
+    fill_base_equations(index, states, p)
+    fill_inequalities(feet, settings, states, p)
     if measured:
-        joint_efforts(tree, bodies, effort_out)
-        add_joint_physics(tree, q, v, a, effort_out)
-        status = share_by_measurement(tree, feet, settings, bodies, states, p, effort, effort_out,
-                                      results)
+        joint_efforts(tree, bodies, efforts)
+        add_joint_physics(tree, q, v, a, efforts)
+        contact_jacobians(tree, feet, bodies, states, wide[p.jacobian:])
+        for r in range(6):
+            wide[B, r], wide[V, r] = bodies[0, FORCE + r], wide[BASE_VARIANCE, r]
+        fill_errors(index, p, effort, efforts)
     else:
-        status = share_by_motion(feet, settings, states, p, results)
+        fill_closed_form(index, states, p)
+        fill_distance(index, settings[EASE], p)
+
+    # First exactly, then as a wish; and without what held last time, should that lead astray.
+    attempt, last, status = 0, 1 if measured else 2, SOLVED
+    if measured or (rank > 0 and fill_slacks(index, p) < 0.0):
+        status = INFEASIBLE
+    while status != SOLVED and attempt <= last:
+        wish = attempt > 0 or measured
+        if attempt == 0 or (attempt == 1 and not measured):
+            if not measured:
+                fill_wishes(settings, p, wish)
+                results[OUTCOME] = attempt
+            condense(index, p)
+            if rank < 6 and not wish:
+                close_gap(index, states, p, rank)
+            if not factorize(narrow[p.M:], p.e):
+                attempt += 1
+                continue
+        if attempt == last:
+            lists[REMEMBERED, 0] = 0
+        find_unknowns(index, p, 0)
+        status = SOLVED
+        if fill_slacks(index, p) < 0.0:
+            fill_sizes(index, p)
+            least = INDEPENDENT_OF_WISHES if wish else INDEPENDENT
+            status, k = climb(index, p, start_from_last(index, p, least), least)
+            if status == SOLVED:
+                remember(p, k)
+                find_unknowns(index, p, k)
+                move_inside(feet, settings, states, p)
+                fill_slacks(index, p)
+                results[KKT] = optimality(index, p, k)
+                if not results[KKT] < ACCEPTED:
+                    status = STEPS_RAN_OUT
+        attempt += 1
     for i in range(index.shape[0]):
         for k in range(index[i, SIZE]):
             states[i, CONTACT_FORCE + k] = wide[W, index[i, START] + k]
     relieve_feet(index, states, bodies, results)
     if measured:
-        finite = explain(index, p, effort_out, results)
+        finite = explain(index, p, efforts, results)
     else:
-        joint_efforts(tree, bodies, effort_out)
-        add_joint_physics(tree, q, v, a, effort_out)
-        finite = report_residual(bodies, effort_out, results)
-    return status if finite else NOT_FINITE
+        joint_efforts(tree, bodies, efforts)
+        add_joint_physics(tree, q, v, a, efforts)
+        finite = report_residual(bodies, efforts, results)
+    if not finite:
+        return NOT_FINITE
+    return DONE if status == SOLVED else NOT_SOLVED

@@ -197,15 +197,17 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
         for j in range(c):
             s -= factor[c, j] * y[j]
         y[c] = s * factor[c, c]
-    length = 0.0
+    free, length = 0.0, 0.0
     for c in range(n):
+        free += y[c] * y[c]
+    k = start_from(rows, d, y, active, k, n_equal, gram, u)
+    for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
     for i in range(m):
         whole = 0.0
         for c in range(n):
             whole += rows[i, c] * rows[i, c]
-        size[i] = abs(d[i]) + math.sqrt(whole * length) + 1e-300
-    k = start_from(rows, d, y, active, k, n_equal, gram, u)
+        size[i] = abs(d[i]) + math.sqrt(whole * max(free, length)) + 1e-300
     status, steps = INFEASIBLE, 0
     if equalities_hold(rows, d, size, n_equal, y):
         status, k, steps = climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z)

@@ -48,7 +48,9 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             return str(LaunchConfiguration(name).perform(context))
         robot_yaml, _ = robot_files(argument('robot'))
         return [
-            Node(package='legged_dynamics', executable=executable,
+            # The name makes arguments win over the files: of two sections the one that names the
+            # node holds, whichever comes last.
+            Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  parameters=[str(robot_yaml), argument('params_file'), {
                      'robot_description': ParameterValue(argument('robot_description'),
