@@ -3,8 +3,9 @@
 """Which forces explain a motion: one foot, many feet, and how much the motion leaves open."""
 import numpy as np
 
-from legged_dynamics.contact import ContactInverseDynamics
+from legged_dynamics.contact import ContactInverseDynamics, MotionNoise
 from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 
@@ -34,3 +35,13 @@ leaping = BaseMotion(proper_acceleration=np.array([0.0, 0.0, 2 * 9.81]))
 show('pushing off with 1 g', Motion(standing, still, still, leaping))
 falling = BaseMotion(proper_acceleration=np.zeros(3))
 show('falling', Motion(standing, still, still, falling), in_contact=[0, 0, 0, 0])
+
+# On ice, with a push to one side: what friction allows, and what it does not.
+ice = ContactInverseDynamics(model, config.feet, friction=FrictionCone(0.2))
+pushed = BaseMotion(proper_acceleration=np.array([3.0, 0.0, 9.81]))
+found = ice.solve(Motion(standing, still, still, pushed))
+print(f'pushed on ice: possible {found.feasible}, {found.root_residual[0]:.2f} N short')
+
+# How well are forces known that motion tells? Their sum is; squeeze between the feet is not.
+bars = solver.uncertainty(Motion(standing, still, still), MotionNoise(acceleration=1.0, mass=0.02))
+print(f'{bars.unobservable.shape[1]} directions that no motion tells anything about')

@@ -34,8 +34,8 @@ class Conditions:
     ----------
     integers, floats, results : arrays
         As `memory.allocate` makes them.
-    lifted, tilted, special : bool
-        Which conditions are other than they are by default.
+    altered : bool
+        Whether any condition is other than it is by default.
 
     """
 
@@ -55,32 +55,59 @@ class Conditions:
         self._standing = self.memory.feet.index[:, STANDING]
         self._normal = self.memory.settings[NORMAL:NORMAL + 3]
         self.memory.settings[LENGTH] = length_scale
-        self.set_standing(None)
-        self.set_normal(None)
-        self.set_special(None, None, None)
+        self.altered = self._lifted = self._tilted = self._special = True
+        self.set()
 
-    def set_standing(self, in_contact: Sequence[bool] | None) -> None:
+    def set(self, in_contact: Sequence[bool] | None = None,
+            ground_normal: Sequence[float] | None = None, guess: np.ndarray | None = None,
+            center_of_pressure: np.ndarray | None = None,
+            external: Mapping[str, np.ndarray] | None = None) -> None:
+        """
+        Set what holds for a call; what is left out is as by default.
+
+        Raises
+        ------
+        MeasurementError
+            When a condition does not fit the robot.
+
+        """
+        self.altered = True
+        if in_contact is not None or self._lifted:
+            self._set_standing(in_contact)
+        if ground_normal is not None or self._tilted:
+            self._set_normal(ground_normal)
+        if self._special or guess is not None or center_of_pressure is not None or external:
+            self._set_special(guess, center_of_pressure, external)
+        self.altered = self._lifted or self._tilted or self._special
+
+    def set_for_samples(self, center_of_pressure: np.ndarray | None,
+                        external: Mapping[str, np.ndarray] | None) -> None:
+        """Set what holds for all samples of a batch, whose other conditions differ."""
+        self.set(None, None, None, center_of_pressure, external)
+        self.altered = self._lifted = self._tilted = True
+
+    def _set_standing(self, in_contact: Sequence[bool] | None) -> None:
         """Set which feet are on the ground; by default all."""
-        self.lifted = in_contact is not None
+        self._lifted = in_contact is not None
         flags = np.asarray(True if in_contact is None else in_contact, bool)
-        if self.lifted and flags.shape != self._standing.shape:
+        if self._lifted and flags.shape != self._standing.shape:
             raise MeasurementError(f'expected {self._standing.size} contact flags, got shape '
                                    f'{flags.shape}')
         self._standing[:] = flags
 
-    def set_normal(self, ground_normal: Sequence[float] | None) -> None:
+    def _set_normal(self, ground_normal: Sequence[float] | None) -> None:
         """Set the ground's normal in base axes; whether it is a unit vector, the kernel says."""
-        self.tilted = ground_normal is not None
+        self._tilted = ground_normal is not None
         normal = UP if ground_normal is None else ground_normal
         if len(normal) != 3:
             raise MeasurementError(f'expected a unit ground normal in base axes, got {normal}')
         self._normal[:] = normal
 
-    def set_special(self, guess: np.ndarray | None, center_of_pressure: np.ndarray | None,
+    def _set_special(self, guess: np.ndarray | None, center_of_pressure: np.ndarray | None,
                     external: Mapping[str, np.ndarray] | None) -> None:
         """Set guess, centres of pressure and external wrenches; by default none."""
         memory, nf, references = self.memory, self._standing.size, self._references
-        self.special = True
+        self._special = True
         if center_of_pressure is not None:
             points = _table(center_of_pressure, (nf, 3), 'centres of pressure', finite=False)
             flat = memory.feet.index[:, SIZE, None] == 6
@@ -94,11 +121,11 @@ class Conditions:
         self.integers[1, LOADED] = bool(external)
         if external:
             body_wrenches(self.model, external, memory.external[:, :6])
-        self.special = guess is not None or center_of_pressure is not None or bool(external)
+        self._special = guess is not None or center_of_pressure is not None or bool(external)
 
     def use_guess(self, guess: np.ndarray) -> np.ndarray:
         """Let the wrenches stay near a guess (..., nf, 6); return what to fill it in as."""
-        self.special = True
+        self.altered = self._special = True
         self.integers[1, GUESSED] = 1
         if not self._pressed:
             self.memory.settings[EASE] = 1.0

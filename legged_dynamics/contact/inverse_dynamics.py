@@ -90,15 +90,15 @@ class ContactInverseDynamics:
         move_references(table, reference)
         self._conditions = now = Conditions(model, table, self.length_scale)
         self.memory = now.memory
-        self._results, self._shape = now.results, (len(self.feet), model.floating)
-        self._arrays = now.integers, now.floats, now.results
+        self._shape = len(self.feet), model.floating
+        self._integers, self._floats, self._results = now.integers, now.floats, now.results
         rest = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv), np.zeros(9)
-        compile_only_for(tick, *rest, *self._arrays)
+        compile_only_for(tick, *rest, now.integers, now.floats, now.results)
         if self.friction or weights is not None:
             program = make_program(model, feet, table, self.friction, weights)
             self.program = program.narrow, program.wide, program.lists
-            self._program = self._arrays + self.program
-            compile_only_for(program_tick, *rest, NO_EFFORT, *self._program)
+            compile_only_for(program_tick, *rest, NO_EFFORT, now.integers, now.floats, now.results,
+                             *self.program)
 
     def solve(self, motion: Motion, *, effort: np.ndarray | None = None,
               in_contact: Sequence[bool] | None = None, guess: np.ndarray | None = None,
@@ -165,16 +165,13 @@ class ContactInverseDynamics:
             As `solve` has them; each holds for this call alone.
 
         """
-        now = self._conditions
-        if in_contact is not None or now.lifted:
-            now.set_standing(in_contact)
-        if ground_normal is not None or now.tilted:
-            now.set_normal(ground_normal)
-        if now.special or guess is not None or center_of_pressure is not None or external:
-            now.set_special(guess, center_of_pressure, external)
+        if (self._conditions.altered or in_contact is not None or ground_normal is not None
+                or guess is not None or center_of_pressure is not None or external is not None):
+            self._conditions.set(in_contact, ground_normal, guess, center_of_pressure, external)
         try:
             if effort is None and not self.friction:
-                failure = tick(position, velocity, acceleration, base, *self._arrays)
+                failure = tick(position, velocity, acceleration, base, self._integers,
+                               self._floats, self._results)
             else:
                 failure = self._run_program(position, velocity, acceleration, base, effort)
         except (TypeError, AttributeError):
@@ -211,16 +208,13 @@ class ContactInverseDynamics:
             When a shape does not fit or a value is not finite; the message says which instant.
 
         """
-        now = self._conditions
-        now.set_standing(None)
-        now.set_normal(None)
-        now.set_special(None, center_of_pressure, external)
-        now.lifted = now.tilted = True
+        self._conditions.set_for_samples(center_of_pressure, external)
         if effort is not None and self.weights is None:
             raise ConfigurationError(NEEDS_WEIGHTS)
         program = None if effort is None and not self.friction else self.program
-        return ContactBatch(solve_batch(now, program, (position, velocity, acceleration, base),
-                                        effort, in_contact, guess, ground_normal), self._shape)
+        motion = position, velocity, acceleration, base
+        return ContactBatch(solve_batch(self._conditions, program, motion, effort, in_contact,
+                                        guess, ground_normal), self._shape)
 
     def uncertainty(self, motion: Motion, noise: MotionNoise, *,
                     effort: np.ndarray | None = None, **conditions: Any) -> WrenchUncertainty:
@@ -247,12 +241,14 @@ class ContactInverseDynamics:
             effort = NO_EFFORT
         elif self.weights is None:
             raise ConfigurationError(NEEDS_WEIGHTS)
-        return program_tick(position, velocity, acceleration, base, effort, *self._program)
+        narrow, wide, lists = self.program
+        return program_tick(position, velocity, acceleration, base, effort, self._integers,
+                            self._floats, self._results, narrow, wide, lists)
 
     def _retry(self, inputs: tuple[np.ndarray, ...]) -> None:
         """Run the kernel on inputs that were converted; raise what is still wrong."""
         if inputs[4] is None and not self.friction:
-            failure = tick(*inputs[:4], *self._arrays)
+            failure = tick(*inputs[:4], self._integers, self._floats, self._results)
         else:
             failure = self._run_program(*inputs)
         if failure:

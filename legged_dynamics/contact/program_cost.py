@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.contact.memory import STANDING
+from legged_dynamics.contact.over_time_sweep import inverse_pivot
 from legged_dynamics.contact.program import (
     AIM,
     BASE_VARIANCE,
@@ -81,6 +82,13 @@ def close_gap(index, states, p, rank):
 def invert_block(p, start, size):
     """Fill the inverse of a foot's block of D; by cofactors a weak prior would lose it."""
     D, inverse = p.D + start, p.inverse + start
+    if size == 3:
+        m, _, _ = inverse_pivot((p.narrow[D, 0], p.narrow[D, 1], p.narrow[D, 2],
+                                 p.narrow[D + 1, 1], p.narrow[D + 1, 2], p.narrow[D + 2, 2]))
+        put3(p.narrow, inverse, 0, (m[0], m[1], m[2]))
+        put3(p.narrow, inverse + 1, 0, (m[1], m[3], m[4]))
+        put3(p.narrow, inverse + 2, 0, (m[2], m[4], m[5]))
+        return
     factor = p.wide[p.gram:]
     for r in range(size):
         for c in range(size):
