@@ -122,5 +122,5 @@ def rows() -> list[dict]:
         {'name': 'inverse dynamics, checked call', 'ours_us': public, 'peer': '`pin.rnea`',
          'peer_us': rnea, 'note': 'allocates and checks'},
         {'name': '`ContactInverseDynamics.solve`, four point feet', 'ours_us': contact,
-         'note': 'all ranks, through numpy'},
+         'note': 'all ranks, closed form'},
     ]
