@@ -261,7 +261,10 @@ def compile_control(controller: WorkspaceController, estimator: GroundReactionEs
         estimator.update(nothing)
         state = odometry.update(nothing)
         controller.update(state, nothing, ReferenceGenerator().at(nothing.stamp_ns))
-    limiter.furthest(state, nothing.position, BodyPose(state.position, state.rotation))
+    here, reference = BodyPose(state.position, state.rotation), ReferenceGenerator()
+    limiter.furthest(state, nothing.position, here)
+    reference.move_to(0, here)
+    reference.follow(0, [1.0, 2.0], [here, here])
 
 
 def main(argv: list[str] | None = None) -> int:
