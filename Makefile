@@ -5,10 +5,6 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LOG    := $(VENV)/setup.log
 
-# Numba keys its disk cache by the file of each kernel and not by what that kernel calls, so the
-# cache is kept apart for every state of the sources.
-export NUMBA_CACHE_DIR = $(CURDIR)/$(VENV)/numba/$(shell cat legged_dynamics/*/*.py legged_dynamics/*.py | cksum | cut -d' ' -f1)
-
 .PHONY: demo test lint bench clean
 
 demo: $(READY)

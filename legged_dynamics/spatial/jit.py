@@ -14,17 +14,27 @@ from typing import Any
 from numba import njit
 from numba.extending import register_jitable
 
+from legged_dynamics.spatial.kernel_cache import keep
+
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
 # result is judged. 'contract' lets the compiler fuse multiply and add, and nothing else:
 # NaN and infinity keep their meaning.
 _ARITHMETIC: dict[str, Any] = {'error_model': 'numpy', 'fastmath': {'contract'}}
 
-# What Python calls.
-kernel = njit(cache=True, **_ARITHMETIC)
 
-# What Python calls and what allocates nothing. Arrays are then not reference counted: handing one
-# over costs 25 ns instead of 55.
-lean_kernel = njit(cache=True, _nrt=False, **_ARITHMETIC)
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls, and keep it between processes."""
+    return keep(njit(**_ARITHMETIC)(function))
+
+
+def lean_kernel(function: Callable[..., Any]) -> Any:
+    """
+    Compile what Python calls and what allocates nothing.
+
+    Arrays are then not reference counted: handing one over costs 25 ns instead of 55.
+    """
+    return keep(njit(_nrt=False, **_ARITHMETIC)(function))
+
 
 # What only kernels call; called from Python it runs as Python. Without an entry of its own it
 # takes half as long to compile, and once, not once for every constant index it is called with.

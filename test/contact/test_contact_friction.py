@@ -158,6 +158,23 @@ def test_ten_thousand_programs_are_optimal_and_admissible(name):
             assert (A @ w - b).min() > -1e-9
 
 
+def test_two_feet_carry_what_they_can_exactly():
+    """Squeeze between two balls is moved within their cones; what they leave stays the least."""
+    free = ContactInverseDynamics(QUADRUPED, CONFIGURED.feet)
+    cone = ContactInverseDynamics(QUADRUPED, CONFIGURED.feet, friction=CONE)
+    rng, down = np.random.default_rng(0), [True, False, False, True]
+    # A guess that pulls the feet apart, out of their cones.
+    guess = np.zeros((4, 6))
+    guess[0, :2], guess[3, :2] = (300.0, 200.0), (-300.0, -200.0)
+    for _ in range(20):
+        motion = Motion(NOMINAL + 0.05 * rng.normal(size=12), np.zeros(12), np.zeros(12))
+        exact = free.solve(motion, in_contact=down, guess=guess)
+        found = cone.solve(motion, in_contact=down, guess=guess)
+        assert found.rank == exact.rank == 5
+        assert found.feasible and found.kkt_residual > 0.0
+        np.testing.assert_allclose(found.root_residual, exact.root_residual, atol=1e-9 * 500.0)
+
+
 def test_feet_never_pull_and_what_they_cannot_do_is_said():
     """A base drawn down at 15 m/s^2 asks feet to pull: none does, and the residual is that."""
     motion = Motion(NOMINAL, np.zeros(12), np.zeros(12),

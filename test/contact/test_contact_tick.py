@@ -78,9 +78,12 @@ def test_centers_of_pressure_come_near_what_is_asked():
     centers = -found.wrench[:, 4] / found.wrench[:, 2]
     np.testing.assert_allclose(centers, asked[:, 0], atol=2e-3)
     forces = np.array([[0, 0, 30.0, 0, 0, 0], [0, 0, 70.0, 0, 0, 0]])
-    near = ContactInverseDynamics(model, feet).solve(motion, center_of_pressure=asked,
-                                                     guess=forces)
+    solver = ContactInverseDynamics(model, feet)
+    near = solver.solve(motion, center_of_pressure=asked, guess=forces)
     assert near.wrench[0, 2] < found.wrench[0, 2]
+    forces[:, 3:] = [[5.0, -3.0, 2.0], [1.0, 9.0, -4.0]]     # moments say another centre
+    other = solver.solve(motion, center_of_pressure=asked, guess=forces)
+    np.testing.assert_array_equal(other.wrench, near.wrench)
 
 
 def test_external_wrenches_springs_and_damping():

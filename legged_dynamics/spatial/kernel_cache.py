@@ -1,0 +1,167 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where compiled kernels are kept between processes, and when they are compiled anew.
+
+Numba's own disk cache asks whether the file of a kernel has changed, and not whether anything that
+the kernel calls has: after an update old callees would go on running. Here a kernel is kept under
+the content of its module and of every module of this package that it imports, directly or through
+others. Whoever has the same sources shares what was compiled, whatever folder they stand in; what
+was compiled from other sources is never looked at.
+"""
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching, config
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT.name
+
+# `from legged_dynamics.a import b, (c, d)` and `import legged_dynamics.a`, at any depth.
+_FROM = re.compile(rf'^\s*from\s+({PACKAGE}(?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)',
+                   re.MULTILINE)
+_IMPORT = re.compile(rf'^\s*import\s+({PACKAGE}(?:\.\w+)+)', re.MULTILINE)
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """
+    Return the folder of compiled kernels, or None where nothing can be written.
+
+    ``NUMBA_CACHE_DIR`` where it is set, else the user's cache folder (``XDG_CACHE_HOME`` or
+    ``~/.cache``), else one of this user's own below the system's temporary folder: a service user
+    has no home. Compiled kernels are code, so a folder that others can write to is not taken.
+    """
+    choices = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+    if os.path.isabs(home):
+        choices.append(Path(home) / PACKAGE / 'kernels')
+    choices.append(Path(tempfile.gettempdir()) / f'{PACKAGE}-{os.getuid()}')
+    for folder in choices:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            state = folder.stat()
+        except OSError:
+            continue
+        if state.st_uid in (os.getuid(), 0) and not state.st_mode & stat.S_IWOTH:
+            return folder
+    return None
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module of this package."""
+    parts = module.split('.')[1:]
+    for path in (ROOT.joinpath(*parts).with_suffix('.py'), ROOT.joinpath(*parts, '__init__.py')):
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Return the content of a source file and the files of this package that it imports."""
+    content = path.read_bytes()
+    text = content.decode('utf-8', 'replace')
+    modules = _IMPORT.findall(text)
+    for module, names in _FROM.findall(text):
+        modules.append(module)
+        modules += [f'{module}.{name}' for name in re.findall(r'\w+', names)]
+    found = {file for module in modules if (file := _file_of(module)) is not None}
+    return content, tuple(sorted(found))
+
+
+@functools.cache
+def source_digest(path: Path) -> str:
+    """
+    Return a digest of a source file and of all of this package that it imports.
+
+    Parameters
+    ----------
+    path : Path
+        A Python source file, of this package or not.
+
+    Raises
+    ------
+    OSError
+        When a file can't be read.
+
+    """
+    waiting, seen = [path], set()
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            waiting += _read(file)[1]
+    digest = hashlib.sha256()
+    for file in sorted(seen):
+        # The names of the package's files, and not where they are: checkouts share kernels.
+        name = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
+        digest.update(f'{name}\n'.encode())
+        digest.update(_read(file)[0])
+    return digest.hexdigest()[:20]
+
+
+class _BySources(caching._CacheLocator):
+    """Locate a kernel by the content of its sources."""
+
+    def __init__(self, py_func: Any, path: Path, folder: Path) -> None:
+        self._line = py_func.__code__.co_firstlineno
+        self._digest = source_digest(path)
+        self._path = folder / f'{py_func.__module__}-{self._digest}'
+
+    def get_cache_path(self) -> str:
+        """Return the folder of this kernel."""
+        return str(self._path)
+
+    def get_source_stamp(self) -> str:
+        """Return what a kept kernel must agree with."""
+        return self._digest
+
+    def get_disambiguator(self) -> str:
+        """Return what tells kernels of one name apart."""
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _BySources | None:
+        """Return a locator, or None where sources can't be read or nothing can be written."""
+        folder = cache_directory()
+        try:
+            return None if folder is None else cls(py_func, Path(py_file).resolve(), folder)
+        except OSError:
+            return None
+
+
+class _Kept(caching.CompileResultCacheImpl):
+    _locator_classes = [_BySources]
+
+
+class _KernelCache(caching.FunctionCache):
+    _impl_class = _Kept
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled; a full disk costs the next start its time, and nothing else."""
+        try:
+            os.makedirs(self.cache_path, exist_ok=True)
+            super().save_overload(sig, data)
+        except OSError:
+            self.disable()
+
+
+def keep(dispatcher: Any) -> Any:
+    """Let a compiled function be kept between processes; without a folder it is not."""
+    if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
+        try:
+            dispatcher._cache = _KernelCache(dispatcher.py_func)
+        except RuntimeError:                # no locator
+            pass
+    return dispatcher
