@@ -122,6 +122,11 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
     """
     Return a URDF's model, and sentences on what is odd about it.
 
+    Parameters
+    ----------
+    source : str or Path
+        The XML as text, or a file.
+
     Raises
     ------
     ModelError
@@ -130,7 +135,8 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
     """
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter('always', ModelWarning)
-        model = RobotModel.from_urdf(source)
+        model = (RobotModel.from_xml(source) if isinstance(source, str) else
+                 RobotModel.from_urdf(source))
     return model, [f'URDF: {warning.message}.' for warning in said
                    if issubclass(warning.category, ModelWarning)]
 

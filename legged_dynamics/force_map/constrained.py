@@ -80,6 +80,7 @@ class ConstrainedForceMap:
                  actuated: Sequence[str] | None = None):
         if not feet:
             raise ConfigurationError('expected at least one foot, got none')
+        model.require_inertia('constrained force map')
         self.model, self.feet = model, tuple(feet)
         names = model.joint_names if actuated is None else actuated
         bodies = sorted(model.joint_index(name) + 1 for name in names)

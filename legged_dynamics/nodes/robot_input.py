@@ -102,7 +102,7 @@ class RobotInput:
 
     def _on_description(self, urdf: str) -> None:
         try:
-            model = RobotModel.from_urdf(urdf)
+            model = RobotModel.from_xml(urdf)
             self._described(model)
         except LeggedDynamicsError as error:
             if self._given:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.description_text import read_description_file
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.schema import Setting, checked, read_parameter_file
@@ -188,16 +189,14 @@ class Plant(Hardware):
         Raises
         ------
         ConfigurationError
-            When a file cannot be read or a key is missing or out of range.
+            When a key is missing or out of range.
+        ModelError
+            When the URDF cannot be read.
 
         """
         config = Path(config)
         urdf = config.with_suffix('.urdf') if urdf is None else Path(urdf)
-        try:
-            text = urdf.read_text(encoding='utf-8')
-        except OSError as error:
-            raise ConfigurationError(f'cannot read the URDF {urdf}: {error}') from error
-        return cls.from_parameters(read_parameter_file(config), text)
+        return cls.from_parameters(read_parameter_file(config), read_description_file(urdf))
 
 
 def _read_only(values: Sequence[float]) -> np.ndarray:
