@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.names import Remap, check_namespace
-from legged_dynamics.middleware.yaml_values import parse_value, value_of
+from legged_dynamics.parameter_file import parse_value, read_parameters
 
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 _IGNORED_FLAGS = {'--enable-rosout-logs', '--disable-rosout-logs', '--enable-stdout-logs',
@@ -120,47 +118,8 @@ def read_parameter_overrides(path: str | Path) -> list[Override]:
         When the file is missing, is not YAML, or is not in parameter-file form.
 
     """
-    try:
-        text = Path(path).read_text(encoding='utf-8')
-        root = yaml.compose(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f'cannot read the parameter file {path}: {error}') from error
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f'{path} is not valid YAML: {error}') from error
-    found: list[Override] = []
-    for selector, below in _items(root, str(path)):
-        _collect(below, selector, str(path), found)
-    return found
-
-
-def _collect(node: yaml.Node, selector: str, path: str, found: list[Override]) -> None:
-    """Gather the parameters below a node name, which may itself be nested in namespaces."""
-    for key, below in _items(node, path):
-        if key == 'ros__parameters':
-            for name, value in _parameters(below, '', path):
-                found.append(Override(selector, name, value, path))
-        elif isinstance(below, yaml.MappingNode):
-            _collect(below, f'{selector.rstrip("/")}/{key.lstrip("/")}', path, found)
-        else:
-            raise ConfigurationError(f'{path}, line {below.start_mark.line + 1}: expected '
-                                     f'"ros__parameters:" below {selector!r}, got {key!r}')
-
-
-def _parameters(node: yaml.Node, prefix: str, path: str) -> Iterator[tuple[str, Any]]:
-    for key, below in _items(node, path):
-        if isinstance(below, yaml.MappingNode):
-            yield from _parameters(below, f'{prefix}{key}.', path)
-        else:
-            yield f'{prefix}{key}', value_of(below, f'{path}: {prefix}{key}')
-
-
-def _items(node: yaml.Node | None, path: str) -> Iterator[tuple[str, yaml.Node]]:
-    if not isinstance(node, yaml.MappingNode):
-        where = f', line {node.start_mark.line + 1}' if node is not None else ''
-        raise ConfigurationError(f'{path}{where}: expected a node name (or "/**") on top with '
-                                 '"ros__parameters:" and "name: value" lines below it')
-    for key, below in node.value:
-        yield key.value, below
+    return [Override(parameter.selector, parameter.name, parameter.value, str(path))
+            for parameter in read_parameters(path)]
 
 
 def _argument(words: Iterator[str], option: str) -> str:

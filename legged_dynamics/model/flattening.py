@@ -75,3 +75,11 @@ def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
 def joint_physics(joint: Joint) -> tuple[float, ...]:
     """Return the constants of a joint, in the order of the tree's columns."""
     return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
+
+
+def moved_mass(tree: Tree) -> np.ndarray:
+    """Return the mass of each body and all that hangs on it, (n_bodies,) [kg]."""
+    mass = tree.constants[:, layout.MASS].copy()
+    for body in range(len(mass) - 1, 0, -1):
+        mass[tree.topology[body, layout.PARENT]] += mass[body]
+    return mass

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.model.parts import Joint, Mimic
+from legged_dynamics.model.tree import Q_START, V_START
 
 ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
 LARGEST = 1e12
@@ -134,3 +135,28 @@ class Mimics:
         v = np.array(v, float)
         v[self.follower_v] = self.multiplier * v[self.master_v]
         return v
+
+
+def find_mimics(joints: Sequence[Joint], topology: np.ndarray, nv: int) -> Mimics:
+    """
+    Return which coordinates follow which.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of the bodies after the base, their mimics resolved.
+    topology : (nb, 4) int array
+        Of the tree.
+    nv : int
+        Number of joint velocities.
+
+    """
+    body_of = {joint.name: body for body, joint in enumerate(joints, start=1)}
+    pairs = [(body_of[joint.name], body_of[joint.mimic.joint], joint.mimic)
+             for joint in joints if joint.mimic is not None]
+    own, masters = (topology[[pair[k] for pair in pairs]] if pairs else topology[:0]
+                    for k in (0, 1))
+    return Mimics(tuple(joints[pair[0] - 1].name for pair in pairs),
+                  own[:, Q_START], masters[:, Q_START], own[:, V_START], masters[:, V_START],
+                  np.array([mimic.multiplier for _, _, mimic in pairs]),
+                  np.array([mimic.offset for _, _, mimic in pairs]), nv)

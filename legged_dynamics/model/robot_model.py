@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,18 +15,17 @@ from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
 from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
 from legged_dynamics.model.flattening import (
-    JOINT_CODES,
     POSITION_SIZE,
     VELOCITY_SIZE,
     flatten,
     joint_physics,
+    moved_mass,
 )
-from legged_dynamics.model.mimic import Mimics, resolve_mimics
-from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
+from legged_dynamics.model.mimic import find_mimics, resolve_mimics
+from legged_dynamics.model.part_checks import check_parts
+from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.tree import Tree
-
-# A link lighter than this part of the robot may have an impossible inertia without a warning.
-NEGLIGIBLE = 1e-4
+from legged_dynamics.spatial.frames import Transform
 
 
 class ModelWarning(UserWarning):
@@ -80,7 +78,7 @@ class RobotModel:
         self.links = dict(links)
         self.warnings: tuple[str, ...] = ()
         joints = drop_world(self.links, list(joints))
-        self._check_parts(joints, notes)
+        self._remark([*notes, *check_parts(self.links, joints)])
         self.base_link = root_of(self.links, joints)
         masters, odd_mimics = resolve_mimics(joints)
         moving, inertias, self.frames = weld(
@@ -93,7 +91,7 @@ class RobotModel:
         codes = [int(code) for code in self.tree.topology[1:, layout.JOINT]]
         self.nq = sum(POSITION_SIZE[code] for code in codes)
         self.nv = sum(VELOCITY_SIZE[code] for code in codes)
-        self.mimics = self._find_mimics()
+        self.mimics = find_mimics(self.joints, self.tree.topology, self.nv)
 
     @classmethod
     def from_urdf(cls, source: str | Path, base: str = 'floating') -> RobotModel:
@@ -127,6 +125,7 @@ class RobotModel:
         Parameters
         ----------
         text : str
+            XML.
         base : {'floating', 'fixed'}
             As in :meth:`from_urdf`.
 
@@ -248,8 +247,7 @@ class RobotModel:
                 self.joint_index(name)
                 new: dict[str, Any] = {column: float(value)}
                 changed[name] = replace(changed[name], **new)
-        copy = object.__new__(RobotModel)
-        copy.__dict__.update(self.__dict__)
+        copy = self._copy()
         copy.joints = tuple(changed.values())
         constants = self.tree.constants.copy()
         for body, joint in enumerate(copy.joints, start=1):
@@ -258,69 +256,58 @@ class RobotModel:
         copy.tree = Tree(self.tree.topology, constants)
         return copy
 
+    def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
+        """
+        Return the model with further named frames.
+
+        Parameters
+        ----------
+        frames : mapping of str to (str, Transform)
+            By name, the link a frame is fixed to, and its pose there.
+
+        Raises
+        ------
+        ModelError
+            When there is such a frame already.
+        UnknownNameError
+            When a link is not in the model.
+
+        """
+        copy = self._copy()
+        copy.frames = dict(self.frames)
+        for name, (link, pose) in frames.items():
+            if name in copy.frames:
+                raise ModelError(f'expected the name of a frame that is not there yet, got '
+                                 f'{name!r}')
+            body, where = self.frame(link)
+            copy.frames[name] = Frame(body, where @ pose)
+        return copy
+
     def __repr__(self) -> str:
         kind = 'floating' if self.floating else 'fixed'
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '
                 f'{self.n_joints} joints, {self.total_mass:.3f} kg)')
 
-    # ---- how it is built -------------------------------------------------------------------
+    def _copy(self) -> RobotModel:
+        copy = object.__new__(RobotModel)
+        copy.__dict__.update(self.__dict__)
+        return copy
 
-    def _check_parts(self, joints: Sequence[Joint], odd: Sequence[str]) -> None:
-        notes = list(odd)
-        total = sum(inertia.mass for inertia in self.links.values())
-        for link, inertia in self.links.items():
-            if not np.isfinite(inertia.mass) or inertia.mass < 0.0:
-                raise ModelError(f'link {link!r}: expected a mass of at least 0 kg, '
-                                 f'got {inertia.mass}')
-            # What weighs nothing beside the rest can be turned about without being felt.
-            flaw = inertia.flaw() if inertia.mass > NEGLIGIBLE * total else None
-            if flaw:
-                notes.append(f'link {link!r}: {flaw}')
-        for name, count in Counter(joint.name for joint in joints).items():
-            if count > 1:
-                raise ModelError(f'expected each joint name once, got {name!r} {count} times')
-        for joint in joints:
-            if joint.kind not in JOINT_KINDS:
-                raise ModelError(f'joint {joint.name!r}: expected a type of '
-                                 f'{", ".join(JOINT_KINDS)}; got {joint.kind!r}')
-            if joint.kind in JOINT_CODES and not np.linalg.norm(joint.axis) > 1e-9:
-                raise ModelError(f'joint {joint.name!r}: expected an axis of non-zero length, '
-                                 f'got {np.asarray(joint.axis).tolist()}')
-        self._remark(notes)
+    # ---- how it is built -------------------------------------------------------------------
 
     def _remark(self, notes: Sequence[str]) -> None:
         self.warnings += tuple(notes)
         for note in notes:
             warnings.warn(f'{self.name}: {note}', ModelWarning, stacklevel=4)
 
-    def _find_mimics(self) -> Mimics:
-        following = [(joint, row) for joint, row in zip(self.joints, self.tree.topology[1:])
-                     if joint.mimic is not None]
-        masters = [self.tree.topology[1 + self.joint_index(joint.mimic.joint)]
-                   for joint, _ in following if joint.mimic is not None]
-
-        def places(rows: Sequence[np.ndarray], column: int) -> np.ndarray:
-            return np.array([row[column] for row in rows], dtype=np.int64)
-        own = [row for _, row in following]
-        return Mimics(
-            tuple(joint.name for joint, _ in following),
-            places(own, layout.Q_START), places(masters, layout.Q_START),
-            places(own, layout.V_START), places(masters, layout.V_START),
-            np.array([joint.mimic.multiplier for joint, _ in following if joint.mimic]),
-            np.array([joint.mimic.offset for joint, _ in following if joint.mimic]), self.nv)
-
     def _check_mass(self) -> list[str]:
         """Find the joints that move nothing heavy, and say so."""
-        subtree = self.tree.constants[:, layout.MASS].copy()
-        massless = []
-        for body in range(self.n_bodies - 1, 0, -1):
-            if subtree[body] <= 0.0:
-                massless.append(self.joints[body - 1])
-            subtree[self.tree.topology[body, layout.PARENT]] += subtree[body]
-        if self.floating and subtree[0] <= 0.0:
+        moved = moved_mass(self.tree)
+        if self.floating and moved[0] <= 0.0:
             raise ModelError(f'{self.name!r}: the whole robot has no mass. Give its links an '
                              '<inertial>.')
-        self.massless = tuple(joint.name for joint in reversed(massless))
+        massless = [joint for joint, mass in zip(self.joints, moved[1:]) if mass <= 0.0]
+        self.massless = tuple(joint.name for joint in massless)
         return [f'joint {joint.name!r} moves link {joint.child!r} and what hangs on it, and none '
                 'of that has mass, so its acceleration has no answer; efforts and forces do. Give '
-                'the link an <inertial>, or make the joint fixed' for joint in reversed(massless)]
+                'the link an <inertial>, or make the joint fixed' for joint in massless]

@@ -11,7 +11,7 @@ refuse and there is still one sensible meaning, there is a note.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from legged_dynamics.spatial.rotations import rotation_from_rpy
 URDF_KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Masses, lengths and the like above this are no robot's, and their products overflow.
 LARGEST = 1e12
+# A humanoid with hands has 150. Each takes a tenth of a millisecond, and a node waits for it.
+MAX_LINKS = 2000
 
 _NOTHING: Wanted = {}
 _WANTED: Wanted = {
     'link': {'inertial': {'origin': _NOTHING, 'mass': _NOTHING, 'inertia': _NOTHING}},
-    'joint': {tag: _NOTHING for tag in ('parent', 'child', 'origin', 'axis', 'limit', 'dynamics',
-                                        'mimic')},
+    'joint': dict.fromkeys(('parent', 'child', 'origin', 'axis', 'limit', 'dynamics', 'mimic'),
+                           _NOTHING),
 }
 _OTHER_FORMATS = {
     'sdf': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
@@ -95,6 +97,9 @@ def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
     robot = read_elements(checked_text(text, origin), _WANTED, origin)
     _check_format(robot, origin)
+    if len(robot.children) > 2 * MAX_LINKS:
+        raise ModelError(f'{origin}: expected at most {MAX_LINKS} links and as many joints, got '
+                         f'{len(robot.children)} of both')
     notes: list[str] = []
     links: dict[str, Inertia] = {}
     for link in robot.all('link'):
@@ -183,15 +188,18 @@ def _joint(joint: Element, origin: str, notes: list[str]) -> Joint:
     if kind == 'planar':
         raise ModelError(f'{where} is of type planar, which is not supported. Write it as two '
                          'prismatic joints and a revolute one.')
-    ends = [_end(joint, role, where) for role in ('parent', 'child')]
+    parent, child = (_end(joint, role, where) for role in ('parent', 'child'))
+    placement = _transform(joint, where)
     moves = kind not in ('fixed', 'floating')
-    axis = joint.first('axis') if moves else None
+    if not moves:
+        return Joint(name, kind, parent, child, placement)
+    axis = joint.first('axis')
     direction = (1.0, 0.0, 0.0) if axis is None else axis.vector('xyz', (1.0, 0.0, 0.0), where)
     if max(abs(value) for value in direction) > LARGEST:
         raise ModelError(f'{where}: expected an axis of about unit length, got {direction}')
-    return Joint(name, kind, *ends, placement=_transform(joint, where), axis=np.array(direction),
-                 **(_physics(joint, kind, where, notes) if moves else {}),
-                 mimic=_mimic(joint, where) if moves else None)
+    physics: dict[str, Any] = _physics(joint, kind, where, notes)
+    return Joint(name, kind, parent, child, placement, np.array(direction),
+                 mimic=_mimic(joint, where), **physics)
 
 
 def _end(joint: Element, role: str, where: str) -> str:
@@ -204,7 +212,7 @@ def _end(joint: Element, role: str, where: str) -> str:
 
 def _physics(joint: Element, kind: str, where: str, notes: list[str]) -> dict[str, float]:
     """Return limits and friction; a limit that is not stated is infinite."""
-    found = {}
+    found: dict[str, float] = {}
     limit, dynamics = joint.first('limit'), joint.first('dynamics')
     if limit is None and kind != 'continuous':
         notes.append(f'joint {joint.attributes["name"]!r} is {kind} and has no <limit>, which '

@@ -59,6 +59,7 @@ class Element:
         Parameters
         ----------
         name : str
+            Of the attribute.
         default : float or None
             When there is no such attribute; None: it must be there.
         where : str
@@ -119,6 +120,7 @@ def read_elements(text: str, wanted: Wanted, origin: str) -> Element:
     Parameters
     ----------
     text : str
+        XML, decoded.
     wanted : mapping
         Tags wanted inside the root, and inside those, and so on.
     origin : str
