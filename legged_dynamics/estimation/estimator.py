@@ -226,7 +226,7 @@ class GroundReactionEstimator:
             'weight': weight, 'prior_force_variance': 3.0 * (s.prior_force * weight) ** 2,
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
-            'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
+            'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
         for name, value in values.items():
             packed[name] = value
         return packed

@@ -42,7 +42,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
     'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
     'weight', 'prior_force_variance', 'use_base', 'use_torque')]
-    + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
+    + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
 def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> dict[str, int]:

@@ -17,11 +17,20 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
     lean_on_lowest_part,
 )
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    forward_kinematics,
+)
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
+from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_mount, rotation_of_tilt
 from legged_dynamics.estimation.contact_detection import detect_contact
 from legged_dynamics.estimation.derivatives import slopes
 from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
@@ -43,6 +52,8 @@ from legged_dynamics.estimation.layout import (
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
+    add_scaled,
+    compose,
     cross,
     dot,
     load3,
@@ -60,14 +71,16 @@ OBSERVABLE = 0.05
 
 
 @kernel
-def missing_inputs(row, layout, nj):
+def missing_inputs(row, layout, columns):
     """Return the fault bits of what a row of measurements lacks."""
-    faults, unknown = 0, 0
-    for j in range(nj):
-        if math.isnan(row[layout.effort + j]):
-            unknown += 1
+    faults, unknown, bearing = 0, 0, 0
+    for j in range(columns.shape[0]):
+        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
+            bearing += 1
+            if math.isnan(row[layout.effort + j]):
+                unknown += 1
     if unknown > 0:
-        faults = codes.NO_EFFORT if unknown == nj else codes.PARTIAL_EFFORT
+        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
     if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
         faults |= codes.NO_IMU
     elif math.isnan(row[layout.orientation]):
@@ -96,16 +109,46 @@ def slide(window, stamps, row):
 
 
 @kernel
-def base_motion(row, layout, settings, accel, angular_at, base):
-    """Move the IMU's reading to the base's origin and axes."""
-    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
-    w = rotate(R_BI, load3(row, layout.gyro))
-    alpha = rotate(R_BI, load3(accel, angular_at))
+def base_motion(row, layout, settings, mount, accel, angular_at, base):
+    """
+    Move the IMU's reading to the base's origin and axes.
+
+    The IMU moves against the base as `mount` says; of two rotations in a row the second's
+    derivative turns with the first, and a point that moves in turning axes feels Coriolis.
+    """
+    R_BI, p, w_r, alpha_r, v_r, a_r = mount
+    w = subtract(rotate(R_BI, load3(row, layout.gyro)), w_r)
+    alpha = subtract(rotate(R_BI, load3(accel, angular_at)), add(alpha_r, cross(w, w_r)))
     a = rotate(R_BI, load3(row, layout.acceleration))
     a = subtract(a, add(cross(alpha, p), cross(w, cross(w, p))))
+    if settings.imu_body > 0:
+        a = subtract(a, add_scaled(a_r, 2.0, cross(w, v_r)))
     store3(base, 0, w)
     store3(base, 3, alpha)
     store3(base, 6, a)
+
+
+@kernel
+def imu_mount(tree, row, layout, settings, accel, base, bodies):
+    """
+    Return where the IMU is on the base and how it moves against it, in base axes.
+
+    Rotation, position, angular velocity and acceleration, velocity and acceleration. On the base
+    itself that is a constant; on another link it is the motion of the joints between.
+    """
+    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
+    zero = (0.0, 0.0, 0.0)
+    if settings.imu_body == 0:
+        return R_BI, p, zero, zero, zero, zero
+    for k in range(9):
+        base[k] = 0.0
+    forward_kinematics(tree, row[layout.position:], row[layout.velocity:], accel, base, bodies)
+    body = bodies[settings.imu_body]
+    R, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
+    arm = rotate(R, p)
+    v = add(load3(body, VELOCITY), cross(w, arm))
+    a = add(load3(body, ACCELERATION), add(cross(alpha, arm), cross(w, cross(w, arm))))
+    return compose(R, R_BI), add(load3(body, POSITION), arm), w, alpha, v, a
 
 
 @kernel
@@ -181,7 +224,7 @@ def tick(layouts, settings_table, integers, floats, out):
 
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
-    faults = int(out[layout.faults]) | missing_inputs(row, layout, nj)
+    faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
     out[layout.faults] = faults
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
@@ -200,10 +243,11 @@ def tick(layouts, settings_table, integers, floats, out):
     # 2 Find up.
     oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
                                      + now[layout.orientation + 2] + now[layout.orientation + 3])
+    mount = imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
-        base_motion(now, layout, settings, accel, nj, base)
+        base_motion(now, layout, settings, mount, accel, nj, base)
     if oriented:
-        R_WB = rotation_from_imu(now, layout.orientation, settings.R_BI, 0)
+        R_WB = rotation_from_mount(now, layout.orientation, mount[0])
         store3(memory, layout.up, (R_WB[6], R_WB[7], R_WB[8]))
         memory[layout.up_known] = 1.0
     else:

@@ -101,6 +101,7 @@ class StickybotControllerNode(EffortController):
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
         self._joints = np.array([model.joint_index(name) for name in limbs.names])
         self._n_joints = model.n_joints
+        config.require_fixed_imu(model, 'the climbing controller')
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
         if not self._output_made:

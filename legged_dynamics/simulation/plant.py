@@ -167,6 +167,12 @@ class Plant(Hardware):
                            ('nominal_position', config.nominal_position)):
             if not given:
                 raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
+        if len({(type(foot), getattr(foot, 'radius', 0.0)) for foot in config.feet}) > 1:
+            raise ConfigurationError('robot.foot_types: the simulator expects feet of one kind '
+                                     'and size')
+        if config.noise.effort_percent:
+            raise ConfigurationError('noise.effort_percent: the simulator expects noise.effort or '
+                                     'noise.joint_effort, in N m')
         found = checked(parameters, SETTINGS)
         simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
         del simulation['kind']

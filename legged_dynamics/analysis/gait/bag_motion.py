@@ -152,6 +152,7 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                np.array([m.linear_acceleration for m in whole]), position)
     q, gyro, accelerometer, p = (interpolated(time, values, grid) for values in columns)
     xyzw = slerped(time, np.array([m.orientation for m in whole]), grid)
+    config.require_fixed_imu(model, 'motion from an IMU')
     mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
     nearest = np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)
     return BagMotion(start, RecordedMotion.from_inertial(
