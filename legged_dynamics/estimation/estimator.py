@@ -68,7 +68,8 @@ class GroundReactionEstimator:
         check_floating_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
-        self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1)
+        self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1,
+                                    len(self.model.mimics.joints))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table, self._index)
@@ -247,9 +248,21 @@ class GroundReactionEstimator:
                 moment = force * self.settings.prior_length
                 robot.prior[start + 3:start + 6] = moment ** -2
             for b in self.model.chain(int(body)):
-                joint = robot.columns[b - 1]
-                joint[1 + joint[0]:1 + joint[0] + size] = np.arange(start, start + size)
-                joint[0] += size
+                _bear(robot.columns[b - 1], np.arange(start, start + size))
+        mimics = self.model.mimics
+        robot.mimics[:, 0], robot.mimics[:, 1] = mimics.follower_v, mimics.master_v
+        robot.ratio[:] = mimics.multiplier
+        for follower, master in robot.mimics:       # the master bears what its followers bear
+            bears = robot.columns[follower]
+            _bear(robot.columns[master], bears[1:1 + bears[0]])
+            bears[0] = 0
+
+
+def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
+    """Add contact coordinates to those that a joint bears on."""
+    new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
+    joint[1 + joint[0]:1 + joint[0] + len(new)] = new
+    joint[0] += len(new)
 
 
 def compile_kernels() -> None:

@@ -33,7 +33,7 @@ OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observabl
 MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
           'standing', 'contact_state', 'filter')
 
-SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
+SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *SIZES, *INPUT, 'input_size', *OUTPUT, 'output_size', *MEMORY, 'memory_size')]))
@@ -50,7 +50,7 @@ def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> di
     return {**dict(zip(names, starts.tolist())), size_name: int(starts[-1])}
 
 
-def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
+def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0) -> np.ndarray:
     """
     Return the (1,) record array of indices.
 
@@ -60,10 +60,12 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         Joints, feet, contact coordinates.
     samples : int
         Length of the window.
+    mimics : int
+        Joints that follow others.
 
     """
     places = {
-        **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
+        **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics))),
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
                           nc * nc), 'output_size'),
@@ -88,6 +90,10 @@ class Robot(NamedTuple):
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nc + 1) int array
         Contact coordinates each joint bears on, behind their number.
+    mimics : (nm, 2) int array
+        Each joint that follows another, and its master.
+    ratio : (nm,) array
+        By which it follows.
 
     """
 
@@ -96,6 +102,8 @@ class Robot(NamedTuple):
     variance: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
+    mimics: np.ndarray
+    ratio: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -144,6 +152,7 @@ def unpack(layout, integers, floats):
     topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix_at(integers, at, nf, N_INDEX)
     columns, at = matrix_at(integers, at, nj, nc + 1)
+    mimics, at = matrix_at(integers, at, layout.mimics, 2)
     active, at = integers[at:at + nc], at + nc
     stamps = integers[at:at + layout.samples + 1]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
@@ -156,9 +165,11 @@ def unpack(layout, integers, floats):
     window, at = matrix_at(floats, at, layout.samples, layout.input_size)
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
     prior, at = floats[at:at + nc], at + nc
+    ratio, at = floats[at:at + layout.mimics], at + layout.mimics
     memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
     row = floats[at:at + layout.input_size]
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns)
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
+                  mimics, ratio)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     return Arrays(robot, scratch, window, stamps, memory, row)
 
@@ -166,9 +177,10 @@ def unpack(layout, integers, floats):
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
     nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
-    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+    nm = int(layout['mimics'])
+    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + 2 * nm + nc
                 + int(layout['samples']) + 1)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
               + N_VECTORS * max(nj + 3, nc, 9) + layout['samples'] * layout['input_size']
-              + 6 + 2 * nj + nc + layout['memory_size'] + layout['input_size'])
+              + 6 + 2 * nj + nc + nm + layout['memory_size'] + layout['input_size'])
     return np.zeros(integers, np.int64), np.zeros(int(floats))

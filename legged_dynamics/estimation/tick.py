@@ -152,6 +152,16 @@ def imu_mount(tree, row, layout, settings, accel, base, bodies):
 
 
 @kernel
+def fold_mimics(robot, tau, jacobian):
+    """Give each master what its followers' torques and feet do to it, by power."""
+    for m in range(robot.mimics.shape[0]):
+        follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
+        tau[master] += ratio * tau[follower]
+        for c in range(jacobian.shape[0]):
+            jacobian[c, master] += ratio * jacobian[c, follower]
+
+
+@kernel
 def joint_equations(robot, layout, row, settings, scratch, imu):
     """Fill residual and weight of each joint's equation; return how many have a torque."""
     nv = robot.columns.shape[0]
@@ -270,7 +280,10 @@ def tick(layouts, settings_table, integers, floats, out):
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
     contact_points(feet, scratch.bodies, up, states)
     lean_on_lowest_part(feet, up, states)
+    for m in range(robot.mimics.shape[0]):
+        scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
+    fold_mimics(robot, vectors[TAU], scratch.jacobian)
     information, grasp = scratch.information, scratch.grasp
     contact_map(feet, states, grasp)
     used = joint_equations(robot, layout, now, settings, scratch, imu)

@@ -181,7 +181,8 @@ class EffortController(Component):
             'std_msgs/msg/Float64MultiArray', COMMANDS, self.dialect.qos.reliable(1))
         DiagnosticsPublisher(self, self.endpoints, self._judge, self._details)
         self.open()
-        self.input = RobotInput(self, self.endpoints, values, self._build, self._take)
+        self.input = RobotInput(self, self.endpoints, values, self._build, self._take,
+                                self._spare_joints, self._config.absent)
         self.endpoints.timer(WATCH_PERIOD, self._watch)
 
     def activate(self) -> None:
@@ -222,6 +223,12 @@ class EffortController(Component):
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
             f'{len(joints)} of them')
+
+    def _spare_joints(self, model: RobotModel) -> dict[str, float]:
+        """Return the joints that may be guessed: never one that is commanded."""
+        commanded = self._config.joints or model.joint_names
+        spare = self._config.spare(self._config.apply_to(model))
+        return {name: where for name, where in spare.items() if name not in commanded}
 
     def _take(self, measurement: Measurement) -> None:
         assert self.guard is not None

@@ -80,7 +80,9 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
-        self._input = RobotInput(self, self._endpoints, values, self._build, self._take)
+        self._input = RobotInput(
+            self, self._endpoints, values, self._build, self._take,
+            lambda model: self._config.spare(self._config.apply_to(model)), self._config.absent)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""

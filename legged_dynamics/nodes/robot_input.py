@@ -3,7 +3,7 @@
 """What every node hears of the robot: its description, joint states and IMU, and their faults."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from legged_dynamics.estimation.measurement import Measurement
@@ -42,6 +42,11 @@ class RobotInput:
         once for each description that can be read.
     measured : callable
         Takes a Measurement; its MeasurementErrors are shown as refused joint states.
+    spare : callable, optional
+        Takes a new RobotModel and returns the joints that joint states may lack, and where they
+        then stand [rad or m]. None by default.
+    stated : sequence of str
+        Spare joints that are known to be lacking, and are not warned of.
 
     Attributes
     ----------
@@ -57,10 +62,14 @@ class RobotInput:
 
     def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
                  described: Callable[[RobotModel], None],
-                 measured: Callable[[Measurement], None]):
+                 measured: Callable[[Measurement], None],
+                 spare: Callable[[RobotModel], dict[str, float]] | None = None,
+                 stated: Iterable[str] = ()):
         self._component = component
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
+        self._find_spare, self._quiet = spare, set(stated)
+        self._spare: dict[str, float] = {}
         timeout = round(values['input_timeout'] * 1e9)
         self.joints = InputMonitor('joint_states', timeout)
         self.imu = InputMonitor('imu', timeout)
@@ -104,6 +113,7 @@ class RobotInput:
         try:
             model = RobotModel.from_xml(urdf)
             self._described(model)
+            self._spare = self._find_spare(model) if self._find_spare is not None else {}
         except LeggedDynamicsError as error:
             if self._given:
                 raise
@@ -111,7 +121,7 @@ class RobotInput:
             self._component.node.get_logger().error(f'robot_description: {error}')
             return
         self.description_fault = ''
-        self._read_joints = convert.JointStateReader(model.joint_names)
+        self._read_joints = convert.JointStateReader(model.joint_names, self._spare, model.mimics)
         self._synchronizer.reset()
         self.model = model
 
@@ -125,8 +135,19 @@ class RobotInput:
         except MeasurementError as error:
             self.joints.refused(now, str(error))
             return
+        if not self._quiet.issuperset(self._read_joints.assumed):
+            self._warn_of(self._read_joints.assumed)
         self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
                                                   sample.velocity, sample.effort))
+
+    def _warn_of(self, assumed: Sequence[str]) -> None:
+        """Say once which joints are guessed."""
+        news = [f'{name} at {self._spare[name]:g}' for name in assumed if name not in self._quiet]
+        self._quiet.update(assumed)
+        self._component.node.get_logger().warning(
+            f'joint_states lacks joints that carry neither a foot nor the IMU; taken as standing: '
+            f'{", ".join(news)} (rad or m; state them in robot.absent_joints and '
+            'robot.absent_positions)')
 
     def _on_imu(self, message: Any) -> None:
         now = self._now()

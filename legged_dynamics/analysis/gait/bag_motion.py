@@ -74,7 +74,7 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
         When a message has not the content needed, or there is a gap in time.
 
     """
-    read = JointStateReader(model.joint_names)
+    read = JointStateReader(model.joint_names, mimics=model.mimics)
     stamps: list[int] = []
     positions: list[np.ndarray] = []
     base_stamps: list[int] = []
@@ -123,7 +123,8 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
         Topic.
 
     """
-    read, pairs = JointStateReader(model.joint_names), MeasurementSynchronizer()
+    applied, pairs = config.apply_to(model), MeasurementSynchronizer()
+    read = JointStateReader(model.joint_names, config.spare(applied), model.mimics)
     measurements: list[Measurement] = []
 
     def take_joints(message: Any) -> None:
