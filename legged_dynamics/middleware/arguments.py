@@ -38,7 +38,9 @@ class Override:
         """Tell whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
-        pattern = re.sub(r'/\*\*?', lambda star: r'(/\w+)' + star[0][2:], selector)
+        parts = re.split(r'(/\*\*?)', selector)
+        pattern = ''.join(r'(/\w+)' + part[2:] if part.startswith('/*') else re.escape(part)
+                          for part in parts)
         return re.fullmatch(pattern, full_node_name) is not None
 
 
@@ -106,6 +108,17 @@ class RosArguments:
     def overrides_for(self, full_node_name: str) -> dict[str, Override]:
         """Return the overrides of one node by parameter name."""
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
+
+
+    def strangers_to(self, full_node_name: str) -> list[str]:
+        """Return sentences on parameter files that have nothing for a node."""
+        selectors: dict[str, set[str]] = {}
+        for entry in self.overrides:
+            if not entry.source.startswith('-p'):
+                selectors.setdefault(entry.source, set()).add(entry.selector)
+        return [f'{path} has nothing for this node ({full_node_name}): its parameters are for '
+                f'{", ".join(sorted(found)[:5])}' for path, found in selectors.items()
+                if not any(Override(one, '', None, path).fits(full_node_name) for one in found)]
 
 
 def read_parameter_overrides(path: str | Path) -> list[Override]:
