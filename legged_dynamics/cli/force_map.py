@@ -81,7 +81,7 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
     """Return model, feet and nominal pose."""
     import numpy as np
 
-    from legged_dynamics.analysis.robot import read_model, recognise
+    from legged_dynamics.analysis.recognition import read_model, recognise
     from legged_dynamics.estimation.noise import nominal_position
     from legged_dynamics.model import PointFoot, RobotConfig
     from legged_dynamics.resources import robot_files, urdf_path

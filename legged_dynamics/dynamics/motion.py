@@ -9,9 +9,9 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.gravity import GRAVITY
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
-GRAVITY = 9.81      # m/s^2
 UP = np.array([0.0, 0.0, 1.0])
 
 

@@ -47,10 +47,7 @@ class EquationNoise(NamedTuple):
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """Return the standing pose in the model's joint order, (nq,) [rad or m]."""
-    q = np.zeros(model.nq)
-    for name, value in zip(config.joints or model.joint_names, config.nominal_position):
-        q[model.joint_index(name)] = value
-    return q
+    return config.nominal_in(model)
 
 
 def equation_noise(model: RobotModel, config: RobotConfig, rate: float,

@@ -14,6 +14,7 @@ from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.robot_settings import SETTINGS, SensorNoise
+from legged_dynamics.model.tree import Q_START
 from legged_dynamics.schema import checked, read_parameter_file
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -116,6 +117,19 @@ class RobotConfig:
         values: tuple[float, ...] = getattr(self, name)
         return values * len(self.joints) if len(values) == 1 else (
             values or (0.0,) * len(self.joints))
+
+    def nominal_in(self, model: RobotModel) -> np.ndarray:
+        """Return the standing pose in a model's joint order, (nq,) [rad or m]; else zero."""
+        q = np.zeros(model.nq)
+        starts = model.tree.topology[1:, Q_START]
+        for joint, start in zip(model.joints, starts):
+            if joint.kind == 'spherical':
+                q[start + 3] = 1.0
+        for name, value in self.absent.items():
+            q[starts[model.joint_index(name)]] = value
+        for name, value in zip(self.joints or model.joint_names, self.nominal_position):
+            q[starts[model.joint_index(name)]] = value
+        return model.mimics.positions(q)
 
     def apply_to(self, model: RobotModel) -> RobotModel:
         """
