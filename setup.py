@@ -48,7 +48,7 @@ setup(
     python_requires='>=3.10',
     install_requires=[
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
-        'urdf_parser_py>=0.0.4', 'pyyaml>=6',
+        'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'all': [name for names in EXTRAS.values() for name in names]},
     zip_safe=True,

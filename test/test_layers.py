@@ -16,7 +16,7 @@ OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'matplotlib': {'analysis', 'cli'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
-ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'urdf_parser_py', 'yaml'}
+ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
 FILES = sorted(PACKAGE.rglob('*.py'))
 
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from rosbags.highlevel import AnyReader
-from rosbags.interfaces import Connection, ConnectionExtRosbag2, QosDurability
-from rosbags.typesys import Stores, get_typestore
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
+
+if TYPE_CHECKING:       # else only once a bag is opened: who reads CSV can do without
+    from rosbags.interfaces import Connection
 
 SUFFIXES = ('.mcap', '.db3')
 
@@ -81,6 +80,9 @@ class BagReader:
     """
 
     def __init__(self, path: str | Path):
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+
         self.path = Path(path)
         _check_path(self.path)
         self.topics: dict[str, BagTopic] = {}
@@ -99,6 +101,8 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
+        from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
+
         for connection in self._reader.connections:
             name, kind, extension = connection.topic, connection.msgtype, connection.ext
             self._connections.setdefault(name, []).append(connection)
