@@ -117,7 +117,7 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
     active[:len(start)] = start
     status, k, steps = dual_method_within(
         H.copy(), g, C, d, n_equalities, active, len(start), u, x, iteration_limit,
-        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((3, max(m, n + 1))))
+        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))))
     if status == NOT_CONVEX:
         raise ConfigurationError('expected a positive definite H; add a small multiple of the '
                                  'identity to it')
