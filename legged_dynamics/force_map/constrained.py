@@ -36,6 +36,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.rotations import check_normal, check_rotation
 
 # The proximal term of a redundant contact set, as a fraction of the largest eigenvalue of G.
 PROXIMAL = 1e-7
@@ -121,6 +122,8 @@ class ConstrainedForceMap:
 
         Raises
         ------
+        ConfigurationError
+            When R_WB is not a rotation, or the ground's normal is no unit vector.
         MeasurementError
             When an input does not fit the model or is not finite.
         UnknownNameError
@@ -129,7 +132,7 @@ class ConstrainedForceMap:
         """
         work = self._full if in_contact is None else self._workspace(in_contact)
         w = _STILL if angular_velocity is None else angular_velocity
-        R = _LEVEL if R_WB is None else R_WB
+        R = _LEVEL if R_WB is None else check_rotation(R_WB, 'the base orientation R_WB')
         q_view, v_view, w_view, R_view = work.inputs
         try:
             q_view[:] = position        # type: ignore[call-overload]
@@ -143,7 +146,7 @@ class ConstrainedForceMap:
             fill(R_view, R, 'elements of R_WB')
         if gravity is not _DOWN or ground_normal is not UP or work.tilted:
             fill(work.gravity, gravity, 'components of gravity')
-            fill(work.normal, ground_normal, 'components of the ground normal')
+            fill(work.normal, check_normal(ground_normal), 'components of the ground normal')
             work.tilted = gravity is not _DOWN or ground_normal is not UP
         if external or work.loaded:
             body_wrenches(self.model, external, work.scratch.external[:, :6])
