@@ -33,6 +33,7 @@ from legged_dynamics.force_map.contact_dynamics import (
 )
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY
 from legged_dynamics.spatial.jit import as_python
@@ -82,6 +83,9 @@ class ConstrainedForceMap:
         if not feet:
             raise ConfigurationError('expected at least one foot, got none')
         model.require_inertia('constrained force map')
+        for foot in feet:
+            refuse_following_legs(model.joints, model.chain(model.frame(foot.link).body),
+                                  'constrained force map')
         self.model, self.feet = model, tuple(feet)
         names = model.joint_names if actuated is None else actuated
         bodies = sorted(model.joint_index(name) + 1 for name in names)

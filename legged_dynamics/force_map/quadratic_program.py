@@ -22,8 +22,8 @@ from legged_dynamics.force_map.dual_method import (
     NOT_CONVEX,
     SOLVED,
     dual_method_within,
-    optimality,
 )
+from legged_dynamics.force_map.optimality import optimality
 
 
 class Outcome(Enum):

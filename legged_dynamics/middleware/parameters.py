@@ -200,13 +200,7 @@ class ParameterStore:
         What a file gives to all nodes may be meant for another, unless this node has its group of
         settings, or nobody has.
 
-        Parameters
-        ----------
-        logger : Logger
-            Of the node.
-        others : iterable of str
-            Names that are declared elsewhere.
-
+        ``others`` are names declared elsewhere.
         """
         declared = {*self._parameters, *others}
         groups = {name.split('.', 1)[0] for name in declared if '.' in name}

@@ -9,11 +9,12 @@ power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.parts import Joint, Mimic
 from legged_dynamics.model.tree import Q_START, V_START
 
@@ -135,6 +136,32 @@ class Mimics:
         v = np.array(v, float)
         v[self.follower_v] = self.multiplier * v[self.master_v]
         return v
+
+
+def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: str) -> None:
+    """
+    Refuse legs in which a joint follows another, for those who take every joint as driven.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of the bodies after the base.
+    bodies : iterable of int
+        Of the legs.
+    who : str
+        Who refuses, for the error's text.
+
+    Raises
+    ------
+    ConfigurationError
+        When one of the bodies hangs on a joint that follows another.
+
+    """
+    for body in bodies:
+        joint = joints[body - 1]
+        if joint.mimic is not None:
+            raise ConfigurationError(f'{who}: expected every joint of the legs to be driven by '
+                                     f'itself, and {joint.name!r} follows {joint.mimic.joint!r}')
 
 
 def find_mimics(joints: Sequence[Joint], topology: np.ndarray, nv: int) -> Mimics:

@@ -25,6 +25,7 @@ from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 NODE_SETTINGS = (
     *INPUT_SETTINGS,
@@ -112,9 +113,24 @@ class GroundReactionNode(Component):
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         self._estimator = estimator
+        self._publish_foot_frames()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
             f'{", ".join(estimator.feet)}; estimates are {estimator.delay} samples late')
+
+    def _publish_foot_frames(self) -> None:
+        """Publish, once and latched, where feet are that are no links of the URDF."""
+        frames = self._config.foot_frames
+        if not frames:
+            return
+        ns = self._now()
+        messages = [convert.transforms(self.dialect, ns, frame.parent, frame.name, frame.pose.p,
+                                       quaternion_from_rotation(frame.pose.R)) for frame in frames]
+        for message in messages[1:]:
+            messages[0].transforms.extend(message.transforms)
+        self._foot_frames = self._endpoints.publisher(
+            'tf2_msgs/msg/TFMessage', '/tf_static', self.dialect.qos.latched)
+        self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
         def publisher(kind: str, topic: str) -> Any:

@@ -254,6 +254,21 @@ def test_joints_far_from_the_feet_may_be_missing_and_are_said_once():
     assert len(told) == 1 and 'neck at 0' in told[0]
 
 
+def test_feet_that_are_no_links_are_published_as_frames():
+    values = {'robot.feet': ['LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_tip'],
+              'robot.foot_parents': ['LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT'],
+              'robot.foot_frames': [0.0] * 18 + [0.01, 0.02, 0.03, 0.0, 0.0, 0.0]}
+    robot = LoopbackRobot(**values)
+    frames = robot.bus.watch('tf2_msgs/msg/TFMessage', '/tf_static', DIALECT.qos.latched)
+    wrench = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/RH_tip/wrench')
+    robot.run(20)
+    (transform,) = frames[-1].transforms
+    assert (transform.header.frame_id, transform.child_frame_id) == ('RH_FOOT', 'RH_tip')
+    at = transform.transform.translation
+    assert (at.x, at.y, at.z) == (0.01, 0.02, 0.03)
+    assert wrench[-1].header.frame_id == 'RH_tip'
+
+
 def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     robot.run(50)
     robot.host.component.deactivate()
