@@ -131,9 +131,11 @@ def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[
             lowest[link] = min(point[2] for point in points)
         link = min(lowest, key=lambda name: lowest[name])
         groups.setdefault(len(model.chain(end)), {})[link] = lowest[link]
-    standing = [group for length, group in groups.items() if length >= 2 and len(group) >= 2
-                and max(group.values()) < 0.0
-                and np.ptp(list(group.values())) < 0.2 * -min(group.values())]
+    # Four limbs alike and more are legs however they are held; of two or three it takes that they
+    # reach down alike.
+    standing = [group for length, group in groups.items() if length >= 2 and (len(group) >= 4 or (
+        len(group) >= 2 and max(group.values()) < 0.0
+        and np.ptp(list(group.values())) < 0.2 * -min(group.values())))]
     if not standing:
         return {}
     lowest_group = min(standing, key=lambda group: min(group.values()))
@@ -168,21 +170,26 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
             corners = corners[corners[:, 2] < corners[:, 2].min() + 0.01]
         source = 'its collision box' if boxes else f'its {len(balls)} collision spheres'
         return _sole(link, corners, why, source)
-    if balls or touching[0].kind == 'cylinder':
-        shape = (balls or touching)[0]
-        center = shape.pose.p
-        if shape.kind == 'capsule':
-            axis = shape.pose.R[:, 2] * (shape.size[2] - shape.size[0])
-            center = center - axis * np.sign(axis @ up)
-        source = f'its collision {shape.kind}'
-        return _ball(link, center, float(min(shape.size[0], 0.99)), why, source)
-    return _unknown(model, link, why, count)
+    hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
+    shape = (balls or touching)[0]
+    center, radius = _tip(shape, hinge)
+    end = '' if shape.kind == 'sphere' else 'the end of '
+    return _ball(link, center, min(radius, 0.99), why, f'{end}its collision {shape.kind}')
+
+
+def _tip(shape: Shape, hinge: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return centre and radius of the end of a shape that is farthest from a point."""
+    longest = int(np.argmax(shape.size))
+    radius = float(np.delete(shape.size, longest).min())
+    along = shape.pose.R[:, longest] * max(float(shape.size[longest]) - radius, 0.0)
+    ends = [shape.pose.p + along, shape.pose.p - along]
+    return max(ends, key=lambda end: float(np.linalg.norm(end - hinge))), radius
 
 
 def _lies_flat(box: Shape) -> bool:
-    """Tell a sole from the end of a shin: longer and broader than high."""
+    """Tell a sole from the end of a shin: longer and broader than high, and no rod."""
     length, breadth, height = np.ptp(box.corners, axis=0)
-    return bool(height < length and height < 1.5 * breadth)
+    return bool(height < length and height < 1.5 * breadth and breadth > 0.25 * length)
 
 
 def _reach_down(shape: Shape, up: np.ndarray) -> float:

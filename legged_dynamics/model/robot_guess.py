@@ -74,8 +74,10 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
         said.append(_said_of(guess))
         if not guess.measured_by:
             what = 'the edges of its sole' if isinstance(guess.foot, FlatFoot) else 'its radius'
-            measure.append(f'foot {guess.foot.link}: {what}, and whether it is a sole or a ball; '
-                           'the URDF does not say')
+            heads = any(joint.child == guess.foot.link for joint in model.joints)
+            place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
+            measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
+                           'ball; the URDF does not say')
     if imu_link:
         model.frame(imu_link)
         said.append(f'IMU on {imu_link}, given')

@@ -68,6 +68,20 @@ def test_a_hexapod_whose_tips_have_no_shape_says_that_radii_are_not_known():
     assert sum('the URDF does not say' in text for text in guess.measure) == 6
 
 
+@pytest.mark.parametrize(('shape', 'at', 'radius', 'by'), [
+    ('<capsule radius="0.01" length="0.2"/>', [0.2, 0.0, 0.0], 0.01, 'capsule'),
+    ('<cylinder radius="0.01" length="0.2"/>', [0.19, 0.0, 0.0], 0.01, 'cylinder'),
+    ('<box size="0.02 0.03 0.2"/>', [0.19, 0.0, 0.0], 0.01, 'box')])
+def test_a_sprawling_hexapod_stands_on_the_far_ends_of_its_shins(shape, at, radius, by):
+    shin = f'<collision><origin xyz="0.1 0 0" rpy="0 1.5707963 0"/><geometry>{shape}</geometry>'
+    text = hexapod(f'{shin}</collision>').replace('0 0 -0.3', '0.1 0 0')     # held straight out
+    _, guess = guessed(text)
+    assert len(guess.feet) == 6
+    assert guess.feet[0].measured_by == f'the end of its collision {by}'
+    assert guess.feet[0].foot.radius == radius
+    np.testing.assert_allclose(guess.feet[0].frame.pose.p, at, atol=1e-6)
+
+
 LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
 ARM = ('shoulder', 'elbow', 'wrist', 'hand')
 
