@@ -99,9 +99,9 @@ class Setting:
             low = -math.inf if self.lower is None else self.lower
             high = math.inf if self.upper is None else self.upper
             if not low <= value <= high or not math.isfinite(value):
-                span = ('finite' if math.isinf(low) and math.isinf(high) else
-                        f'of at least {low:g}' if high == math.inf else
-                        f'of at most {high:g}' if low == -math.inf else
+                span = ('that is finite' if math.isinf(low) and math.isinf(high) else
+                        f'at least {low:g}' if high == math.inf else
+                        f'at most {high:g}' if low == -math.inf else
                         f'from {low:g} to {high:g}')
                 self._refuse(value, f'a value {span} {self.unit}'.rstrip())
         if self.choices and value not in self.choices:

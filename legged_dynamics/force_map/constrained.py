@@ -126,17 +126,17 @@ class ConstrainedForceMap:
 
         Raises
         ------
-        ConfigurationError
-            When R_WB is not a rotation, or the ground's normal is no unit vector.
         MeasurementError
-            When an input does not fit the model or is not finite.
+            When an input does not fit the model or is not finite, R_WB is not a rotation, or the
+            ground's normal is no unit vector.
         UnknownNameError
             When a link with an external wrench is not in the model.
 
         """
         work = self._full if in_contact is None else self._workspace(in_contact)
         w = _STILL if angular_velocity is None else angular_velocity
-        R = _LEVEL if R_WB is None else check_rotation(R_WB, 'the base orientation R_WB')
+        R = _LEVEL if R_WB is None else check_rotation(
+            R_WB, 'the base orientation R_WB', MeasurementError)
         q_view, v_view, w_view, R_view = work.inputs
         try:
             q_view[:] = position        # type: ignore[call-overload]
@@ -150,7 +150,8 @@ class ConstrainedForceMap:
             fill(R_view, R, 'elements of R_WB')
         if gravity is not _DOWN or ground_normal is not UP or work.tilted:
             fill(work.gravity, gravity, 'components of gravity')
-            fill(work.normal, check_normal(ground_normal), 'components of the ground normal')
+            fill(work.normal, check_normal(ground_normal, MeasurementError),
+                 'components of the ground normal')
             work.tilted = gravity is not _DOWN or ground_normal is not UP
         if external or work.loaded:
             body_wrenches(self.model, external, work.scratch.external[:, :6])

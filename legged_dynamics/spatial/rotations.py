@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from transforms3d.euler import euler2mat
 
-from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -21,7 +21,8 @@ def _scipy() -> type[Rotation]:
     return Rotation
 
 
-def check_rotation(R: object, what: str = 'a rotation matrix') -> np.ndarray:
+def check_rotation(R: object, what: str = 'a rotation matrix',
+                   error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
     """
     Return a (3, 3) array known to be a rotation, to 1e-6.
 
@@ -31,12 +32,14 @@ def check_rotation(R: object, what: str = 'a rotation matrix') -> np.ndarray:
         What may be one.
     what : str
         Its name, for the error's text.
+    error : type
+        Class of the error.
 
     Raises
     ------
     ConfigurationError
-        When its shape is another, a value is not finite, or it is not orthonormal and
-        right-handed.
+        Or what ``error`` says: when its shape is another, a value is not finite, or it is not
+        orthonormal and right-handed.
 
     """
     try:
@@ -44,7 +47,7 @@ def check_rotation(R: object, what: str = 'a rotation matrix') -> np.ndarray:
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != (3, 3):
-        raise ConfigurationError(f'expected {what} of shape (3, 3), got one of {np.shape(R)}')
+        raise error(f'expected {what} of shape (3, 3), got one of {np.shape(R)}')
     a, b, c = array.tolist()
     # In plain floats: a numpy expression takes five times as long.
     misfit = max(abs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - 1.0),
@@ -53,19 +56,19 @@ def check_rotation(R: object, what: str = 'a rotation matrix') -> np.ndarray:
                  abs(a[1] * b[2] - a[2] * b[1] - c[0]), abs(a[2] * b[0] - a[0] * b[2] - c[1]),
                  abs(a[0] * b[1] - a[1] * b[0] - c[2]))
     if not misfit < 1e-6:
-        raise ConfigurationError(f'expected {what}, orthonormal and right-handed, got '
-                                 f'{array.tolist()}')
+        raise error(f'expected {what}, orthonormal and right-handed, got {array.tolist()}')
     return array
 
 
-def check_normal(normal: object) -> np.ndarray:
+def check_normal(normal: object,
+                 error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
     """
     Return a (3,) array known to be a unit vector, to 1e-6.
 
     Raises
     ------
     ConfigurationError
-        When it is something else.
+        Or what ``error`` says: when it is something else.
 
     """
     try:
@@ -73,7 +76,7 @@ def check_normal(normal: object) -> np.ndarray:
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != (3,) or not abs(math.sqrt(array @ array) - 1.0) < 1e-6:
-        raise ConfigurationError(f'expected a unit normal of three components, got {normal!r}')
+        raise error(f'expected a unit normal of three components, got {normal!r}')
     return array
 
 
