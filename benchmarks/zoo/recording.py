@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -31,8 +32,6 @@ class Recording:
         What the estimator is given; may be wrong on purpose.
     parameters : dict
         The robot's YAML, dotted.
-    seed : int
-        Of the sensors' noise.
     joints, feet : tuple of str
         Joints in the order of `RobotModel.joint_names`.
     weight : float
@@ -68,7 +67,6 @@ class Recording:
     rate: float
     urdf: str
     parameters: dict[str, Any]
-    seed: int
     joints: tuple[str, ...]
     feet: tuple[str, ...]
     weight: float
@@ -120,6 +118,11 @@ class Recording:
         """Return the (n, nf) true contact flags."""
         return self.normal_force > FLAG * self.weight
 
+    @property
+    def seed(self) -> int:
+        """Return the seed of this recording's noise."""
+        return zlib.crc32(self.name.encode())
+
     def save(self, path: str | Path) -> None:
         """Write to an .npz file."""
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -155,10 +158,10 @@ class Recording:
         slow_accelerometer : bool
             With the accelerometer of 150 Hz bandwidth.
         seed : int, optional
-            Of the noise; the recording's own if not given.
+            Of the noise; if not given, one that goes with the recording's name.
 
         """
-        rng = np.random.default_rng(self.seed + 1000 if seed is None else seed)
+        rng = np.random.default_rng(self.seed if seed is None else seed)
         n, nj = self.q.shape
         on = float(noise)
         limit = self.model.effort_limits

@@ -48,8 +48,6 @@ class Scenario:
     crouch : float
         By how much legs are bent more than in the standing pose, of the height; negative for
         straighter knees.
-    seed : int
-        Of the sensors' noise.
 
     """
 
@@ -71,19 +69,11 @@ class Scenario:
     payload: float = 0.0
     mass_error: float = 0.0
     crouch: float = 0.0
-    seed: int = 0
 
     @property
     def stepping(self) -> bool:
         """Return whether feet are lifted."""
         return self.motion in GAITS
-
-
-def _of(robot: str, gait: str, **more: float) -> list[Scenario]:
-    landing = {'hyq': 1.2, 'talos': 0.3, 'biped': 0.3}.get(robot, 0.8)
-    walk = Scenario(f'{robot}-{gait}', robot, gait, speed=0.4, landing=landing)
-    stand = Scenario(f'{robot}-stand', robot, 'stand')
-    return [walk, stand]
 
 
 def _all() -> list[Scenario]:

@@ -337,8 +337,8 @@ class _Run:
             urdf = scaled(urdf, 1.0 + self.scenario.mass_error)
         return Recording(
             name=self.scenario.name, robot=self.scenario.robot, rate=self.rate, urdf=urdf,
-            parameters=self.zoo.parameters, seed=self.scenario.seed, joints=self.joints,
-            feet=self.feet, scored=self._scored(), weight=self.estimator_model.total_mass * 9.81,
+            parameters=self.zoo.parameters, joints=self.joints, feet=self.feet,
+            scored=self._scored(), weight=self.estimator_model.total_mass * 9.81,
             stamp_ns=np.round(time * 1e9).astype(np.int64), q=q, v=v, qdd=a, tau=tau, gyro=gyro,
             accelerometer=acc, slow_accelerometer=slow[step], imu_rotation=imu,
             base_position=base_p, base_rotation=base_R, base_twist=twist,
