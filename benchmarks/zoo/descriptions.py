@@ -36,6 +36,8 @@ def prepared(urdf: str, feet: Sequence[PointFoot | FlatFoot],
 
     """
     root = ElementTree.fromstring(urdf)
+    for element in ElementTree.fromstring(f'<more>{extra}</more>'):
+        root.append(element)
     shapes = {foot.link: foot for foot in feet}
     for link in root.findall('link'):
         for part in ('visual', 'collision', 'contact'):
@@ -53,8 +55,6 @@ def prepared(urdf: str, feet: Sequence[PointFoot | FlatFoot],
     for junk in ('transmission', 'gazebo', 'mujoco', 'material'):
         for element in root.findall(junk):
             root.remove(element)
-    for element in ElementTree.fromstring(f'<more>{extra}</more>'):
-        root.append(element)
     return ElementTree.tostring(root, encoding='unicode')
 
 

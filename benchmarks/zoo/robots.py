@@ -153,6 +153,31 @@ def talos() -> ZooRobot:
                   sole=[0.1, -0.1, 0.06, -0.06], welded=welded, keep=['leg_'])
 
 
+def b1() -> ZooRobot:
+    """Unitree's 56 kg quadruped."""
+    legs = {leg: {f'{leg}_hip_joint': 0.0, f'{leg}_thigh_joint': 0.75, f'{leg}_calf_joint': -1.5}
+            for leg in ('FR', 'FL', 'RR', 'RL')}
+    return _robot('b1', _read('b1_description/urdf/b1.urdf'), legs, [f'{i}_foot' for i in legs],
+                  imu='imu_link', base='base', effort=1.2, armature=0.06, damping=0.3,
+                  friction=0.3, radius=0.04)
+
+
+def g1() -> ZooRobot:
+    """Unitree's 33 kg biped, upper body welded; a frame is added in the sole."""
+    joints = ('hip_pitch', 'hip_roll', 'hip_yaw', 'knee', 'ankle_pitch', 'ankle_roll')
+    legs = {leg: {f'{leg}_{joint}_joint': angle for joint, angle in
+                  zip(joints, (-0.35, 0.0, 0.0, 0.7, -0.35, 0.0))} for leg in ('left', 'right')}
+    soles = ''.join(
+        f'<link name="{leg}_sole"/><joint name="{leg}_sole_mount" type="fixed"><origin '
+        f'xyz="0 0 -0.035"/><parent link="{leg}_ankle_roll_link"/><child link="{leg}_sole"/>'
+        '</joint>' for leg in legs)
+    return _robot('g1', _read('g1_description/urdf/g1_29dof_rev_1_0.urdf'), legs,
+                  [f'{leg}_sole' for leg in legs], imu='imu_in_torso', base='pelvis', effort=1.0,
+                  armature=0.03, damping=0.3, friction=0.2, sole=[0.12, -0.05, 0.028, -0.028],
+                  keep=[f'{leg}_{joint}' for leg in legs for joint in ('hip', 'knee', 'ankle')],
+                  welded={'left_elbow_joint': 0.6, 'right_elbow_joint': 0.6}, extra=soles)
+
+
 def _spider(name: str, count: int, mass: float, limit: float, effort: float,
             **more: float) -> ZooRobot:
     legs = {f'leg{i}': {f'leg{i}_yaw': 0.0, f'leg{i}_hip': -0.4, f'leg{i}_knee': 1.7}
@@ -209,7 +234,7 @@ def solo_class() -> ZooRobot:
 
 
 ROBOTS: dict[str, Callable[[], ZooRobot]] = {
-    make.__name__: make for make in (go2, hyq, talos, hexapod, dodecapod, quadruped, biped,
+    make.__name__: make for make in (go2, hyq, talos, b1, g1, hexapod, dodecapod, quadruped, biped,
                                      anymal_class, solo_class)}
 
 

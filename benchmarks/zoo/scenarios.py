@@ -81,9 +81,10 @@ def _all() -> list[Scenario]:
     trot = replace(go2, name='go2-trot', motion='trot', speed=1.0, landing=1.0)
     stand = Scenario('go2-stand', 'go2', 'stand')
     hyq = Scenario('hyq-walk', 'hyq', 'walk', speed=0.4, landing=1.5)
+    hyq_trot = replace(hyq, name='hyq-trot', motion='trot', speed=0.6)
     talos = Scenario('talos-steps', 'talos', 'step', lift=0.035, landing=0.2, speed=0.05)
     hexapod = Scenario('hexapod-tripod', 'hexapod', 'tripod', speed=0.8, lift=0.3)
-    first = [
+    return [
         trot, go2, stand,
         replace(trot, name='go2-trot-stiff', floor='stiff'),
         replace(go2, name='go2-walk-stiff', floor='stiff'),
@@ -92,16 +93,63 @@ def _all() -> list[Scenario]:
         replace(go2, name='go2-walk-payload', payload=0.12),
         replace(go2, name='go2-walk-mass', mass_error=0.05),
         replace(stand, name='go2-push', push=0.2),
-        replace(hyq, name='hyq-trot', motion='trot', speed=0.6, landing=1.5),
-        hyq,
+        hyq_trot, hyq,
         replace(hyq, name='hyq-stand-10deg', motion='stand', slope=10.0),
         replace(hyq, name='hyq-walk-10deg', slope=10.0),
         hexapod,
-        Scenario('talos-stand', 'talos', 'shift'),
+        Scenario('talos-stand', 'talos', 'stand'),
+        Scenario('talos-shift', 'talos', 'shift'),
+        Scenario('talos-squat', 'talos', 'squat'),
         talos,
         replace(talos, name='talos-steps-normal', lift=0.08, landing=0.4, speed=0.15),
+        replace(talos, name='talos-steps-stiff', floor='stiff'),
+        # How hard feet come down, and on what.
+        replace(trot, name='go2-trot-0.2mps', landing=0.2, lift=0.15),
+        replace(trot, name='go2-trot-2mps', landing=2.0, lift=0.35),
+        replace(trot, name='go2-trot-soft', floor='soft'),
+        replace(hyq_trot, name='hyq-trot-2.5mps', landing=2.5, lift=0.3),
+        replace(hyq_trot, name='hyq-trot-stiff', floor='stiff'),
+        replace(hexapod, name='hexapod-tripod-soft', floor='soft', landing=0.4),
+        # Standing in all ways.
+        replace(stand, name='go2-squat', motion='squat'),
+        replace(stand, name='go2-shift', motion='shift'),
+        replace(stand, name='go2-stand-25deg', slope=25.0),
+        replace(stand, name='go2-stand-15deg-level', slope=15.0, level=True),
+        replace(stand, name='go2-stand-across', slope=7.0, across=7.0),
+        replace(stand, name='go2-stand-block', stair=0.1),
+        Scenario('hyq-stand', 'hyq', 'stand'), Scenario('hyq-squat', 'hyq', 'squat'),
+        Scenario('hyq-stand-block', 'hyq', 'stand', stair=0.2),
+        Scenario('hexapod-stand', 'hexapod', 'stand'),
+        Scenario('hexapod-stand-20deg', 'hexapod', 'stand', slope=20.0),
+        Scenario('dodecapod-stand', 'dodecapod', 'stand'),
+        Scenario('dodecapod-stand-10deg', 'dodecapod', 'shift', slope=10.0),
+        Scenario('anymal_class-pitched', 'anymal_class', 'stand', tilt=(0.0, 4.0)),
+        Scenario('anymal_class-block', 'anymal_class', 'stand', stair=0.05),
+        Scenario('anymal_class-straight', 'anymal_class', 'stand', crouch=-0.055),
+        Scenario('solo_class-pitched', 'solo_class', 'stand', tilt=(3.0, -4.0)),
+        # Slopes, steps, loads and pushes under way.
+        replace(trot, name='go2-trot-15deg', slope=15.0),
+        replace(trot, name='go2-trot-down-10deg', slope=-10.0),
+        replace(go2, name='go2-walk-across', across=10.0),
+        replace(go2, name='go2-walk-step-5cm', stair=0.05, lift=0.35),
+        replace(go2, name='go2-walk-step-10cm', stair=0.1, lift=0.45),
+        replace(hyq, name='hyq-walk-step-10cm', stair=0.1, lift=0.3),
+        replace(trot, name='go2-trot-payload', payload=0.12),
+        replace(trot, name='go2-trot-push', push=0.2),
+        replace(hyq, name='hyq-walk-payload', payload=0.12),
+        replace(hyq_trot, name='hyq-trot-mass', mass_error=-0.05),
+        replace(hexapod, name='hexapod-tripod-10deg', slope=10.0),
+        # Other robots.
+        Scenario('anymal_class-trot', 'anymal_class', 'trot', speed=0.7, landing=0.6),
+        Scenario('anymal_class-walk', 'anymal_class', 'walk', speed=0.4, landing=1.0),
+        Scenario('solo_class-trot', 'solo_class', 'trot', speed=0.7, landing=0.6),
+        Scenario('solo_class-walk-10deg', 'solo_class', 'walk', speed=0.3, slope=10.0,
+                 landing=0.5),
+        Scenario('quadruped-trot', 'quadruped', 'trot', speed=0.6, landing=0.6),
+        Scenario('biped-steps', 'biped', 'step', lift=0.05, landing=0.3, speed=0.1),
+        Scenario('b1-trot', 'b1', 'trot', speed=0.8, landing=1.2),
+        Scenario('g1-steps', 'g1', 'step', lift=0.06, landing=0.3, speed=0.1),
     ]
-    return first
 
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _all()}
