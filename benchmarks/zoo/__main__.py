@@ -31,8 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
                         help='names, or beginnings of names; all if none is given')
     parser.add_argument('--list', action='store_true', help='list the scenarios and stop')
     parser.add_argument('--record', action='store_true', help='only make the recordings, anew')
-    parser.add_argument('--estimators', nargs='+', choices=ESTIMATORS, default=['ours', 'observer'],
-                        help='which to score')
+    parser.add_argument('--estimators', nargs='+', choices=ESTIMATORS,
+                        default=['ours', 'observer'], help='which to score')
     parser.add_argument('--rate', type=float, default=500.0, help='samples a second')
     parser.add_argument('--exact', action='store_true', help='sensors without noise')
     parser.add_argument('--no-effort', action='store_true', help='joint torques are not measured')

@@ -29,8 +29,8 @@ class Body:
 
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, feet: tuple[str, ...], base: str,
-                 rows: int, radius: float):
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, feet: tuple[str, ...],
+                 base: str, rows: int, radius: float):
         self.model, self.data, self.rows, self.radius = model, data, rows, radius
         self.base = model.body(base).id
         self.sites = np.array([model.site(foot).id for foot in feet])
@@ -88,6 +88,10 @@ class Body:
     def joint_motion(self, foot: int, wanted: np.ndarray, base: np.ndarray,
                      damping: float = 1e-5) -> np.ndarray:
         """Return the leg's joint rates that move its foot so, the base moving by (6,)."""
-        J = self.J[foot][:, self.dofs[self.motors[foot]]]
         rest = wanted - self.J[foot][:, self.free:self.free + 6] @ base
-        return J.T @ np.linalg.solve(J @ J.T + damping * np.eye(self.rows), rest)
+        return self.leg_inverse(foot, damping) @ rest
+
+    def leg_inverse(self, foot: int, damping: float = 1e-5) -> np.ndarray:
+        """Return the inverse of a leg's own Jacobian, damped where a leg is straight."""
+        J = self.J[foot][:, self.dofs[self.motors[foot]]]
+        return J.T @ np.linalg.inv(J @ J.T + damping * np.eye(self.rows))

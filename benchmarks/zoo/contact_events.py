@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def closed(flags: np.ndarray, short: int) -> np.ndarray:
     out = flags.copy()
     for value in (False, True):
         edges = np.flatnonzero(np.diff(out.astype(int))) + 1
-        for start, end in zip(edges, edges[1:]):
+        for start, end in pairwise(edges):
             if out[start] == value and end - start <= short:
                 out[start:end] = not value
     return out

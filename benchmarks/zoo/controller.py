@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.zoo.body import Body
+from benchmarks.zoo.ground import Ground
 from benchmarks.zoo.plan import Plan
 from benchmarks.zoo.swing import swing_path
 from legged_dynamics.simulation.leg_kinematics import rotation_vector
 
 MISS = 1e-3          # how readily the demanded wrench is missed to keep forces small
 FREQUENCY = 40.0     # rad/s: joint PD of a swinging leg, with the leg's own inertia
+REST = 0.03          # share of its load that keeps a foot on the ground
 LEASH = 0.6          # s: how fast the plan follows where the robot has been pushed
 
 
@@ -38,8 +40,8 @@ class Controller:
     plan : Plan
     reference : callable
         Of time [s]: the Reference.
-    height_of : callable
-        Ground height at (x, y) [m].
+    ground : Ground
+        Its heights, and where feet keep off.
     gravity : (3,) array
         In the axes of the ground.
     lift, landing : float
@@ -52,9 +54,9 @@ class Controller:
     """
 
     def __init__(self, body: Body, plan: Plan, reference: Callable[[float], Reference],
-                 height_of: Callable[[float, float], float], gravity: np.ndarray, *, lift: float,
-                 landing: float, friction: float, sole: list[float] | None):
-        self.body, self.plan, self.reference, self.height_of = body, plan, reference, height_of
+                 ground: Ground, gravity: np.ndarray, *, lift: float, landing: float,
+                 friction: float, sole: list[float] | None):
+        self.body, self.plan, self.reference, self.ground = body, plan, reference, ground
         self.gravity, self.lift, self.landing, self.friction = gravity, lift, landing, friction
         self.sole = sole
         height = body.com[2] - body.contact_point[:, 2].min()
@@ -93,7 +95,8 @@ class Controller:
         foot = np.zeros((3, len(load), body.rows))      # target, velocity, acceleration
         for i in range(len(load)):
             foot[:, i] = self._foot(i, time, bool(touching[i]), shift, load)
-        force = self._share(wanted, error, rate, load)
+        self._reflect(foot[2])
+        force = self._share(self._demand(wanted, error, rate), load)
         self._joints(foot, force, load)
 
     def _foot(self, i: int, time: float, touching: bool, shift: np.ndarray,
@@ -115,7 +118,10 @@ class Controller:
                 self.standing[i] = True
                 self.anchor[i] = point
             motion[0, :3] = self.anchor[i] - point
-            motion[0, 2] -= 0.002
+            if touching:
+                load[i] = max(load[i], REST)
+            else:
+                motion[0, 2] -= 0.002
             return motion
         load[i] = 0.0
         if self.standing[i]:
@@ -123,23 +129,44 @@ class Controller:
             self.lifted[i] = point
         if progress < 0.7:
             x, y = stance.place + (shift if not self.sole else 0.0)
-            self.target[i] = x, y, self.height_of(x, y)
+            x = self.ground.clear(x)
+            self.target[i] = x, y, self.ground.height_of(x, y)
         top = max(self.lifted[i, 2], self.target[i, 2]) + self.lift
         position, motion[1, :3], motion[2, :3] = swing_path(
             self.lifted[i], self.target[i], top, self.landing, progress, plan.swing_time)
         motion[0, :3] = position - point
         return motion
 
-    def _share(self, wanted: Reference, error: np.ndarray, rate: np.ndarray,
-               load: np.ndarray) -> np.ndarray:
-        """Return the wrenches the feet should get, (nf, rows)."""
+    def _reflect(self, acceleration: np.ndarray) -> None:
+        """Express the legs' motion by the base's: joint accelerations and the base's equations."""
+        body = self.body
+        free = slice(body.free, body.free + 6)
+        self._base_inertia, self._base_bias = body.M[free, free].copy(), body.bias[free].copy()
+        for i, motors in enumerate(body.motors):
+            dofs = body.dofs[motors]
+            inverse = body.leg_inverse(i)
+            across = body.M[free, dofs] @ inverse
+            self._base_inertia -= across @ body.J[i][:, free]
+            self._base_bias += across @ (acceleration[i] - body.drift[i])
+
+    def _demand(self, wanted: Reference, error: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Return the force and moment about the centre of mass that the ground should give."""
         body = self.body
         demand = np.empty(6)
         demand[:3] = body.mass * (wanted.acceleration - self.kp * error - self.kd * rate
                                   - self.gravity)
-        turn = body.R @ rotation_vector(body.R.T @ wanted.R)
-        inertia = body.R @ body.inertia @ body.R.T
-        demand[3:] = inertia @ (self.k_tilt * turn - self.d_tilt * body.omega)
+        turning = (self.k_tilt * rotation_vector(body.R.T @ wanted.R)
+                   - self.d_tilt * (body.R.T @ body.omega))
+        # The base accelerates so that, with what the legs do, the whole feels this force.
+        M, h = self._base_inertia, self._base_bias
+        linear = np.linalg.solve(M[:3, :3], demand[:3] - h[:3] - M[:3, 3:] @ turning)
+        moment = M[3:, :3] @ linear + M[3:, 3:] @ turning + h[3:]
+        demand[3:] = body.R @ moment - np.cross(body.com - body.position, demand[:3])
+        return demand
+
+    def _share(self, demand: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """Return the wrenches the feet should get, (nf, rows)."""
+        body = self.body
         A = np.zeros((6, len(load), body.rows))
         arm = body.contact_point - body.com
         for axis, (after, last) in enumerate(((1, 2), (2, 0), (0, 1))):
@@ -165,10 +192,9 @@ class Controller:
                 f[3] = min(max(f[3], right * f[2]), left * f[2])
                 f[4] = min(max(f[4], -front * f[2]), -back * f[2])
                 f[5] = min(max(f[5], -0.03 * f[2]), 0.03 * f[2])
-        achieved = A @ force.ravel()
-        self._acceleration = np.concatenate([
-            achieved[:3] / body.mass + self.gravity,
-            body.R.T @ np.linalg.solve(inertia, achieved[3:])])
+        free = slice(body.free, body.free + 6)
+        given = sum(f @ J[:, free] for f, J in zip(force, body.J))
+        self._acceleration = np.linalg.solve(self._base_inertia, given - self._base_bias)
         return force
 
     def _joints(self, foot: np.ndarray, force: np.ndarray, load: np.ndarray) -> None:

@@ -59,7 +59,7 @@ def prepared(urdf: str, feet: Sequence[PointFoot | FlatFoot],
 
 
 def scaled(urdf: str, factor: float) -> str:
-    """Return the URDF with all masses and inertias times a factor: what a wrong mass looks like."""
+    """Return the URDF with all masses and inertias times a factor."""
     root = ElementTree.fromstring(urdf)
     for inertial in root.iter('inertial'):
         mass = inertial.find('mass')
@@ -106,5 +106,6 @@ def rotation_of_rpy(rpy: Sequence[float]) -> np.ndarray:
 
 def rpy_of_rotation(R: np.ndarray) -> np.ndarray:
     """Return URDF's roll, pitch, yaw of a rotation matrix."""
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
+    level = np.hypot(R[0, 0], R[1, 0])
+    return np.array([np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], level),
                      np.arctan2(R[1, 0], R[0, 0])])

@@ -15,9 +15,9 @@ def _inertial(mass: float, size: tuple[float, float, float], at: str = '0 0 0') 
 
 def _joint(name: str, parent: str, child: str, xyz: str, axis: str, effort: float,
            rpy: str = '0 0 0') -> str:
-    return (f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/><limit lower="-3" upper="3" '
-            f'effort="{effort}" velocity="20"/></joint>')
+    return (f'<joint name="{name}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>'
+            f'<limit lower="-3" upper="3" effort="{effort}" velocity="20"/></joint>')
 
 
 def _fixed(name: str, parent: str, child: str, xyz: str, rpy: str = '0 0 0') -> str:
@@ -42,12 +42,11 @@ def spider(legs: int, mass: float, effort: float, radius: float = 0.15, coxa: fl
         x, y = radius * np.cos(angle), radius * np.sin(angle)
         n = f'leg{i}'
         text += [
-            f'<link name="{n}_coxa">{_inertial(0.3 * leg_mass, (coxa, .04, .04), f"{coxa/2} 0 0")}'
-            '</link>',
-            f'<link name="{n}_femur">{_inertial(0.45 * leg_mass, (femur, .03, .03), f"{femur/2} 0 0")}'
-            '</link>',
-            f'<link name="{n}_tibia">{_inertial(0.22 * leg_mass, (tibia, .02, .02), f"{tibia/2} 0 0")}'
-            '</link>',
+            *(f'<link name="{n}_{part}">'
+              f'{_inertial(share * leg_mass, (length, wide, wide), f"{length / 2} 0 0")}</link>'
+              for part, share, length, wide in (('coxa', 0.3, coxa, 0.04),
+                                                ('femur', 0.45, femur, 0.03),
+                                                ('tibia', 0.22, tibia, 0.02))),
             f'<link name="{n}_foot">{_inertial(0.03 * leg_mass, (.02, .02, .02))}</link>',
             _joint(f'{n}_yaw', 'body', f'{n}_coxa', f'{x} {y} 0', '0 0 1', effort, f'0 0 {angle}'),
             _joint(f'{n}_hip', f'{n}_coxa', f'{n}_femur', f'{coxa} 0 0', '0 1 0', effort),

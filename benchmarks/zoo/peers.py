@@ -53,7 +53,7 @@ class Twin:
         self.weight = recording.weight
 
     def read(self, m: Measurement, R_WB: np.ndarray, velocity: np.ndarray) -> None:
-        """Take a state: joints measured, base orientation, base velocity [linear; angular] in B."""
+        """Take a state; the base's velocity is [linear; angular] in B."""
         from benchmarks.zoo.recording import quaternion
         self.R = R_WB
         self.q[3:7] = quaternion(R_WB)

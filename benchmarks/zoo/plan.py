@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 from scipy.linalg import solve_banded
+from scipy.ndimage import gaussian_filter1d
 
 # Share of the cycle on the ground; groups of feet that swing together; period in sqrt(h/g).
 GAITS = {'trot': (0.58, 2, 2.9), 'walk': (0.79, 4, 4.6), 'tripod': (0.58, 2, 3.6),

@@ -85,8 +85,8 @@ def example_robot_data() -> Path:
         found = next(iter(sorted(Path(given).glob('**/example-robot-data/robots'))), Path(given))
         if (found / 'go2_description').is_dir():
             return found
-        raise MissingRobot(f'{ENVIRONMENT}: expected a folder that holds example-robot-data/robots,'
-                           f' got {given}')
+        raise MissingRobot(f'{ENVIRONMENT}: expected a folder that holds '
+                           f'example-robot-data/robots, got {given}')
     spec = importlib.util.find_spec('cmeel')
     for place in (spec.submodule_search_locations or []) if spec else []:
         found = Path(place).parent / 'cmeel.prefix/share/example-robot-data/robots'

@@ -4,23 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.signal import butter, lfilter
 
 from benchmarks.zoo.body import Body
+from benchmarks.zoo.contact_events import BOUNCE, closed
 from benchmarks.zoo.controller import Controller, Reference
+from benchmarks.zoo.descriptions import rotation_of_rpy, scaled
+from benchmarks.zoo.ground import ground_of
 from benchmarks.zoo.plan import END, START, Plan
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.robots import ZooRobot, by_joint, nominal, robot
+from benchmarks.zoo.robots import by_joint, nominal, robot
 from benchmarks.zoo.scenarios import FLOORS, Scenario
-from benchmarks.zoo.descriptions import rotation_of_rpy, scaled
+from benchmarks.zoo.truth import ground_wrenches
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.model import FlatFoot
+from legged_dynamics.simulation.gait import minimum_jerk
+from legged_dynamics.simulation.leg_kinematics import rotation_matrix, rotation_vector
 from legged_dynamics.simulation.truth import ContactTruth
-from legged_dynamics.simulation.world import add_floor, build_world
+from legged_dynamics.simulation.world import build_world
 
 TIME_STEP = 2.5e-4       # s, physics
 CONTROL = 8              # physics steps a control period
@@ -28,40 +33,6 @@ FRICTION = 0.8
 BANDWIDTH = 150.0        # Hz, of the second accelerometer
 SETTLING = 0.5           # s, before the recording starts
 PUSH = 0.6               # s
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The ground: tilted against gravity, with a block on it."""
-
-    R: np.ndarray                                # world from ground
-    height_of: Callable[[float, float], float]
-
-
-def ground_of(scenario: Scenario, first_foot: np.ndarray, scale: float) -> tuple[
-        Ground, Callable[[mujoco.MjSpec], None]]:
-    """Return the ground of a scenario and what adds it to the simulation."""
-    R = rotation_of_rpy([np.deg2rad(scenario.across), -np.deg2rad(scenario.slope), 0.0])
-    step = scenario.stair
-    if scenario.stepping:
-        low, high = first_foot[0] + 0.9 * scale, first_foot[0] + 50.0
-        left, right = 20.0, -20.0
-    else:
-        low, high = first_foot[0] - 0.3 * scale, first_foot[0] + 0.3 * scale
-        left, right = first_foot[1] + 0.2 * scale, first_foot[1] - 0.2 * scale
-
-    def height_of(x: float, y: float) -> float:
-        return step if step and low < x < high and right < y < left else 0.0
-
-    def add(spec: mujoco.MjSpec) -> None:
-        add_floor(spec)
-        if step:
-            spec.worldbody.add_geom(
-                name='step', type=mujoco.mjtGeom.mjGEOM_BOX,
-                pos=[(low + high) / 2, (left + right) / 2, step / 2 - 0.5],
-                size=[(high - low) / 2, (left - right) / 2, step / 2 + 0.5], contype=1,
-                conaffinity=2)
-    return Ground(R, height_of), add
 
 
 def simulate(scenario: Scenario, rate: float = 500.0) -> Recording:
@@ -181,15 +152,15 @@ class _Run:
         self.start_com, self.start_R = body.com.copy(), body.R.copy()
         level = self.ground.R.T if s.level else np.eye(3)
         self.R_goal = level @ rotation_of_rpy(np.deg2rad([*s.tilt, 0.0]))
-        self.turn = _vector(self.R_goal)
+        self.turn = rotation_vector(self.R_goal)
         self.controller = Controller(
-            body, self.plan, self._reference, self.ground.height_of, self.gravity,
+            body, self.plan, self._reference, self.ground, self.gravity,
             lift=s.lift * self.com_height, landing=s.landing, friction=FRICTION, sole=self.sole)
 
     def _reference(self, time: float) -> Reference:
         s, plan = self.scenario, self.plan
         k = plan.index(time)
-        blend, rate, curve = _smooth(time / START, START)
+        blend, rate, curve = minimum_jerk(min(max(time / START, 0.0), 1.0), START)
         centre = np.array([*plan.centre[k], self.com_height + self.rise[k]])
         velocity = np.array([*plan.rate[k], 0.0])
         acceleration = np.array([*plan.acceleration[k], 0.0])
@@ -207,7 +178,7 @@ class _Run:
             velocity = velocity + ramp * height * size * w * np.cos(w * t)
             acceleration = acceleration - ramp * height * size * w * w * np.sin(w * t)
         return Reference(position, velocity - rate * start, acceleration - curve * start,
-                         _rotation(blend * self.turn))
+                         rotation_matrix(blend * self.turn))
 
     # ---- running ---------------------------------------------------------------------------
 
@@ -239,7 +210,19 @@ class _Run:
                 self._check(time)
         slow = lfilter(*butter(2, BANDWIDTH, fs=1.0 / TIME_STEP), accelerometer - accelerometer[0],
                        axis=0) + accelerometer[0]
-        return self._recording(rows, slow)
+        made = self._recording(rows, slow)
+        self._check_steps(made)
+        return made
+
+    def _check_steps(self, made: Recording) -> None:
+        """Every foot must have landed as often as planned: a robot that drags its feet is out."""
+        for i, stances in enumerate(self.plan.stances):
+            down = closed(made.contact[:, i], max(round(BOUNCE * self.rate), 1))
+            landings = int((down[1:] & ~down[:-1]).sum())
+            planned = len(stances) - 1
+            if not planned - 1 <= landings <= 1.5 * planned + 1:
+                raise SimulationError(f'{self.scenario.name}: {self.feet[i]} landed {landings} '
+                                      f'times, {planned} were planned')
 
     def _scored(self) -> tuple[float, float]:
         s = self.scenario
@@ -275,13 +258,12 @@ class _Run:
         R = G @ data.xmat[self.body.base].reshape(3, 3)
         twist = data.qvel[self.body.free:self.body.free + 6]
         rate = data.qacc[self.body.free:self.body.free + 6]
-        wrench, point, normal, load = self._contacts()
+        wrench, point, normal, load = ground_wrenches(model, data, self.body.sites, self.radius)
         sensor = data.sensordata
         gyro, acc, quat = (model.sensor(name).adr[0] for name in
                            ('gyro', 'accelerometer', 'orientation'))
         imu = np.empty(9)
-        import mujoco as mj
-        mj.mju_quat2Mat(imu, sensor[quat:quat + 4])
+        mujoco.mju_quat2Mat(imu, sensor[quat:quat + 4])
         ext = np.concatenate([R.T @ G @ self.external[:3], R.T @ G @ self.external[3:]])
         return (time, step, data.qpos[self.body.qpos].copy(), data.qvel[self.body.dofs].copy(),
                 data.qacc[self.body.dofs].copy(), data.actuator_force.copy(),
@@ -289,45 +271,10 @@ class _Run:
                 G @ data.qpos[self.body.free_qpos:self.body.free_qpos + 3], R,
                 np.concatenate([R.T @ G @ twist[:3], twist[3:]]),
                 np.concatenate([R.T @ G @ rate[:3], rate[3:]]),
-                wrench @ _twice(G).T, point @ G.T, normal @ G.T, load,
+                wrench @ block_diag(G, G).T, point @ G.T, normal @ G.T, load,
                 data.site_xpos[self.body.sites] @ G.T,
                 np.einsum('ij,fjk->fik', G, data.site_xmat[self.body.sites].reshape(-1, 3, 3)),
                 ext)
-
-    def _contacts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return wrench at the contact point, that point, the normal and the normal force."""
-        model, data = self.model, self.data
-        n = len(self.feet)
-        force, point, normal, load = (np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-                                      np.zeros(n))
-        parts: list[tuple[int, np.ndarray, np.ndarray]] = []
-        local = np.zeros(6)
-        bodies = model.site_bodyid[self.body.sites]
-        for k in range(data.ncon):
-            contact = data.contact[k]
-            mujoco.mj_contactForce(model, data, k, local)
-            owner = model.geom_bodyid[contact.geom]
-            foot = np.flatnonzero((bodies == owner[0]) | (bodies == owner[1]))
-            if local[0] <= 0.0 or not len(foot):
-                continue
-            axes = contact.frame.reshape(3, 3)
-            sign = 1.0 if bodies[foot[0]] == owner[1] else -1.0
-            f = sign * (local[:3] @ axes)
-            i = int(foot[0])
-            parts.append((i, contact.pos.copy(), f))
-            force[i] += f
-            point[i] += local[0] * contact.pos
-            normal[i] += local[0] * sign * axes[0]
-            load[i] += local[0]
-        down = load > 0.0
-        point[down] /= load[down, None]
-        normal[down] /= np.linalg.norm(normal[down], axis=1)[:, None]
-        point[~down] = data.site_xpos[self.body.sites][~down] - [0.0, 0.0, self.radius]
-        normal[~down] = [0.0, 0.0, 1.0]
-        moment = np.zeros((n, 3))
-        for i, where, f in parts:
-            moment[i] += np.cross(where - point[i], f)
-        return np.hstack([force, moment]), point, normal, load
 
     def _recording(self, rows: list[tuple], slow: np.ndarray) -> Recording:
         (time, step, q, v, a, tau, gyro, acc, imu, base_p, base_R, twist, acceleration, wrench,
@@ -345,25 +292,3 @@ class _Run:
             base_acceleration=acceleration, wrench=wrench, contact_point=point,
             ground_normal=normal, normal_force=load, foot_position=foot_p, foot_rotation=foot_R,
             external_wrench=external)
-
-
-def _twice(R: np.ndarray) -> np.ndarray:
-    both = np.zeros((6, 6))
-    both[:3, :3] = both[3:, 3:] = R
-    return both
-
-
-def _smooth(s: float, duration: float) -> tuple[float, float, float]:
-    s = min(max(s, 0.0), 1.0)
-    from legged_dynamics.simulation.gait import minimum_jerk
-    return minimum_jerk(s, duration)
-
-
-def _vector(R: np.ndarray) -> np.ndarray:
-    from legged_dynamics.simulation.leg_kinematics import rotation_vector
-    return rotation_vector(R)
-
-
-def _rotation(vector: np.ndarray) -> np.ndarray:
-    from legged_dynamics.simulation.leg_kinematics import rotation_matrix
-    return rotation_matrix(vector)
