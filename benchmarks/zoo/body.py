@@ -8,6 +8,8 @@ import numpy as np
 
 from legged_dynamics.exceptions import SimulationError
 
+DAMPING = 1e-5     # m^2
+
 
 class Body:
     """
@@ -39,6 +41,9 @@ class Body:
         free = model.body_jntadr[self.base]
         self.free_qpos, self.free = model.jnt_qposadr[free], model.jnt_dofadr[free]
         self.motors = [self._motors_of(site, joints) for site in self.sites]
+        self._feet = np.arange(len(feet))[:, None, None]
+        self._rows = np.arange(rows)[None, :, None]
+        self._leg_dofs = self.dofs[np.array(self.motors)][:, None, :]
         self.mass = float(model.body_subtreemass[self.base])
         self.J = np.zeros((len(feet), rows, model.nv))
         self.drift = np.zeros((len(feet), rows))
@@ -83,15 +88,12 @@ class Body:
             mujoco.mj_jacDot(model, data, linear, angular, self.contact_point[i], body)
             self.drift[i, :3] = linear @ qvel
             self.drift[i, 3:] = (angular @ qvel)[:self.rows - 3]
-        self.foot_velocity = self.J @ qvel
+        # A leg's own Jacobian inverted, damped where the leg is straight.
+        J = self.J[self._feet, self._rows, self._leg_dofs]
+        J_T = J.transpose(0, 2, 1)
+        self.inverse = J_T @ np.linalg.inv(J @ J_T + DAMPING * np.eye(self.rows))
 
-    def joint_motion(self, foot: int, wanted: np.ndarray, base: np.ndarray,
-                     damping: float = 1e-5) -> np.ndarray:
+    def joint_motion(self, foot: int, wanted: np.ndarray, base: np.ndarray) -> np.ndarray:
         """Return the leg's joint rates that move its foot so, the base moving by (6,)."""
-        rest = wanted - self.J[foot][:, self.free:self.free + 6] @ base
-        return self.leg_inverse(foot, damping) @ rest
-
-    def leg_inverse(self, foot: int, damping: float = 1e-5) -> np.ndarray:
-        """Return the inverse of a leg's own Jacobian, damped where a leg is straight."""
-        J = self.J[foot][:, self.dofs[self.motors[foot]]]
-        return J.T @ np.linalg.inv(J @ J.T + damping * np.eye(self.rows))
+        return self.inverse[foot] @ (wanted
+                                     - self.J[foot][:, self.free:self.free + 6] @ base)

@@ -144,8 +144,7 @@ class Controller:
         self._base_inertia, self._base_bias = body.M[free, free].copy(), body.bias[free].copy()
         for i, motors in enumerate(body.motors):
             dofs = body.dofs[motors]
-            inverse = body.leg_inverse(i)
-            across = body.M[free, dofs] @ inverse
+            across = body.M[free, dofs] @ body.inverse[i]
             self._base_inertia -= across @ body.J[i][:, free]
             self._base_bias += across @ (acceleration[i] - body.drift[i])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.zoo.estimators import Estimator, Output, Outputs
 from benchmarks.zoo.recording import Recording
@@ -54,9 +55,8 @@ class Twin:
 
     def read(self, m: Measurement, R_WB: np.ndarray, velocity: np.ndarray) -> None:
         """Take a state; the base's velocity is [linear; angular] in B."""
-        from benchmarks.zoo.recording import quaternion
         self.R = R_WB
-        self.q[3:7] = quaternion(R_WB)
+        self.q[3:7] = Rotation.from_matrix(R_WB).as_quat()
         self.q[self.iq] = m.position
         self.v[:6] = velocity
         self.v[self.iv] = m.velocity
@@ -97,16 +97,11 @@ def _mount(recording: Recording) -> np.ndarray:
     return recording.imu_rotation[0].T @ recording.base_rotation[0]
 
 
-def _rotation(xyzw: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-    return Rotation.from_quat(xyzw).as_matrix()
-
-
 def static(recording: Recording, measurements: Iterator[Measurement]) -> Iterator[Outputs]:
     """Static `J^-T (tau - g)` of each leg."""
     twin, R_IB = Twin(recording), _mount(recording)
     for m in measurements:
-        twin.read(m, _rotation(m.orientation) @ R_IB, np.zeros(6))
+        twin.read(m, Rotation.from_quat(m.orientation).as_matrix() @ R_IB, np.zeros(6))
         twin.pin.computeGeneralizedGravity(twin.model, twin.data, twin.q)
         yield {'raw': twin.output(m.stamp_ns, twin.forces(twin.data.g - twin.effort(m)))}
 
@@ -133,7 +128,7 @@ def observer(gain: float = 250.0) -> Estimator:
             velocity = np.concatenate([
                 recording.base_twist[k, :3] + SPEED_NOISE * rng.standard_normal(3),
                 R_IB.T @ m.angular_velocity])
-            twin.read(m, _rotation(m.orientation) @ R_IB, velocity)
+            twin.read(m, Rotation.from_quat(m.orientation).as_matrix() @ R_IB, velocity)
             M = pin.crba(twin.model, twin.data, twin.q)
             M = np.triu(M) + np.triu(M, 1).T
             momentum = M @ twin.v

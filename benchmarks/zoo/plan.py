@@ -12,8 +12,6 @@ from scipy.ndimage import gaussian_filter1d
 # Share of the cycle on the ground; groups of feet that swing together; period in sqrt(h/g).
 GAITS = {'trot': (0.58, 2, 2.9), 'walk': (0.79, 4, 4.6), 'tripod': (0.58, 2, 3.6),
          'step': (0.68, 2, 5.0)}
-START, END = 1.2, 1.0      # s: standing before and after
-
 
 @dataclass(frozen=True)
 class Stance:
@@ -57,12 +55,15 @@ class Plan:
         Of the path [s].
     period : float
         Of the gait [s]; zero for the gait's own.
+    calm : float
+        Standing before and after [s].
 
     """
 
     def __init__(self, places: np.ndarray, motion: str, seconds: float, speed: float,
-                 height: float, gravity: np.ndarray, time_step: float, period: float = 0.0):
-        self.time_step, self.places = time_step, places
+                 height: float, gravity: np.ndarray, time_step: float, period: float = 0.0,
+                 calm: float = 1.2):
+        self.time_step, self.places, self.calm = time_step, places, calm
         self.time = np.arange(round(seconds / time_step) + 2) * time_step
         self.stances = [[Stance(-1.0, seconds + 9.0, place)] for place in places]
         self.swing_time = self._ramp = 0.0
@@ -87,19 +88,19 @@ class Plan:
         self.centre = solve_banded((1, 1), band, pressure - height / down * gravity[:2])
         self.rate = np.gradient(self.centre, time_step, axis=0)
         self.acceleration = np.gradient(self.rate, time_step, axis=0)
-        self._where_all = where
+        self.where = where
 
     def _step(self, landing: np.ndarray, duty: float, period: float, speed: float,
               seconds: float) -> None:
-        last = seconds - END
+        start, last = self.calm, seconds - self.calm
 
         def travelled(t: float) -> float:
-            t = min(max(t - START, 0.0), last - START)
+            t = min(max(t - start, 0.0), last - start)
             return speed * max(t - 0.5 * period * (1.0 - np.exp(-t / (0.5 * period))), 0.0)
         for i, offset in enumerate(landing):
             stances, begin, place = [], -1.0, self.places[i]
-            lift = START + period * (duty - offset)
-            while lift < START:
+            lift = start + period * (duty - offset)
+            while lift < start:
                 lift += period
             while lift + self.swing_time < last:
                 stances.append(Stance(begin, lift, place))
@@ -124,7 +125,7 @@ class Plan:
 
     def heights(self, height_of, sigma: float) -> np.ndarray:
         """Return the ground's height below the robot along its path, smoothed over `sigma` s."""
-        each = np.array([[height_of(*place) for place in row] for row in self._where_all[::10]])
+        each = np.array([[height_of(*place) for place in row] for row in self.where[::10]])
         mean = np.repeat(each.mean(axis=1), 10)[:len(self.time)]
         return gaussian_filter1d(mean, sigma / self.time_step)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from legged_dynamics.estimation import Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.spatial.rotations import rotation_from_vector
 
 FLAG = 1e-3      # of the weight: a foot that bears less has no contact
 
@@ -177,14 +177,9 @@ class Recording:
         accelerometer = (self.slow_accelerometer if slow_accelerometer else self.accelerometer)
         accelerometer = accelerometer + white(0.05, 3) + on * 0.05 * rng.standard_normal(3)
         tilt = white(0.003, 3) + on * 0.005 * rng.standard_normal(3)
+        xyzw = (Rotation.from_rotvec(tilt) * Rotation.from_matrix(self.imu_rotation)).as_quat()
         for k in range(n):
             yield Measurement(
                 int(self.stamp_ns[k]), q[k], v[k], tau[k] if effort else None,
                 gyro[k] if imu else None, accelerometer[k] if imu else None,
-                quaternion(rotation_from_vector(tilt[k]) @ self.imu_rotation[k]) if imu else None)
-
-
-def quaternion(R: np.ndarray) -> np.ndarray:
-    """Return the quaternion xyzw of a rotation matrix."""
-    from scipy.spatial.transform import Rotation
-    return Rotation.from_matrix(R).as_quat()
+                xyzw[k] if imu else None)

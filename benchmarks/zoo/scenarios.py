@@ -48,6 +48,8 @@ class Scenario:
     crouch : float
         By how much legs are bent more than in the standing pose, of the height; negative for
         straighter knees.
+    calm : float
+        Standing before and after the first and the last step [s].
 
     """
 
@@ -69,6 +71,7 @@ class Scenario:
     payload: float = 0.0
     mass_error: float = 0.0
     crouch: float = 0.0
+    calm: float = 1.2
 
     @property
     def stepping(self) -> bool:

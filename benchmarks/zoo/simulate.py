@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
-from scipy.linalg import block_diag
 from scipy.signal import butter, lfilter
 
 from benchmarks.zoo.body import Body
@@ -15,7 +14,7 @@ from benchmarks.zoo.contact_events import BOUNCE, closed
 from benchmarks.zoo.controller import Controller, Reference
 from benchmarks.zoo.descriptions import rotation_of_rpy, scaled
 from benchmarks.zoo.ground import ground_of
-from benchmarks.zoo.plan import END, START, Plan
+from benchmarks.zoo.plan import Plan
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import by_joint, nominal, robot
 from benchmarks.zoo.scenarios import FLOORS, Scenario
@@ -137,7 +136,7 @@ class _Run:
                     R = body.foot_R[i]
                     miss[3:] = 0.5 * sum(np.cross(R[:, k], np.eye(3)[k]) for k in range(3))
                 data.qpos[qpos[motors]] += np.clip(
-                    body.joint_motion(i, miss, np.zeros(6), 1e-6), -0.2, 0.2)
+                    body.joint_motion(i, miss, np.zeros(6)), -0.2, 0.2)
         mujoco.mj_forward(model, data)
 
     # ---- control ---------------------------------------------------------------------------
@@ -147,7 +146,7 @@ class _Run:
         self.com_height = float(body.com[2] - np.mean(body.contact_point[:, 2]))
         self.plan = Plan(body.contact_point[:, :2].copy(), s.motion, s.seconds + SETTLING,
                          s.speed * self.com_height, self.com_height, self.gravity, plan_step,
-                         s.period * np.sqrt(self.com_height / 9.81))
+                         s.period * np.sqrt(self.com_height / 9.81), s.calm)
         self.rise = self.plan.heights(self.ground.height_of, 0.25)
         self.start_com, self.start_R = body.com.copy(), body.R.copy()
         level = self.ground.R.T if s.level else np.eye(3)
@@ -160,13 +159,13 @@ class _Run:
     def _reference(self, time: float) -> Reference:
         s, plan = self.scenario, self.plan
         k = plan.index(time)
-        blend, rate, curve = minimum_jerk(min(max(time / START, 0.0), 1.0), START)
+        blend, rate, curve = minimum_jerk(min(time / s.calm, 1.0), s.calm)
         centre = np.array([*plan.centre[k], self.com_height + self.rise[k]])
         velocity = np.array([*plan.rate[k], 0.0])
         acceleration = np.array([*plan.acceleration[k], 0.0])
         start = self.start_com - centre
         position = centre + (1.0 - blend) * start
-        t = max(time - START, 0.0)
+        t = max(time - s.calm, 0.0)
         if s.motion in ('squat', 'shift'):
             height, w = self.com_height, 2.0 * np.pi * np.array([0.35, 0.5, 0.6])
             size = np.array([0.0, 0.0, 0.1]) if s.motion == 'squat' else \
@@ -226,7 +225,8 @@ class _Run:
 
     def _scored(self) -> tuple[float, float]:
         s = self.scenario
-        return (START - SETTLING, s.seconds - END) if s.stepping else (START - SETTLING, s.seconds)
+        begin = max(s.calm - SETTLING, 0.1)
+        return begin, s.seconds - (s.calm if s.stepping else 0.0)
 
     def _check(self, time: float) -> None:
         R = self.data.xmat[self.body.base].reshape(3, 3)
@@ -239,7 +239,7 @@ class _Run:
         self.external = np.zeros(6)
         if not s.push:
             return
-        t = time - SETTLING - 2.0
+        t = time - SETTLING - self.scenario.calm
         number, inside = int(t // 2.0), t % 2.0
         if t < 0.0 or number > 2 or inside > PUSH:
             data.xfrc_applied[self.body.base] = 0.0
@@ -271,7 +271,7 @@ class _Run:
                 G @ data.qpos[self.body.free_qpos:self.body.free_qpos + 3], R,
                 np.concatenate([R.T @ G @ twist[:3], twist[3:]]),
                 np.concatenate([R.T @ G @ rate[:3], rate[3:]]),
-                wrench @ block_diag(G, G).T, point @ G.T, normal @ G.T, load,
+                (wrench.reshape(-1, 2, 3) @ G.T).reshape(-1, 6), point @ G.T, normal @ G.T, load,
                 data.site_xpos[self.body.sites] @ G.T,
                 np.einsum('ij,fjk->fik', G, data.site_xmat[self.body.sites].reshape(-1, 3, 3)),
                 ext)

@@ -34,18 +34,18 @@ def ground_wrenches(model: mujoco.MjModel, data: mujoco.MjData, sites: np.ndarra
                                   np.zeros(n))
     parts: list[tuple[int, np.ndarray, np.ndarray]] = []
     local = np.zeros(6)
-    bodies = model.site_bodyid[sites]
+    bodies = model.site_bodyid[sites].tolist()
     for k in range(data.ncon):
         contact = data.contact[k]
         mujoco.mj_contactForce(model, data, k, local)
-        owner = model.geom_bodyid[contact.geom]
-        foot = np.flatnonzero((bodies == owner[0]) | (bodies == owner[1]))
-        if local[0] <= 0.0 or not len(foot):
+        first, second = model.geom_bodyid[contact.geom].tolist()
+        i = bodies.index(second) if second in bodies else (
+            bodies.index(first) if first in bodies else -1)
+        if local[0] <= 0.0 or i < 0:
             continue
         axes = contact.frame.reshape(3, 3)
-        sign = 1.0 if bodies[foot[0]] == owner[1] else -1.0
+        sign = 1.0 if bodies[i] == second else -1.0
         f = sign * (local[:3] @ axes)
-        i = int(foot[0])
         parts.append((i, contact.pos.copy(), f))
         force[i] += f
         point[i] += local[0] * contact.pos
@@ -57,6 +57,7 @@ def ground_wrenches(model: mujoco.MjModel, data: mujoco.MjData, sites: np.ndarra
     point[~down] = data.site_xpos[sites][~down] - [0.0, 0.0, radius]
     normal[~down] = [0.0, 0.0, 1.0]
     moment = np.zeros((n, 3))
-    for i, where, f in parts:
-        moment[i] += np.cross(where - point[i], f)
+    if parts:
+        feet, places, forces = (np.array(column) for column in zip(*parts))
+        np.add.at(moment, feet, np.cross(places - point[feet], forces))
     return np.hstack([force, moment]), point, normal, load
