@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,12 @@ class Recording:
             warnings.simplefilter('ignore')
             return RobotModel.from_urdf(self.urdf)
 
-    @property
+    @cached_property
     def force_B(self) -> np.ndarray:
         """Return the (n, nf, 3) forces of the ground in base axes [N]."""
         return np.einsum('nji,nfj->nfi', self.base_rotation, self.wrench[:, :, :3])
 
-    @property
+    @cached_property
     def contact(self) -> np.ndarray:
         """Return the (n, nf) true contact flags."""
         return self.normal_force > FLAG * self.weight

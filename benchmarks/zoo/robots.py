@@ -178,13 +178,13 @@ def g1() -> ZooRobot:
                   welded={'left_elbow_joint': 0.6, 'right_elbow_joint': 0.6}, extra=soles)
 
 
-def _spider(name: str, count: int, mass: float, limit: float, effort: float,
-            **more: float) -> ZooRobot:
+def _spider(name: str, count: int, mass: float, limit: float, effort: float, *,
+            armature: float = 0.01, **more: float) -> ZooRobot:
     legs = {f'leg{i}': {f'leg{i}_yaw': 0.0, f'leg{i}_hip': -0.4, f'leg{i}_knee': 1.7}
             for i in range(count)}
     return _robot(name, spider(count, mass, limit, **more), legs, [f'{i}_foot' for i in legs],
-                  imu='imu', base='body', effort=effort, armature=0.01, damping=0.1, friction=0.05,
-                  radius=0.015)
+                  imu='imu', base='body', effort=effort, armature=armature, damping=0.1,
+                  friction=0.05, radius=0.015)
 
 
 def hexapod() -> ZooRobot:
@@ -199,7 +199,7 @@ def dodecapod() -> ZooRobot:
 
 def quadruped() -> ZooRobot:
     """Four sprawling legs, 6 kg, generated."""
-    return _spider('quadruped', 4, 6.0, 20.0, 0.3)
+    return _spider('quadruped', 4, 6.0, 20.0, 0.3, armature=0.002)
 
 
 def biped() -> ZooRobot:
