@@ -13,11 +13,12 @@ from pathlib import Path
 from benchmarks.zoo.cache import recording
 from benchmarks.zoo.estimators import Estimator, shipped
 from benchmarks.zoo.peers import observer, static
+from benchmarks.zoo.real import BAGS, real_scores
 from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 from benchmarks.zoo.scenarios import SCENARIOS
 from benchmarks.zoo.scoring import run
-from benchmarks.zoo.tables import markdown
-from legged_dynamics.exceptions import SimulationError
+from benchmarks.zoo.tables import REAL, markdown
+from legged_dynamics.exceptions import BagError, SimulationError
 
 ESTIMATORS: dict[str, Estimator] = {
     'ours': shipped(), 'true contacts': shipped(true_contact=True), 'observer': observer(250.0),
@@ -39,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--no-imu', action='store_true', help='there is no IMU')
     parser.add_argument('--slow-accelerometer', action='store_true',
                         help='an accelerometer of 150 Hz bandwidth')
+    parser.add_argument('--real', action='store_true',
+                        help='recordings of real robots instead, where they are at hand')
     parser.add_argument('--example-robot-data', metavar='FOLDER',
                         help='where the package of that name is installed')
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
@@ -46,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.example_robot_data:
         os.environ[ENVIRONMENT] = options.example_robot_data
+    if options.real:
+        return real(options.json)
     names = [name for name in SCENARIOS
              if not options.scenarios or name.startswith(tuple(options.scenarios))]
     if options.list or not names:
@@ -76,6 +81,21 @@ def main(arguments: list[str] | None = None) -> int:
     if options.markdown:
         Path(options.markdown).write_text(markdown(rows) + '\n', encoding='utf-8')
     return 1 if failed else 0
+
+
+def real(file: str | None) -> int:
+    """Score the estimator on recordings of real robots; returns the exit code."""
+    rows: list[dict] = []
+    for name in BAGS:
+        try:
+            rows += [found.as_dict() for found in real_scores(name)]
+        except BagError as error:
+            print(f'{name}: skipped: {error}', file=sys.stderr)
+    if rows:
+        print(markdown(rows, columns=REAL))
+    if file:
+        Path(file).write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
+    return 0
 
 
 if __name__ == '__main__':

@@ -58,7 +58,8 @@ def shipped(settings: dict | None = None, true_contact: bool = False) -> Estimat
 
     """
     def run(recording: Recording, measurements: Iterator[Measurement]) -> Iterator[Outputs]:
-        estimator = GroundReactionEstimator(recording.model, recording.config, settings)
+        estimator = GroundReactionEstimator(recording.model, recording.config,
+                                            {'rate': recording.rate, **(settings or {})})
         order = [estimator.feet.index(foot) for foot in recording.feet]
         contact = recording.contact
         for k, measurement in enumerate(measurements):

@@ -11,14 +11,19 @@ COLUMNS = {
     'inside': 'in 95 %', 'sigma_zero': 'sigma 0', 'agreement': 'contact',
     'touch_down_ms': 'down', 'lift_off_ms': 'up', 'unseen': 'unseen', 'false': 'false',
     'longest_up_ms': 'called up', 'push': 'push'}
+REAL = {
+    'bag': 'robot', 'method': 'contacts', 'zero_phase': 'zero phase [N]', 'on_line': 'on line [N]',
+    'total': 'total [N]', 'weight': 'weight [N]', 'agreement': 'agreement', 'changes': 'changes',
+    'unseen': 'unseen', 'touch_down_ms': 'down', 'lift_off_ms': 'up'}
 
 
-def markdown(rows: list[dict], header: bool = True) -> str:
+def markdown(rows: list[dict], header: bool = True, columns: dict[str, str] = COLUMNS) -> str:
     """Return a Markdown table; figures that do not exist are left out."""
-    lines = [f'| {" | ".join(COLUMNS.values())} |',
-             f'|{"|".join("---" if i < 3 else "---:" for i in range(len(COLUMNS)))}|']
+    text = [isinstance(rows[0].get(key), str) for key in columns] if rows else []
+    lines = [f'| {" | ".join(columns.values())} |',
+             f'|{"|".join("---" if left else "---:" for left in text)}|']
     lines = lines if header else []
-    return '\n'.join([*lines, *(f'| {" | ".join(_cell(row.get(key)) for key in COLUMNS)} |'
+    return '\n'.join([*lines, *(f'| {" | ".join(_cell(row.get(key)) for key in columns)} |'
                                 for row in rows)])
 
 
