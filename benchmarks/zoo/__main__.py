@@ -12,10 +12,11 @@ from pathlib import Path
 
 from benchmarks.zoo.cache import recording
 from benchmarks.zoo.estimators import Estimator, shipped
+from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
 from benchmarks.zoo.real import BAGS, real_scores
 from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
-from benchmarks.zoo.scenarios import SCENARIOS
+from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
 from benchmarks.zoo.scoring import run
 from benchmarks.zoo.tables import REAL, markdown
 from legged_dynamics.exceptions import BagError, SimulationError
@@ -45,6 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--example-robot-data', metavar='FOLDER',
                         help='where the package of that name is installed')
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
+    parser.add_argument('--page', metavar='FILE', help='write the documentation page there')
     parser.add_argument('--markdown', metavar='FILE', help='write the table there')
     options = parser.parse_args(arguments)
     if options.example_robot_data:
@@ -76,11 +78,22 @@ def main(arguments: list[str] | None = None) -> int:
                                     **measured):
             rows.append({'scenario': name, 'estimator': estimator, **found.as_dict()})
             print(markdown(rows[-1:], header=len(rows) == 1), flush=True)
+    if options.page:
+        Path(options.page).write_text(page(rows, options.rate, FLOORS, _how(options)),
+                                      encoding='utf-8')
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
     if options.markdown:
         Path(options.markdown).write_text(markdown(rows) + '\n', encoding='utf-8')
     return 1 if failed else 0
+
+
+def _how(options: argparse.Namespace) -> str:
+    """Return what was different from the usual, for the page."""
+    said = {'exact': 'Here the sensors were exact.', 'no_effort': 'Here torque was not measured.',
+            'no_imu': 'Here there was no IMU.',
+            'slow_accelerometer': 'Here the accelerometer had a bandwidth of 150 Hz.'}
+    return ''.join(f' {words}' for key, words in said.items() if getattr(options, key))
 
 
 def real(file: str | None) -> int:

@@ -3,19 +3,36 @@
 """Recordings on disk, made when they are first asked for."""
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.scenarios import SCENARIOS
+from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, Scenario
 from benchmarks.zoo.simulate import simulate
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
+# What a recording is made of; scoring and reading it are not.
+SOURCES = ('body', 'contact_events', 'controller', 'descriptions', 'generated', 'ground', 'plan',
+           'recording', 'robots', 'simulate', 'swing', 'truth')
 
 
 def folder() -> Path:
     """Return where recordings are kept: LEGGED_DYNAMICS_ZOO, or ~/.cache/legged_dynamics/zoo."""
     return Path(os.environ.get(ENVIRONMENT) or Path.home() / '.cache/legged_dynamics/zoo')
+
+
+def place(scenario: Scenario, rate: float) -> Path:
+    """
+    Return a recording's path, under the content of all it is made of.
+
+    Checkouts share the folder, and none reads what another version of the simulator made.
+    """
+    here = Path(__file__).parent
+    content = hashlib.sha256(repr((scenario, rate, FLOORS)).encode())
+    for source in SOURCES:
+        content.update((here / f'{source}.py').read_bytes())
+    return folder() / f'{scenario.name}-{rate:g}Hz-{content.hexdigest()[:12]}.npz'
 
 
 def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
@@ -33,7 +50,7 @@ def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
 
     """
     scenario = SCENARIOS[name]
-    path = folder() / (f'{name}.npz' if rate == 500.0 else f'{name}@{rate:g}.npz')
+    path = place(scenario, rate)
     if path.is_file() and not anew:
         return Recording.load(path)
     made = simulate(scenario, rate)

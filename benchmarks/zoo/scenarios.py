@@ -128,7 +128,8 @@ def _all() -> list[Scenario]:
         Scenario('dodecapod-stand-10deg', 'dodecapod', 'shift', slope=10.0),
         Scenario('anymal_class-pitched', 'anymal_class', 'stand', tilt=(0.0, 4.0)),
         Scenario('anymal_class-block', 'anymal_class', 'stand', stair=0.05),
-        Scenario('anymal_class-straight', 'anymal_class', 'stand', crouch=-0.055),
+        Scenario('anymal_class-straight', 'anymal_class', 'stand', crouch=-0.152),
+        Scenario('solo_class-straight', 'solo_class', 'stand', crouch=-0.45),
         Scenario('solo_class-pitched', 'solo_class', 'stand', tilt=(3.0, -4.0)),
         # Slopes, steps, loads and pushes under way.
         replace(trot, name='go2-trot-15deg', slope=15.0),

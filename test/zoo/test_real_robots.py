@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of real robots go through the estimator and are scored against their sensors."""
 import pytest
+
 from benchmarks.zoo.__main__ import main
 from benchmarks.zoo.real import BAGS, folder, real_scores
-
 from legged_dynamics.exceptions import BagError
 
 
