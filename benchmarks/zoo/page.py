@@ -36,7 +36,8 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
   unseen and made-up changes a step; **called up**: the longest that a foot which bears more than
   10 % of the weight was called up [ms].
 - **Observer**: first-order generalised momentum, each leg's `J^-T`, K = 250 /s, given the true
-  base velocity with 0.02 m/s of noise; **slow**: the same with K = 60 /s. **Static**: `J^-T (tau - g)`.
+  base velocity with 0.02 m/s of noise; **slow**: the same with K = 60 /s. **Static**:
+  `J^-T (tau - g)`.
 
 """
 GROUPS = {
