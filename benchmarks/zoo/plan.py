@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter1d
 
 # Share of the cycle on the ground; groups of feet that swing together; period in sqrt(h/g).
 GAITS = {'trot': (0.58, 2, 2.9), 'walk': (0.79, 4, 4.6), 'tripod': (0.58, 2, 3.6),
-         'step': (0.68, 2, 5.0)}
+         'wave': (0.87, 6, 7.0), 'step': (0.68, 2, 5.0)}
 
 @dataclass(frozen=True)
 class Stance:
@@ -30,7 +30,7 @@ def groups(motion: str, places: np.ndarray) -> np.ndarray:
     if motion == 'trot':
         return np.where(x * y > 0, 0.0, 0.5)
     order = np.argsort(np.argsort(np.arctan2(y, x)))
-    return 0.5 * (order % 2)
+    return order / len(places) if motion == 'wave' else 0.5 * (order % 2)
 
 
 class Plan:

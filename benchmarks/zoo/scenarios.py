@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 FLOORS = {'soft': 0.012, 'normal': 0.0035, 'stiff': 0.0015}    # s: time constant of the contacts
-GAITS = ('trot', 'walk', 'tripod', 'step')
+GAITS = ('trot', 'walk', 'tripod', 'wave', 'step')
 POSES = ('stand', 'squat', 'shift')
 
 
@@ -19,7 +19,8 @@ class Scenario:
     ----------
     name, robot : str
     motion : str
-        ``stand``, ``squat``, ``shift``; or ``trot``, ``walk`` (crawl), ``tripod``, ``step``.
+        ``stand``, ``squat``, ``shift``; or ``trot``, ``walk`` (crawl), ``tripod``, ``wave``
+        (one of six feet at a time), ``step``.
     seconds : float
     speed : float
         Forwards, in leg lengths (height of the centre of mass) a second.
@@ -102,6 +103,7 @@ def _all() -> list[Scenario]:
         hexapod,
         Scenario('talos-stand', 'talos', 'stand'),
         Scenario('talos-shift', 'talos', 'shift'),
+        Scenario('talos-stand-8deg', 'talos', 'stand', slope=8.0, level=True),
         Scenario('talos-squat', 'talos', 'squat'),
         talos,
         replace(talos, name='talos-steps-normal', lift=0.08, landing=0.4, speed=0.15),
@@ -143,6 +145,7 @@ def _all() -> list[Scenario]:
         replace(trot, name='go2-trot-push', push=0.08, speed=0.5),
         replace(hyq, name='hyq-walk-payload', payload=0.12),
         replace(hyq_trot, name='hyq-trot-mass', mass_error=-0.05),
+        replace(hexapod, name='hexapod-wave-8deg', motion='wave', slope=8.0, speed=0.3),
         replace(hexapod, name='hexapod-tripod-10deg', slope=10.0),
         # Other robots.
         Scenario('anymal_class-trot', 'anymal_class', 'trot', speed=0.7, landing=0.6),

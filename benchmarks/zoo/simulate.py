@@ -71,6 +71,7 @@ class _Run:
         self.radius = 0.0 if self.flat else foot.radius
         self.sole = [foot.front, foot.back, foot.left, foot.right] if self.flat else None
         self.base = self.config.base_link or self.estimator_model.base_link
+        self.gravity = np.array([0.0, 0.0, -9.81])
         first = self._build(lambda spec: None)
         self._pose(first[0], first[1], np.zeros((len(self.feet), 3)))
         places = first[1].site_xpos[self._sites(first[0])].copy()
@@ -84,7 +85,6 @@ class _Run:
         self._pose(self.model, self.data, lifts)
         self.body = Body(self.model, self.data, self.feet, self.base, 6 if self.flat else 3,
                          self.radius)
-
         self._control()
 
     # ---- building --------------------------------------------------------------------------
@@ -126,6 +126,8 @@ class _Run:
         wanted = body.contact_point.copy()
         wanted[:, 2] = lifts[:, 2]
         data.qpos[free + 2] -= self.scenario.crouch * body.com[2]
+        # On a slope the body begins uphill of its feet, where it can stand.
+        data.qpos[free:free + 2] += body.com[2] * self.gravity[:2] / self.gravity[2]
         for _ in range(60):
             mujoco.mj_forward(model, data)
             body.read()
