@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchmarks.zoo.recording import Recording
@@ -15,6 +17,7 @@ ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
 # What a recording is made of; scoring and reading it are not.
 SOURCES = ('body', 'contact_events', 'controller', 'descriptions', 'generated', 'ground', 'plan',
            'recording', 'robots', 'simulate', 'swing', 'truth')
+SCORED_BY = ('contact_events', 'peers', 'recording', 'scoring')
 
 
 def folder() -> Path:
@@ -55,4 +58,22 @@ def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
         return Recording.load(path)
     made = simulate(scenario, rate)
     made.save(path)
+    return made
+
+
+def kept_scores(recorded: Path, name: str, measured: Mapping[str, bool],
+                make: Callable[[], list[dict]]) -> list[dict]:
+    """
+    Return a peer's scores from beside its recording, or make and keep them.
+
+    Peers do not change with the estimator: their part of a table need not be computed anew.
+    """
+    content = hashlib.sha256(repr((name, sorted(measured.items()))).encode())
+    for source in SCORED_BY:
+        content.update((Path(__file__).parent / f'{source}.py').read_bytes())
+    path = recorded.with_suffix(f'.{content.hexdigest()[:12]}.json')
+    if path.is_file():
+        return json.loads(path.read_text(encoding='utf-8'))
+    made = make()
+    path.write_text(json.dumps(made), encoding='utf-8')
     return made

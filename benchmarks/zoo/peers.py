@@ -101,6 +101,9 @@ def static(recording: Recording, measurements: Iterator[Measurement]) -> Iterato
     """Static `J^-T (tau - g)` of each leg."""
     twin, R_IB = Twin(recording), _mount(recording)
     for m in measurements:
+        if m.effort is None or m.orientation is None:
+            yield {}        # without torque or tilt it knows nothing
+            continue
         twin.read(m, Rotation.from_quat(m.orientation).as_matrix() @ R_IB, np.zeros(6))
         twin.pin.computeGeneralizedGravity(twin.model, twin.data, twin.q)
         yield {'raw': twin.output(m.stamp_ns, twin.forces(twin.data.g - twin.effort(m)))}
@@ -125,6 +128,9 @@ def observer(gain: float = 250.0) -> Estimator:
         dt = 1.0 / recording.rate
         pin = twin.pin
         for k, m in enumerate(measurements):
+            if m.effort is None or m.orientation is None:
+                yield {}
+                continue
             velocity = np.concatenate([
                 recording.base_twist[k, :3] + SPEED_NOISE * rng.standard_normal(3),
                 R_IB.T @ m.angular_velocity])

@@ -3,7 +3,6 @@
 """One way to score every estimator: errors of force, honesty of sigma, contact, pushes."""
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -215,11 +214,3 @@ def _external(recording: Recording, rows: list[Output], stamp: np.ndarray,
                           for row in rows])[:, :3]
         found['external_normalised'] = float(np.sqrt(((error / sigma)[scored] ** 2).mean()))
     return found
-
-
-def run(recording: Recording, estimators: dict[str, Estimator],
-        **measured: bool) -> Iterator[tuple[str, Score]]:
-    """Yield each estimator's name and the scores of its outputs."""
-    for name, estimator in estimators.items():
-        for found in score(recording, estimator, **measured).values():
-            yield name, found
