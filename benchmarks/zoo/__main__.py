@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.zoo.cache import kept_scores, place, recording
@@ -31,13 +32,47 @@ STANDING = {'observer': ('observer 60', observer(60.0))}   # what a peer is wher
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    if options.example_robot_data:
+        os.environ[ENVIRONMENT] = options.example_robot_data
+    if options.real:
+        return real(options.json)
+    names = [name for name in SCENARIOS
+             if not options.scenarios or name.startswith(tuple(options.scenarios))]
+    if options.list or not names:
+        print('\n'.join(SCENARIOS))
+        return 0 if names else 2
+    rows: list[dict] = []
+    failed = 0
+    for name in names:
+        try:
+            kept = recording(name, options.rate, anew=options.record)
+        except MissingRobot as error:
+            print(f'{name}: skipped: {error}', file=sys.stderr)
+            continue
+        except SimulationError as error:
+            failed += 1
+            print(f'{name}: {error}', file=sys.stderr)
+            continue
+        print(f'{name}: {len(kept)} samples', file=sys.stderr, flush=True)
+        for row in [] if options.record else _scores(kept, options):
+            rows.append(row)
+            print(markdown([row], header=len(rows) == 1), flush=True)
+    _write(options.page, page(rows, options.rate, FLOORS, _how(options)))
+    _write(options.json, json.dumps(rows, indent=1) + '\n')
+    _write(options.markdown, markdown(rows) + '\n')
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog='python -m benchmarks.zoo', description=__doc__)
     parser.add_argument('scenarios', nargs='*', metavar='SCENARIO',
                         help='names, or beginnings of names; all if none is given')
     parser.add_argument('--list', action='store_true', help='list the scenarios and stop')
     parser.add_argument('--record', action='store_true', help='only make the recordings, anew')
-    parser.add_argument('--estimators', nargs='+', choices=ESTIMATORS,
-                        default=['ours', 'observer'], help='which to score')
+    parser.add_argument('--estimators', nargs='+', choices=ESTIMATORS, metavar='NAME',
+                        default=['ours', 'observer'],
+                        help=f'which to score: {", ".join(ESTIMATORS)}')
     parser.add_argument('--rate', type=float, default=500.0, help='samples a second')
     parser.add_argument('--exact', action='store_true', help='sensors without noise')
     parser.add_argument('--no-effort', action='store_true', help='joint torques are not measured')
@@ -51,52 +86,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
     parser.add_argument('--page', metavar='FILE', help='write the documentation page there')
     parser.add_argument('--markdown', metavar='FILE', help='write the table there')
-    options = parser.parse_args(arguments)
-    if options.example_robot_data:
-        os.environ[ENVIRONMENT] = options.example_robot_data
-    if options.real:
-        return real(options.json)
-    names = [name for name in SCENARIOS
-             if not options.scenarios or name.startswith(tuple(options.scenarios))]
-    if options.list or not names:
-        print('\n'.join(SCENARIOS))
-        return 0 if names else 2
+    return parser
+
+
+def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
+    """Yield a row for each output of each estimator."""
     measured = {'noise': not options.exact, 'effort': not options.no_effort,
                 'imu': not options.no_imu, 'slow_accelerometer': options.slow_accelerometer}
-    rows, failed = [], 0
-    for name in names:
-        try:
-            kept = recording(name, options.rate, anew=options.record)
-        except MissingRobot as error:
-            print(f'{name}: skipped: {error}', file=sys.stderr)
-            continue
-        except SimulationError as error:
-            failed += 1
-            print(f'{name}: {error}', file=sys.stderr)
-            continue
-        print(f'{name}: {len(kept)} samples', file=sys.stderr, flush=True)
-        if options.record:
-            continue
-        for estimator in options.estimators:
-            key, chosen = estimator, ESTIMATORS[estimator]
-            if estimator in STANDING and kept.contact.all():
-                key, chosen = STANDING[estimator]
+    for name in options.estimators:
+        key, estimator = name, ESTIMATORS[name]
+        if name in STANDING and kept.contact.all():
+            key, estimator = STANDING[name]
 
-            def make(kept: Recording = kept, chosen: Estimator = chosen) -> list[dict]:
-                return [found.as_dict() for found in score(kept, chosen, **measured).values()]
-            path = place(SCENARIOS[name], options.rate)
-            found = make() if estimator in OURS else kept_scores(path, key, measured, make)
-            for row in found:
-                rows.append({'scenario': name, 'estimator': estimator, **row})
-                print(markdown(rows[-1:], header=len(rows) == 1), flush=True)
-    if options.page:
-        Path(options.page).write_text(page(rows, options.rate, FLOORS, _how(options)),
-                                      encoding='utf-8')
-    if options.json:
-        Path(options.json).write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
-    if options.markdown:
-        Path(options.markdown).write_text(markdown(rows) + '\n', encoding='utf-8')
-    return 1 if failed else 0
+        def make(estimator: Estimator = estimator) -> list[dict]:
+            return [found.as_dict() for found in score(kept, estimator, **measured).values()]
+        path = place(SCENARIOS[kept.name], options.rate)
+        for row in make() if name in OURS else kept_scores(path, key, measured, make):
+            yield {'scenario': kept.name, 'estimator': name, **row}
+
+
+def _write(file: str | None, text: str) -> None:
+    if file:
+        Path(file).write_text(text, encoding='utf-8')
 
 
 def _how(options: argparse.Namespace) -> str:
@@ -117,8 +128,7 @@ def real(file: str | None) -> int:
             print(f'{name}: skipped: {error}', file=sys.stderr)
     if rows:
         print(markdown(rows, columns=REAL))
-    if file:
-        Path(file).write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
+    _write(file, json.dumps(rows, indent=1) + '\n')
     return 0
 
 

@@ -3,6 +3,7 @@
 """Recordings on disk, made when they are first asked for."""
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from benchmarks.zoo.simulate import simulate
 ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
 # What a recording is made of; scoring and reading it are not.
 SOURCES = ('body', 'contact_events', 'controller', 'descriptions', 'generated', 'ground', 'plan',
-           'recording', 'robots', 'simulate', 'swing', 'truth')
+           'robots', 'simulate', 'swing', 'truth')
 SCORED_BY = ('contact_events', 'peers', 'recording', 'scoring')
 
 
@@ -31,11 +32,8 @@ def place(scenario: Scenario, rate: float) -> Path:
 
     Checkouts share the folder, and none reads what another version of the simulator made.
     """
-    here = Path(__file__).parent
-    content = hashlib.sha256(repr((scenario, rate, FLOORS)).encode())
-    for source in SOURCES:
-        content.update((here / f'{source}.py').read_bytes())
-    return folder() / f'{scenario.name}-{rate:g}Hz-{content.hexdigest()[:12]}.npz'
+    content = _digest((scenario, rate, FLOORS), SOURCES)
+    return folder() / f'{scenario.name}-{rate:g}Hz-{content}.npz'
 
 
 def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
@@ -68,12 +66,22 @@ def kept_scores(recorded: Path, name: str, measured: Mapping[str, bool],
 
     Peers do not change with the estimator: their part of a table need not be computed anew.
     """
-    content = hashlib.sha256(repr((name, sorted(measured.items()))).encode())
-    for source in SCORED_BY:
-        content.update((Path(__file__).parent / f'{source}.py').read_bytes())
-    path = recorded.with_suffix(f'.{content.hexdigest()[:12]}.json')
+    path = recorded.with_suffix(f'.{_digest((name, sorted(measured.items())), SCORED_BY)}.json')
     if path.is_file():
         return json.loads(path.read_text(encoding='utf-8'))
     made = make()
     path.write_text(json.dumps(made), encoding='utf-8')
     return made
+
+
+def _digest(value: object, sources: tuple[str, ...]) -> str:
+    """Return a short hash of a value and of what some of these files do; comments do not count."""
+    content = hashlib.sha256(repr(value).encode())
+    for source in sources:
+        tree = ast.parse((Path(__file__).parent / f'{source}.py').read_text(encoding='utf-8'))
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+                    node) is not None:
+                del node.body[0]
+        content.update(ast.dump(tree).encode())
+    return content.hexdigest()[:12]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -104,7 +105,6 @@ class Recording:
     @property
     def model(self) -> RobotModel:
         """Return the model that the estimator is given, without joint physics applied."""
-        import warnings
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
             return RobotModel.from_urdf(self.urdf)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,6 @@ class ZooRobot:
         What the user writes into the robot's YAML, as dotted names.
     pose : dict of str to float
         Standing pose by joint [rad].
-    torque_limit : dict of str to float
-        For joints whose URDF states none that is real [N m].
-    gait : dict
-        How this robot's steps differ from the default of its kind.
 
     """
 
@@ -52,7 +49,6 @@ class ZooRobot:
     urdf: str
     parameters: dict[str, Any]
     pose: dict[str, float]
-    gait: dict[str, float] = field(default_factory=dict)
 
     @property
     def config(self) -> RobotConfig:
@@ -62,7 +58,6 @@ class ZooRobot:
     @property
     def model(self) -> RobotModel:
         """Return the estimator's model."""
-        import warnings
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
             return self.config.apply_to(RobotModel.from_urdf(self.urdf))
@@ -102,8 +97,7 @@ def _read(path: str) -> str:
 
 def _robot(name: str, urdf: str, legs: dict[str, dict[str, float]], feet: list[str], *,
            imu: str, base: str, effort: float, armature: float, damping: float, friction: float,
-           radius: float | None = None, sole: list[float] | None = None,
-           gait: dict[str, float] | None = None, **more: Any) -> ZooRobot:
+           radius: float | None = None, sole: list[float] | None = None, **more: Any) -> ZooRobot:
     pose = {joint: angle for leg in legs.values() for joint, angle in leg.items()}
     parameters: dict[str, Any] = {
         'robot.base_link': base, 'robot.imu_link': imu, 'robot.feet': feet,
@@ -115,7 +109,7 @@ def _robot(name: str, urdf: str, legs: dict[str, dict[str, float]], feet: list[s
     else:
         parameters |= {'robot.foot_radius': radius}
     config = RobotConfig.from_parameters(parameters)
-    return ZooRobot(name, prepared(urdf, config.feet, **more), parameters, pose, gait or {})
+    return ZooRobot(name, prepared(urdf, config.feet, **more), parameters, pose)
 
 
 def go2() -> ZooRobot:
