@@ -87,7 +87,8 @@ def _all() -> list[Scenario]:
     hyq = Scenario('hyq-walk', 'hyq', 'walk', speed=0.4, landing=1.5)
     hyq_trot = replace(hyq, name='hyq-trot', motion='trot', speed=0.6)
     talos = Scenario('talos-steps', 'talos', 'step', lift=0.035, landing=0.2, speed=0.05)
-    hexapod = Scenario('hexapod-tripod', 'hexapod', 'tripod', speed=0.8, lift=0.3)
+    hexapod = Scenario('hexapod-tripod', 'hexapod', 'tripod', speed=0.8, lift=0.3,
+                       landing=0.5)
     return [
         trot, go2, stand,
         replace(trot, name='go2-trot-stiff', floor='stiff'),
@@ -114,6 +115,7 @@ def _all() -> list[Scenario]:
         replace(trot, name='go2-trot-soft', floor='soft'),
         replace(hyq_trot, name='hyq-trot-2.5mps', landing=2.5, lift=0.3),
         replace(hyq_trot, name='hyq-trot-stiff', floor='stiff'),
+        replace(hexapod, name='hexapod-tripod-0.8mps', landing=0.8),
         replace(hexapod, name='hexapod-tripod-soft', floor='soft', landing=0.4),
         # Standing in all ways.
         replace(stand, name='go2-squat', motion='squat'),
@@ -145,8 +147,9 @@ def _all() -> list[Scenario]:
         replace(trot, name='go2-trot-push', push=0.08, speed=0.5),
         replace(hyq, name='hyq-walk-payload', payload=0.12),
         replace(hyq_trot, name='hyq-trot-mass', mass_error=-0.05),
-        replace(hexapod, name='hexapod-wave-8deg', motion='wave', slope=8.0, speed=0.3),
-        replace(hexapod, name='hexapod-tripod-10deg', slope=10.0),
+        replace(hexapod, name='hexapod-wave-8deg', motion='wave', slope=8.0, speed=0.3,
+                landing=0.8),
+        replace(hexapod, name='hexapod-tripod-10deg', slope=10.0, landing=0.8),
         # Other robots.
         Scenario('anymal_class-trot', 'anymal_class', 'trot', speed=0.7, landing=0.6),
         Scenario('anymal_class-walk', 'anymal_class', 'walk', speed=0.4, landing=1.0),
