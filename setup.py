@@ -25,6 +25,7 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
              'mypy>=1.10'],
 }
@@ -50,7 +51,8 @@ setup(
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
         'pyyaml>=6',
     ],
-    extras_require={**EXTRAS, 'all': [name for names in EXTRAS.values() for name in names]},
+    extras_require={**EXTRAS, 'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
+                                      for name in names]},
     zip_safe=True,
     entry_points={
         'console_scripts': [
