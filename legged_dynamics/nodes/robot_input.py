@@ -15,6 +15,7 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
 from legged_dynamics.schema import Setting
 
 SETTINGS = (
@@ -42,6 +43,11 @@ class RobotInput:
         once for each description that can be read.
     measured : callable
         Takes a Measurement; its MeasurementErrors are shown as refused joint states.
+    screen : InputScreen, optional
+        Of a node that commands. What it does not believe makes no measurement; and a description
+        that comes while measurements are made waits for the next :meth:`start`.
+    clock : callable, optional
+        Time for ages and diagnostics [ns]; the node's.
 
     Attributes
     ----------
@@ -52,13 +58,20 @@ class RobotInput:
     joints, imu : InputMonitor
     description_fault : str
         Why the last description was refused, or empty.
+    waiting : str
+        A description that has come and is not in force, or empty.
 
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
                  described: Callable[[RobotModel], None],
-                 measured: Callable[[Measurement], None]):
+                 measured: Callable[[Measurement], None], screen: InputScreen | None = None,
+                 clock: Callable[[], int] | None = None):
         self._component = component
+        self._screen = screen or NoScreen()
+        self._keeps = screen is not None
+        self._now = clock or (lambda: component.node.get_clock().now().nanoseconds)
+        self._text = self.waiting = ''
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
         timeout = round(values['input_timeout'] * 1e9)
@@ -75,6 +88,8 @@ class RobotInput:
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
+        if self.waiting:
+            self._take_description(self.waiting)
         self._synchronizer.reset()
         self.listening = True
 
@@ -84,7 +99,11 @@ class RobotInput:
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return level and message of each input."""
-        return {'joint_states': self.joints.judge(now), 'imu': self.imu.judge(now)}
+        found = {'joint_states': self.joints.judge(now), 'imu': self.imu.judge(now)}
+        if self.waiting:
+            found['robot_description'] = 'WARN', ('another robot_description came; the one in '
+                                                  'force stays until the node is deactivated')
+        return found
 
     def state(self) -> tuple[str, str] | None:
         """Return level and message of what keeps a node from working, or None."""
@@ -101,6 +120,17 @@ class RobotInput:
         return {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
 
     def _on_description(self, urdf: str) -> None:
+        if self._keeps and self.model is not None:
+            if urdf == self._text:
+                self.waiting = ''
+                return
+            if self.listening:
+                self.waiting = urdf
+                return
+        self._take_description(urdf)
+
+    def _take_description(self, urdf: str) -> None:
+        self.waiting = ''
         try:
             model = RobotModel.from_urdf(urdf)
             self._described(model)
@@ -110,7 +140,7 @@ class RobotInput:
             self.description_fault = str(error)     # a better one may still be published
             self._component.node.get_logger().error(f'robot_description: {error}')
             return
-        self.description_fault = ''
+        self.description_fault, self._text = '', urdf
         self._read_joints = convert.JointStateReader(model.joint_names)
         self._synchronizer.reset()
         self.model = model
@@ -123,7 +153,14 @@ class RobotInput:
         try:
             sample = self._read_joints(message)
         except MeasurementError as error:
+            self._screen.refused(str(error))
             self.joints.refused(now, str(error))
+            return
+        fault = self._screen.joints(sample, message.name)
+        odd = fault or self._screen.effort(sample)
+        if odd:
+            self.joints.refused(now, odd)
+        if fault:
             return
         self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
                                                   sample.velocity, sample.effort))
@@ -138,6 +175,10 @@ class RobotInput:
         except MeasurementError as error:
             self.imu.refused(now, str(error))
             return
+        fault = self._screen.imu(sample)
+        if fault:
+            self.imu.refused(now, fault)
+            return
         self._pass(self._synchronizer.push_imu(
             sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
             sample.orientation))
@@ -148,6 +189,3 @@ class RobotInput:
                 self._measured(measurement)
             except MeasurementError as error:
                 self.joints.refused(self._now(), str(error))
-
-    def _now(self) -> int:
-        return self._component.node.get_clock().now().nanoseconds
