@@ -99,7 +99,8 @@ class InputScreen:
             if fault:
                 guard.doubt(fault)
                 return fault
-        return guard.sample(now, sample.stamp_ns, position, velocity)
+        return guard.sample(now, sample.stamp_ns, position, velocity,
+                            self._clock.age(now, sample.stamp_ns))
 
     def refused(self, why: str) -> None:
         """Tell the guard of a joint state that could not be read."""

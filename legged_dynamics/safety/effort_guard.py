@@ -48,6 +48,8 @@ AVERAGING = 0.01
 LONGEST_STEP = 0.02
 # Without joint states the safe output is zero; the motors are left alone after this [s].
 BLIND_DURATION = 0.5
+# Damping by velocities older than this could push as well as brake.
+BRAKING_AGE_NS = 20_000_000
 
 
 class GuardState(Enum):
@@ -181,6 +183,7 @@ class EffortGuard:
         self.suspect = ''
         self._tilted: float | None = None
         self._sample_ns: int | None = None
+        self._heard_ns = 0
         self._good_ns = self._sent_ns = self._since_ns = 0
         self._blind = False
         self._ramp_start: tuple[int, int] = 0, 0
@@ -196,7 +199,7 @@ class EffortGuard:
     # ---- what is known of the robot --------------------------------------------------------
 
     def sample(self, now_ns: int, stamp_ns: int, position: np.ndarray,
-               velocity: np.ndarray) -> str:
+               velocity: np.ndarray, age_ns: int = 0) -> str:
         """
         Take a joint state; return why it cannot be true, or an empty string.
 
@@ -208,13 +211,15 @@ class EffortGuard:
             When the joints were read, by any clock that runs evenly.
         position, velocity : (nj,) array [rad, rad/s or m, m/s]
             In command order.
+        age_ns : int [ns]
+            How old the sample is.
 
         """
         fault = self._watch.check(stamp_ns, position, velocity)
         self.doubt(fault)
         if not fault:
             self._state[0], self._state[1] = position, velocity
-            self._sample_ns = now_ns
+            self._heard_ns, self._sample_ns = now_ns, now_ns - age_ns
         return fault
 
     def doubt(self, why: str) -> None:
@@ -334,7 +339,7 @@ class EffortGuard:
 
     def _damp(self, now_ns: int, fault: str) -> GuardedEffort:
         passed = now_ns - self._since_ns
-        fresh = self._fresh(now_ns)
+        fresh = self._fresh(now_ns, BRAKING_AGE_NS)
         if fresh:
             brake(self.table, self._state[1], self._watch.seen_velocity, self._effort)
         else:
@@ -358,8 +363,9 @@ class EffortGuard:
         self._last[:] = 0.0
         return GuardedEffort(np.zeros(len(self.joints)), self.state, fault, ())
 
-    def _fresh(self, now_ns: int) -> bool:
-        return self._sample_ns is not None and now_ns - self._sample_ns <= self._timeout_ns
+    def _fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
+        return (self._sample_ns is not None
+                and now_ns - self._sample_ns <= min(self._timeout_ns, limit_ns))
 
     def _fault(self, now_ns: int, command: Sequence[float] | None, age_ns: int,
                why: str) -> str:
@@ -370,7 +376,10 @@ class EffortGuard:
         if self._sample_ns is None:
             return 'no joint states yet'
         if not self._fresh(now_ns):
-            return f'no joint states for {(now_ns - self._sample_ns) * 1e-6:.0f} ms'
+            silent_ns = now_ns - self._heard_ns
+            if silent_ns > self._timeout_ns:
+                return f'no joint states for {silent_ns * 1e-6:.0f} ms'
+            return self._old(now_ns - self._sample_ns)
         if command is None:
             return why or 'no command'
         values = np.asarray(command, float)
@@ -382,6 +391,9 @@ class EffortGuard:
                             if not np.isfinite(value))
             return f'the command is not finite for: {bad}'
         if age_ns > self._timeout_ns:
-            return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
-                    f'{self._timeout_ns * 1e-6:.1f} ms)')
+            return self._old(age_ns)
         return ''
+
+    def _old(self, age_ns: int) -> str:
+        return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
+                f'{self._timeout_ns * 1e-6:.1f} ms)')
