@@ -55,6 +55,7 @@ setup(
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',
+            'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',

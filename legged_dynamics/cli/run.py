@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
-         'workspace_controller', 'stickybot_controller')
+         'workspace_controller', 'stickybot_controller', 'effort_watchdog')
 
 
 def add_parser(verbs: Any) -> None:

@@ -25,14 +25,13 @@ from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.safety.effort_watchdog import GOODBYE
 from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.schema import Setting
 
 COMMANDS = 'effort_controller/commands'
 # How often it is looked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
-# After the name of whoever commands: the last message, for the watchdog to know.
-GOODBYE = ' bye'
 # A controller that has fallen behind is to answer the newest joint states, not the queue.
 DEPTH = 5
 SHARED_SETTINGS = (*(replace(setting, default=DEPTH) if setting.name == 'input_depth' else setting

@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands between a controller and a motor."""
 from legged_dynamics.safety.effort_guard import EffortGuard, GuardedEffort, GuardState
+from legged_dynamics.safety.effort_watchdog import EffortWatchdog, WatchdogState
 
-__all__ = ['EffortGuard', 'GuardState', 'GuardedEffort']
+__all__ = ['EffortGuard', 'EffortWatchdog', 'GuardState', 'GuardedEffort', 'WatchdogState']

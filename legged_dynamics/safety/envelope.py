@@ -103,7 +103,7 @@ def brake(limits, velocity, seen, effort):
 
 @lean_kernel
 def posture(limits, state, place, feed, share, effort):
-    """Write efforts that hold joints at a place: a share of the efforts that did, and PD."""
+    """Write efforts that hold joints at a place, by those that did and PD; or a share of it."""
     for j in range(len(effort)):
-        effort[j] = (share * feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
-                     - limits[j, DAMPING] * state[1, j])
+        spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
+        effort[j] = share * spring - limits[j, DAMPING] * state[1, j]

@@ -48,10 +48,15 @@ class FaultBench:
     ----------
     component : Component
         Controller.
+    arguments : sequence of str
+        Of its command line.
+    watchdog : callable, optional
+        Puts a watchdog on the bus.
 
     """
 
-    def __init__(self, component=WorkspaceControllerNode, **parameters):
+    def __init__(self, component=WorkspaceControllerNode, arguments=(), watchdog=None,
+                 **parameters):
         self.bus = LoopbackBus()
         values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF)}
         self.robot_host = self.bus.host(SimulatedRobotNode, parameters={
@@ -62,7 +67,8 @@ class FaultBench:
         self.stranger = self.bus.create_node('stranger')
         values = {name: value for name, value in values.items()
                   if not name.startswith('simulation') and name != 'robot_description'}
-        self.host = self.bus.host(component, parameters={**values, **parameters})
+        self.watchdog = watchdog(self.bus) if watchdog else None
+        self.host = self.bus.host(component, arguments, parameters={**values, **parameters})
         self.node, self.name = self.host.component, component.default_name
         self._wall_ns = self.host.node.get_clock()._wall_ns
         self.commands = []
