@@ -83,8 +83,11 @@ class RobotInput:
         self._synchronizer = MeasurementSynchronizer(values['imu_timeout'])
         when_described(component, endpoints, values['robot_description'], self._on_description)
         qos = component.dialect.qos.best_effort(values['input_depth'])
-        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._on_joints, qos)
-        endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu, qos)
+        self._sources = [
+            (self.joints, endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
+                                                 self._on_joints, qos)),
+            (self.imu, endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu,
+                                              qos))]
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
@@ -99,11 +102,19 @@ class RobotInput:
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return level and message of each input."""
-        found = {'joint_states': self.joints.judge(now), 'imu': self.imu.judge(now)}
+        found = {monitor.name: self._judge_source(monitor, source, now)
+                 for monitor, source in self._sources}
         if self.waiting:
             found['robot_description'] = 'WARN', ('another robot_description came; the one in '
                                                   'force stays until the node is deactivated')
         return found
+
+    def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
+        level, text = monitor.judge(now)
+        count = getattr(source, 'get_publisher_count', lambda: 1)()
+        if self._keeps and count > 1 and level in ('OK', 'WARN'):
+            return 'WARN', f'{count} publishers where one is expected; {text}'
+        return level, text
 
     def state(self) -> tuple[str, str] | None:
         """Return level and message of what keeps a node from working, or None."""

@@ -137,9 +137,7 @@ class JointWatch:
             memory[V] = np.where(usable, velocity, 0.0)
             memory[SEEN] = 0.0
         dt = max(stamp_ns - self._stamp_ns, 0) * 1e-9   # type: ignore[operator]
-        if dt == 0.0 and not first:
-            return ''
-        self._stamp_ns = stamp_ns
+        self._stamp_ns = max(stamp_ns, self._stamp_ns)  # type: ignore[type-var]
         watch_joints(self._limits, memory, position, velocity, dt, self._frozen, self._found)
         fault, j = self._found.tolist()
         return self._text(fault, j, velocity) if fault else ''

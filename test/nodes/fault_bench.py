@@ -64,7 +64,7 @@ class FaultBench:
         self.joints = Spoiler(self.bus, self.robot_host.component._joint_states)
         self.imu = Spoiler(self.bus, self.robot_host.component._imu)
         self.diagnostics = self.bus.watch('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')
-        self.stranger = self.bus.create_node('stranger')
+        self.stranger, self.strangers = self.bus.create_node('stranger'), []
         values = {name: value for name, value in values.items()
                   if not name.startswith('simulation') and name != 'robot_description'}
         self.watchdog = watchdog(self.bus) if watchdog else None
@@ -104,6 +104,9 @@ class FaultBench:
         for spoiler in (self.joints, self.imu):
             spoiler.change, spoiler.late, spoiler.renew = (lambda message: message), 0, False
         self.host.node.get_clock()._wall_ns = self._wall_ns
+        for publisher in self.strangers:
+            self.stranger.destroy_publisher(publisher)
+        self.strangers = []
 
     def set_clock(self, ahead_ns):
         """Set the clock of the controller's machine."""

@@ -151,6 +151,35 @@ def described(text, times=1):
     return spoil
 
 
+def second_publisher(bench):
+    """Somebody else says that all joints are at zero, between any two true samples."""
+    publisher = bench.stranger.create_publisher(
+        DIALECT.message('sensor_msgs/msg/JointState'), '/joint_states', DIALECT.qos.reliable(10))
+
+    def change(message):
+        zero = [0.0] * len(message.name)
+        publisher.publish(convert.joint_state(
+            DIALECT, convert.stamp_ns(message.header.stamp) - 1_000_000, message.name, zero, zero,
+            zero))
+        return message
+    bench.joints.change = change
+    bench.strangers = [publisher]
+
+
+def flood(kind, topic, size, times):
+    """Somebody sends what nobody could decode in time."""
+    def spoil(bench):
+        publisher = bench.stranger.create_publisher(DIALECT.message(kind), topic,
+                                                    DIALECT.qos.reliable(10))
+        message = DIALECT.message(kind)()
+        message.header.frame_id = 'x' * size
+        for _ in range(times):
+            publisher.publish(message)
+            bench.run(0.002)
+        bench.strangers = [publisher]
+    return spoil
+
+
 def crouch(bench):
     """Have the body on its way down."""
     target = bench.stranger.create_publisher(
@@ -192,6 +221,11 @@ STANDS = {
     'clock of the controller +1 s': Row(clocks(SECOND, 0), 0.5, ''),
     'clock of the controller -1 h': Row(clocks(-HOUR, 0), 0.5, ''),
     'both clocks -1 h': Row(clocks(-HOUR, -HOUR), 0.5, 'its clock was set back'),
+    'two publishers of joint states': Row(second_publisher, 0.5, '2 publishers where one is'),
+    'joint states of 16 MB': Row(flood('sensor_msgs/msg/JointState', '/joint_states', 16 * 10**6,
+                                       3), 0.1, '2 publishers'),
+    'a flood of IMU readings of 100 kB': Row(flood('sensor_msgs/msg/Imu', '/imu/data', 10**5, 20),
+                                             0.1, '2 publishers'),
     'the same description ten times': Row(described(URDF_TEXT, 10), 0.2, ''),
     'effort limits times ten': Row(described(URDF_TEXT.replace('effort="80', 'effort="800')), 0.2,
                                    'another robot_description came'),
