@@ -15,6 +15,7 @@ from legged_dynamics.cli import (
     info,
     inverse_dynamics,
     record,
+    repair,
     reproduce,
     run,
     stickybot,
@@ -22,8 +23,8 @@ from legged_dynamics.cli import (
 )
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
-         stickybot_sweep)
+VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, force_map, reproduce,
+         stickybot, stickybot_sweep)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
+FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
@@ -91,6 +92,7 @@ def record_on_cyclone(recorder: Recorder, duration: float | None,
             for topic, kind in recorder.typed:
                 subscribe(topic, kind, QoSProfile())
             node.create_timer(DISCOVERY_PERIOD, look)
+            node.create_timer(FLUSH_PERIOD, recorder.flush)
             ready()
             bus.spin(float('inf') if duration is None else duration)
             while bus.spin_once():      # what had arrived before the signal belongs to the bag
@@ -139,6 +141,7 @@ def record_on_ros2(recorder: Recorder, duration: float | None,
         for topic, kind in recorder.typed:
             subscribe(topic, kind, [])
         node.create_timer(DISCOVERY_PERIOD, look)
+        node.create_timer(FLUSH_PERIOD, recorder.flush)
         ready()
         end = float('inf') if duration is None else time.monotonic() + duration
         while rclpy.ok() and time.monotonic() < end:
