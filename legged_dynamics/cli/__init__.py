@@ -21,6 +21,7 @@ from legged_dynamics.cli import (
     stickybot,
     stickybot_sweep,
 )
+from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
 VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, force_map, reproduce,
@@ -46,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for verb in VERBS:
         verb.add_parser(verbs)
     args = parser.parse_args(argv)
+    end_with_parent()
     try:
         return args.run(args)
     except LeggedDynamicsError as error:

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+
 if TYPE_CHECKING:
     from legged_dynamics.analysis.recorder import Recorder
 
@@ -33,6 +35,7 @@ def add_parser(verbs: Any) -> None:
                         help='folder to make; default: bag_<date and time>')
     parser.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
+    add_network_argument(parser)
     parser.set_defaults(run=run)
 
 
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
 
+    keep_to_this_machine(args.network)
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
