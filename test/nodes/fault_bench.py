@@ -68,7 +68,8 @@ class FaultBench:
         values = {name: value for name, value in values.items()
                   if not name.startswith('simulation') and name != 'robot_description'}
         self.watchdog = watchdog(self.bus) if watchdog else None
-        self.host = self.bus.host(component, arguments, parameters={**values, **parameters})
+        self.host = self.bus.host(component, arguments, parameters={
+            **values, 'safety.ramp': 0.2, **parameters})
         self.node, self.name = self.host.component, component.default_name
         self._wall_ns = self.host.node.get_clock()._wall_ns
         self.commands = []
@@ -76,13 +77,13 @@ class FaultBench:
         watcher.create_subscription(DIALECT.message('std_msgs/msg/Float64MultiArray'),
                                     '/effort_controller/commands', self._note,
                                     QoSProfile(depth=100))
-        self.stand()
+        self.stand(1.2)     # the noise of the sensors is learnt
 
     @property
     def robot(self):
         return self.robot_host.component._robot
 
-    def stand(self, seconds=0.8):
+    def stand(self, seconds=0.45):
         """Have the robot stand under control, whatever has become of it."""
         self.heal()
         if self.node.guard_state.name != 'ACTIVE' or not self.stands():
@@ -90,7 +91,7 @@ class FaultBench:
             self.bus.spin()     # the last command is for the robot that was
             self.robot_host.component.deactivate()
             self.robot_host.component.activate()
-            self.bus.step(0.3)
+            self.bus.step(0.15)
             self.node.activate()
             self.bus.step(seconds)
         assert self.node.guard_state.name == 'ACTIVE', self.node._judge(self.bus.now_ns)
