@@ -19,7 +19,10 @@ from legged_dynamics.safety.joint_watch import LEARNT, LIVELY, REPEATED
 FASTEST = 60.0          # rad/s: beyond, no legged robot turns
 STRONGEST = 2000.0      # m/s^2
 JUMP = 0.05             # rad that an orientation may be off
-LEAK, DRIFTED = 0.1, 0.06       # s, rad: sum of turn less integrated gyro
+LEAK, DRIFTED = 0.1, 0.08       # s, rad: sum of turn less integrated gyro
+# After gyro and orientation have disagreed they are not believed for this long [s]: a gyro of the
+# wrong sign is right again whenever the robot is still.
+DISTRUST = 1.0
 TURN_UP = 100.0         # rad/s^2: what a base may do between samples
 UP_TIME = 0.03          # s over which the accelerometer is averaged
 UP_ERROR = 1.2          # rad between up by orientation and by accelerometer
@@ -53,7 +56,7 @@ class ImuWatch:
         """Forget the last reading; what is known of the sensor's noise stays."""
         self._stamp_ns: int | None = None
         self._offset = self._drift = np.zeros(3)
-        self._stuck = 0.0
+        self._stuck = self._distrust = 0.0
         self._repeated = 0
         self.up: np.ndarray | None = None
 
@@ -126,6 +129,9 @@ class ImuWatch:
             jump = math.degrees(float(np.linalg.norm(self._offset)))
             return f'the orientation jumped by {jump:.0f} deg, further than the gyro explains'
         if float(np.linalg.norm(self._drift)) > DRIFTED:
+            self._distrust = DISTRUST
+        if self._distrust > 0.0:
+            self._distrust -= dt
             return 'orientation and gyro do not agree: one of them is wrong'
         return ''
 
