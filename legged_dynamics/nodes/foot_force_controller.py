@@ -54,7 +54,7 @@ class FootForceController(EffortController):
     settings = NODE_SETTINGS
     # A body that stands is slow, and limp it falls: 50 ms old is good enough. Joint states that
     # have waited for the IMU in vain must be young enough, too.
-    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.05}
+    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
         """Make odometry, controller and map, and join the topics of the feet."""

@@ -48,8 +48,8 @@ AVERAGING = 0.01
 LONGEST_STEP = 0.02
 # Without joint states the safe output is zero; the motors are left alone after this [s].
 BLIND_DURATION = 0.5
-# Damping by velocities older than this could push as well as brake.
-BRAKING_AGE_NS = 20_000_000
+# Springs and dampers by joint states older than this could push as well as brake.
+REACTING_AGE_NS = 20_000_000
 
 
 class GuardState(Enum):
@@ -331,7 +331,7 @@ class EffortGuard:
         return out
 
     def _hold(self, now_ns: int, fault: str) -> GuardedEffort:
-        if self._fresh(now_ns):
+        if self._fresh(now_ns, REACTING_AGE_NS):
             posture(self.table, self._state, self._place, self._feed, 1.0, self._effort)
         else:
             self._effort[:] = self._feed
@@ -339,7 +339,7 @@ class EffortGuard:
 
     def _damp(self, now_ns: int, fault: str) -> GuardedEffort:
         passed = now_ns - self._since_ns
-        fresh = self._fresh(now_ns, BRAKING_AGE_NS)
+        fresh = self._fresh(now_ns, REACTING_AGE_NS)
         if fresh:
             brake(self.table, self._state[1], self._watch.seen_velocity, self._effort)
         else:
@@ -381,6 +381,9 @@ class EffortGuard:
                 return f'no joint states for {silent_ns * 1e-6:.0f} ms'
             return self._old(now_ns - self._sample_ns)
         if command is None:
+            silent_ns = now_ns - self._heard_ns
+            if not why and silent_ns > REACTING_AGE_NS:
+                return f'no joint states for {silent_ns * 1e-6:.0f} ms'
             return why or 'no command'
         values = np.asarray(command, float)
         if values.shape != (len(self.joints),):
