@@ -106,7 +106,7 @@ class Soak:
         loop.start()
         self.spin(seconds)
         loop.process.kill()
-        return max(b - a for a, b in zip(self.times, self.times[1:])), loop.worst
+        return max((b - a for a, b in zip(self.times, self.times[1:])), default=seconds), loop.worst
 
     def close(self) -> None:
         """End all."""
@@ -124,6 +124,12 @@ def watch_memory(soak: Soak, minutes: float) -> None:
     end = time.monotonic() + 60.0 * minutes
     while time.monotonic() < end:
         soak.spin(min(10.0, max(end - time.monotonic(), 0.1)))
+        if not soak.times:
+            print('let go by the guard or the watchdog; the controller is started anew')
+            soak.processes['workspace_controller'].kill()
+            soak.processes['workspace_controller'].wait()
+            soak.spin(6.0)
+            soak.control()
         soak.times.clear()
         for name, process in soak.processes.items():
             most[name] = max(most[name], memory(process.pid))

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from legged_dynamics.safety.joint_watch import LEARNT, LIVELY, REPEATED
+from legged_dynamics.safety.joint_watch import GAP, LEARNT, LIVELY, REPEATED
 
 FASTEST = 60.0          # rad/s: beyond, no legged robot turns
 STRONGEST = 2000.0      # m/s^2
@@ -124,7 +124,8 @@ class ImuWatch:
             if float(np.linalg.norm(self._offset)) <= 2.0 * allowed:
                 self._offset = np.zeros(3)
         else:
-            self._drift = (self._drift + excess) * math.exp(-dt / LEAK)
+            told = excess if dt <= GAP else 0.0
+            self._drift = (self._drift + told) * math.exp(-dt / LEAK)
         if self._offset.any():
             jump = math.degrees(float(np.linalg.norm(self._offset)))
             return f'the orientation jumped by {jump:.0f} deg, further than the gyro explains'

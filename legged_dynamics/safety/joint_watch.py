@@ -25,6 +25,7 @@ N_MEMORY = 11
 # Kinds of faults.
 PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V = range(6)
 LEAK = 0.1              # s, of the sum of position less integrated velocity
+GAP = 0.03              # s between samples from which nothing is added to it
 DRIFTED = 2.5           # tolerances of a reading that the sum may reach
 START_TIME = 0.3        # s from rest to the velocity limit: what a joint may do between samples
 SEEN_TIME = 0.006       # s over which the velocity is taken from positions
@@ -54,7 +55,9 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
             if abs(memory[OFFSET, j]) <= allowed:
                 memory[OFFSET, j] = 0.0
         else:
-            memory[DRIFT, j] = (memory[DRIFT, j] + excess) * math.exp(-dt / LEAK)
+            # Nobody knows what the velocity was in a gap.
+            told = excess if dt <= GAP else 0.0
+            memory[DRIFT, j] = (memory[DRIFT, j] + told) * math.exp(-dt / LEAK)
             share = 1.0 - math.exp(-dt / SEEN_TIME)
             if dt > 0.0:
                 memory[SEEN, j] += share * (moved / dt - memory[SEEN, j])

@@ -67,6 +67,15 @@ def test_samples_that_are_late_or_lost_are_believed():
             assert joints.watch.check(k * STEP, q, v) == ''
 
 
+def test_a_gap_in_which_time_passed_and_nothing_moved_is_no_fault():
+    """As of a simulation that was held up, or a driver that was."""
+    joints, stamp = Joints(amplitude=0.1, rate=5.0), 0
+    for k in range(2000):
+        stamp += STEP + (k % 20 == 0) * 60 * MS
+        q, v = joints.sample()
+        assert joints.watch.check(stamp, q, v) == ''
+
+
 def spoilt(**changes):
     def spoil(q, v):
         values = {'q': q.copy(), 'v': v.copy()}
