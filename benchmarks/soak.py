@@ -99,6 +99,17 @@ class Soak:
         while time.monotonic() < end:
             self.bus.spin_once(0.05)
 
+    def revive(self) -> None:
+        """Start the controller anew where a busy machine had the robot let go."""
+        self.times.clear()
+        self.spin(1.0)
+        if not self.times:
+            print('let go by the guard or the watchdog; the controller is started anew')
+            self.processes['workspace_controller'].kill()
+            self.processes['workspace_controller'].wait()
+            self.spin(6.0)
+            self.control()
+
     def worst_pause(self, seconds: float) -> tuple[float, float]:
         """Return the longest pause between commands, and of a bare loop [s]."""
         self.times.clear()
@@ -106,7 +117,8 @@ class Soak:
         loop.start()
         self.spin(seconds)
         loop.process.kill()
-        return max((b - a for a, b in zip(self.times, self.times[1:])), default=seconds), loop.worst
+        pauses = (b - a for a, b in zip(self.times, self.times[1:]))
+        return max(pauses, default=seconds), loop.worst
 
     def close(self) -> None:
         """End all."""
@@ -124,12 +136,7 @@ def watch_memory(soak: Soak, minutes: float) -> None:
     end = time.monotonic() + 60.0 * minutes
     while time.monotonic() < end:
         soak.spin(min(10.0, max(end - time.monotonic(), 0.1)))
-        if not soak.times:
-            print('let go by the guard or the watchdog; the controller is started anew')
-            soak.processes['workspace_controller'].kill()
-            soak.processes['workspace_controller'].wait()
-            soak.spin(6.0)
-            soak.control()
+        soak.revive()
         soak.times.clear()
         for name, process in soak.processes.items():
             most[name] = max(most[name], memory(process.pid))
@@ -141,6 +148,7 @@ def watch_memory(soak: Soak, minutes: float) -> None:
 
 def flood(soak: Soak, kind: str, topic: str, size: int, rate: float) -> None:
     """Print the longest pause while a stranger sends messages of a size."""
+    soak.revive()
     publisher = soak.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(1))
     message = DIALECT.message(kind)()
     if kind.endswith('JointState'):
@@ -166,8 +174,10 @@ def kill(soak: Soak, number: signal.Signals, deadline: float) -> None:
     controller.send_signal(number)
     soak.spin(0.5)
     # What was on its way still comes; the first after a pause of the deadline is the watchdog's.
-    own = next(b for a, b in zip(soak.times, soak.times[1:]) if b - a > 0.8 * deadline)
-    print(f'{number.name}: first command of the watchdog {1e3 * (own - began):.0f} ms after it')
+    own = next((b for a, b in zip(soak.times, soak.times[1:]) if b - a > 0.8 * deadline), None)
+    print(f'{number.name}: ' + (
+        'no pause was seen' if own is None else
+        f'first command of the watchdog {1e3 * (own - began):.0f} ms after it'))
     controller.kill()
     controller.wait()
     soak.spin(6.0)
