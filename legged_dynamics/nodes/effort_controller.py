@@ -79,7 +79,7 @@ class EffortController(Component):
         follow_settings(node, dialect, table, self.parameters, self.changing)
         self.endpoints = Endpoints(self)
         self.guard: EffortGuard | None = None
-        self.now = SteadyClock(node)
+        self.now = self._now = SteadyClock(node)
         self._activations = 0
 
     @classmethod
@@ -240,16 +240,12 @@ class EffortController(Component):
         imu = model.frame(self._config.imu_link or model.base_link)
         self._screen.build(model, self._order, guard, imu.pose.R, values['safety.frozen'])
         self.guard = guard
-        if self.input_is_open and self.input.listening:
+        # A description by parameter is read before there is an input.
+        if hasattr(self, 'input') and self.input.listening:
             self._arm()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
             f'{len(joints)} of them')
-
-    @property
-    def input_is_open(self) -> bool:
-        """Whether `input` is there: a description by parameter is read before it is."""
-        return hasattr(self, 'input')
 
     def _arm(self) -> None:
         """Wait for the first good command of a robot that is known."""
@@ -328,10 +324,6 @@ class EffortController(Component):
         return self._output.judge(now)
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        values = self._output.values(now) | {
-            'guard': self.guard_state.name.lower(),
-            'at a limit': ', '.join(self._limited) or 'none'}
+        values = self._output.values(now) | {'guard': self.guard_state.name.lower(),
+                                             'at a limit': ', '.join(self._limited) or 'none'}
         return self.input.details(now) | {'control': values} | self.details(now)
-
-    def _now(self) -> int:
-        return self.now()

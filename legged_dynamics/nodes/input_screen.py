@@ -13,7 +13,7 @@ from legged_dynamics.middleware.conversions.reading import ImuSample, JointSampl
 from legged_dynamics.model import RobotModel
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.agreement import disagreement, first_state
-from legged_dynamics.safety.effort_guard import GuardState
+from legged_dynamics.safety.guard_state import GuardState
 from legged_dynamics.safety.imu_watch import ImuWatch
 from legged_dynamics.safety.stamp_clock import StampClock
 

@@ -3,17 +3,7 @@
 """
 EffortGuard: every effort goes through it on its way to the motors.
 
-::
-
-                 activate            first good command            ramp over
-          LIMP ------------> ARMED ---------------------> RAMPING ----------> ACTIVE
-           ^                   ^                            |  ^                 |
-           | deactivate        |                      fault |  | good again      | fault
-           |                   |                            v  |                 v
-        any state              | activate                  HOLDING <-------------+
-                               |                              | too long, or fallen
-                            LATCHED <------------------- DAMPING
-                                      damping_duration
+Its states are in `legged_dynamics.safety.guard_state`.
 
 What goes out is always finite and inside the envelope: effort, slew, power, velocity, position
 with a damped wall. A command is obeyed only while it is finite, complete, and answers joint states
@@ -29,14 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.safety.envelope import bound, brake, posture
+from legged_dynamics.safety.guard_state import GuardedEffort, GuardState, command_fault
 from legged_dynamics.safety.joint_limits import EFFORT, limit_table
 from legged_dynamics.safety.joint_watch import JointWatch
 from legged_dynamics.safety.settings import SETTINGS
@@ -50,56 +39,6 @@ LONGEST_STEP = 0.02
 BLIND_DURATION = 0.5
 # Springs and dampers by joint states older than this could push as well as brake.
 REACTING_AGE_NS = 20_000_000
-
-
-class GuardState(Enum):
-    """Whether commands are obeyed."""
-
-    LIMP = 'not active: nothing goes out'
-    ARMED = 'waiting for the first good command: nothing goes out'
-    RAMPING = 'commands are being blended in'
-    ACTIVE = 'commands are obeyed'
-    HOLDING = 'a fault is bridged: the posture or the last efforts are held'
-    DAMPING = 'the safe output goes out'
-    LATCHED = 'nothing goes out until the guard is activated anew'
-
-    @property
-    def obeying(self) -> bool:
-        """Whether commands have a part in what goes out."""
-        return self in (GuardState.RAMPING, GuardState.ACTIVE)
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is to be sent."""
-        return self in (GuardState.LIMP, GuardState.ARMED, GuardState.LATCHED)
-
-    @property
-    def released(self) -> bool:
-        """Whether the robot has been let go after it was commanded."""
-        return self in (GuardState.DAMPING, GuardState.LATCHED)
-
-
-@dataclass(frozen=True, eq=False)
-class GuardedEffort:
-    """
-    What may go to the motors.
-
-    Attributes
-    ----------
-    effort : (nj,) array [N m or N]
-        Finite and within limits, in command order; zero while the state is silent.
-    state : GuardState
-    fault : str
-        Why the command was not obeyed, or empty.
-    limited : tuple of str
-        Joints whose command was cut to a limit.
-
-    """
-
-    effort: np.ndarray
-    state: GuardState
-    fault: str
-    limited: tuple[str, ...]
 
 
 class EffortGuard:
@@ -375,27 +314,15 @@ class EffortGuard:
             return f'joint_states: {self.suspect}'
         if self._sample_ns is None:
             return 'no joint states yet'
+        silent_ns = now_ns - self._heard_ns
+        silence = f'no joint states for {silent_ns * 1e-6:.0f} ms'
         if not self._fresh(now_ns):
-            silent_ns = now_ns - self._heard_ns
-            if silent_ns > self._timeout_ns:
-                return f'no joint states for {silent_ns * 1e-6:.0f} ms'
-            return self._old(now_ns - self._sample_ns)
+            late = silent_ns > self._timeout_ns
+            return silence if late else self._old(now_ns - self._sample_ns)
         if command is None:
-            silent_ns = now_ns - self._heard_ns
-            if not why and silent_ns > REACTING_AGE_NS:
-                return f'no joint states for {silent_ns * 1e-6:.0f} ms'
-            return why or 'no command'
-        values = np.asarray(command, float)
-        if values.shape != (len(self.joints),):
-            return (f'expected {len(self.joints)} efforts, one a joint, '
-                    f'got shape {values.shape}')
-        if not np.isfinite(values).all():
-            bad = ', '.join(name for name, value in zip(self.joints, values)
-                            if not np.isfinite(value))
-            return f'the command is not finite for: {bad}'
-        if age_ns > self._timeout_ns:
-            return self._old(age_ns)
-        return ''
+            return why or (silence if silent_ns > REACTING_AGE_NS else 'no command')
+        fault = command_fault(self.joints, command)
+        return self._old(age_ns) if not fault and age_ns > self._timeout_ns else fault
 
     def _old(self, age_ns: int) -> str:
         return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
