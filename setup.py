@@ -14,7 +14,7 @@ def share_files() -> list:
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
-            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py'}:
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml'}:
                 parent = path.parent.relative_to(HERE)
                 folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
                 folder.append(str(path.relative_to(HERE)))
@@ -57,6 +57,7 @@ setup(
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',
+            'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',

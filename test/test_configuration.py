@@ -5,6 +5,7 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
+from legged_dynamics.nodes.effort_watchdog import NODE_SETTINGS as WATCHDOG_NODE
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
 from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
@@ -13,7 +14,8 @@ from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
-TABLES = {'foot_force_controller': (*FootForceController.shared_settings(),
+TABLES = {'effort_watchdog': WATCHDOG_NODE,
+          'foot_force_controller': (*FootForceController.shared_settings(),
                                    *FootForceController.settings),
           'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
           'simulated_robot': SIMULATOR_NODE,

@@ -16,15 +16,17 @@ from legged_dynamics.cli import (
     inverse_dynamics,
     new_robot,
     record,
+    repair,
     reproduce,
     run,
     stickybot,
     stickybot_sweep,
 )
+from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, inverse_dynamics, info, new_robot, force_map, reproduce,
-         stickybot, stickybot_sweep)
+VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, new_robot, force_map,
+         reproduce, stickybot, stickybot_sweep)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 
@@ -46,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for verb in VERBS:
         verb.add_parser(verbs)
     args = parser.parse_args(argv)
+    end_with_parent()
     try:
         return args.run(args)
     except LeggedDynamicsError as error:
