@@ -9,13 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
+from legged_dynamics.estimation.contact_levels import contact_levels
+from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.noise import equation_noise
+from legged_dynamics.estimation.noise import (
+    UNKNOWN_ACCELERATION,
+    UNKNOWN_ANGULAR_ACCELERATION,
+    equation_noise,
+)
 from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
@@ -23,7 +30,14 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
+
+# A foot's force is known once its deviation is below this fraction of the weight.
+OBSERVABLE = 0.25
+# What is not known of the base: its mass, as a fraction of the robot's, and its centre of mass
+# [m, times the robot's mass].
+MASS_UNKNOWN, CENTER_UNKNOWN = 0.02, 0.002
 
 
 class GroundReactionEstimator:
@@ -68,7 +82,7 @@ class GroundReactionEstimator:
         check_floating_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
-        self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1)
+        self._layouts = make_layout(nj, nf, table.size, max(2 * settings.half_window + 1, 2))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table, self._index)
@@ -209,21 +223,30 @@ class GroundReactionEstimator:
     # ---- constants -------------------------------------------------------------------------
 
     def _packed_settings(self) -> np.ndarray:
-        s = self.settings
+        s, noise = self.settings, self.config.noise
         mount = self.model.frame(self.config.imu_link or self.config.base_link
                                  or self.model.base_link)
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
         values = {
-            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold,
-            'force_noise': s.contact_force_noise, 'force_evidence': s.contact_force_evidence,
+            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or 0.04,
+            'force_noise': s.contact_force_noise or 0.02, 'force_evidence': s.contact_force_evidence,
             'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
             'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
             'swing_clearance': s.contact_swing_clearance,
             'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
                         + np.log(s.contact_swing_clearance / s.contact_clearance)),
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
-            'weight': weight, 'prior_force_variance': 3.0 * (s.prior_force * weight) ** 2,
+            'weight': weight, 'arm': s.prior_length,
+            'observable_variance': (OBSERVABLE * weight) ** 2,
+            'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
+            'linear_noise': noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0),
+            'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
+            'linear_unknown': UNKNOWN_ACCELERATION,
+            'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
+            'mass_unknown': MASS_UNKNOWN * self.model.total_mass,
+            'moment_unknown': CENTER_UNKNOWN * self.model.total_mass,
+            'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
@@ -250,6 +273,20 @@ class GroundReactionEstimator:
                 joint = robot.columns[b - 1]
                 joint[1 + joint[0]:1 + joint[0] + size] = np.arange(start, start + size)
                 joint[0] += size
+        robot.branches[:] = _branches(self.model)
+        robot.ends[:] = branch_ends(self.model)
+        robot.effort_variance[:] = self.config.noise.effort ** 2 + (1e-6 * force) ** 2
+        robot.motion_noise[:] = acceleration_noise(self.config.noise.velocity, self.settings.rate,
+                                                   self.settings.half_window)
+        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+
+
+def _branches(model: RobotModel) -> np.ndarray:
+    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
+    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
+    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 
 
 def compile_kernels() -> None:

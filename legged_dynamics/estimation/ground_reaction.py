@@ -147,6 +147,26 @@ class GroundReaction:
         return self._array(self.layout.index['base_residual'], 6)
 
     @property
+    def external_wrench(self) -> np.ndarray:
+        """
+        (6,) wrench on the base that is not the feet's, in B about B's origin [N, N m].
+
+        A push, a pull, a hand on the robot. Slow parts fade into `mass_error`. Zero where no
+        torque is measured, which alone can tell it from the feet's.
+        """
+        return self._array(self.layout.index['external_wrench'], 6)
+
+    @property
+    def external_deviation(self) -> np.ndarray:
+        """(6,) standard deviation of `external_wrench` [N, N m]; zero where that is not known."""
+        return self._array(self.layout.index['external_deviation'], 6)
+
+    @property
+    def mass_error(self) -> float:
+        """Return how much more the base weighs than the model says, a payload for example [kg]."""
+        return float(self.data[self.layout.index['mass_error']])
+
+    @property
     def external_torque(self) -> np.ndarray:
         """(nj,) joint torque that the estimate leaves unexplained; NaN where none is measured."""
         return self._array(self.layout.index['external_torque'], len(self.joints))
@@ -193,8 +213,7 @@ class GroundReaction:
         reference point). Zero for feet that are up.
         """
         nc = self.layout.table.size
-        root = self._array(self.layout.index['covariance_root'], nc, nc)
-        return root.T @ root
+        return self._array(self.layout.index['covariance'], nc, nc)
 
     def covariance_of(self, foot: str) -> np.ndarray:
         """

@@ -14,6 +14,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.spatial.jit import kernel
 
@@ -25,13 +26,24 @@ NOT_FINITE = -1
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 
+# Elements of the tracked state beside the contact coordinates: an external wrench, and the error of
+# the base's mass and first moment.
+N_BESIDE = 10
+# Columns of the response of the equations behind those of the joints' accelerations: angular
+# acceleration, proper acceleration, its jump.
+N_SHARED = 7
+# Columns before the mass matrix in `Tracking.mass`.
+AHEAD = 3
+
 INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orientation',
          'given_contact')
 OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
-          'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
+          'external_torque', 'joint_acceleration', 'coordinates', 'covariance',
+          'external_wrench', 'external_deviation', 'mass_error')
 MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
-          'standing', 'contact_state', 'filter')
+          'standing', 'contact_state', 'filter', 'tracking', 'push', 'reading', 'walking',
+          'state', 'state_covariance')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
@@ -41,7 +53,9 @@ LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
     'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
-    'weight', 'prior_force_variance', 'use_base', 'use_torque')]
+    'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'mass_unknown',
+    'moment_unknown', 'ahead')]
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
@@ -62,12 +76,14 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         Length of the window.
 
     """
+    nx = nc + N_BESIDE
     places = {
         **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
-                          nc * nc), 'output_size'),
-        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
+                          nc * nc, 6, 6, 4), 'output_size'),
+        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf, 1, 6, 3, 4 * nf, nx, nx * nx),
+                 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
         layout[name] = value
@@ -88,6 +104,15 @@ class Robot(NamedTuple):
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nc + 1) int array
         Contact coordinates each joint bears on, behind their number.
+    branches : (nv, 2) int array
+        First joint of the branch of the base that a joint belongs to, and the first behind it.
+    ends : (6 + nv,) int array
+        Of the mass matrix; see `dynamics.branch_elimination`.
+    effort_variance, motion_noise : (nv,) array
+        Variance of the measured torque; deviation of the differentiated joint velocity.
+    contact_levels : (nf, 2) array
+        Normal force at which contact is as likely as not, and the error of a swinging foot's, as
+        fractions of the weight.
 
     """
 
@@ -96,6 +121,11 @@ class Robot(NamedTuple):
     variance: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
+    branches: np.ndarray
+    ends: np.ndarray
+    effort_variance: np.ndarray
+    motion_noise: np.ndarray
+    contact_levels: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -109,9 +139,35 @@ class Scratch(NamedTuple):
     active: np.ndarray          # (nc,) int
 
 
+class Tracking(NamedTuple):
+    """
+    What the filter of all feet's forces works on; n = 6 + nv equations, nx = nc + 10 unknowns.
+
+    `state` and `covariance` are kept from tick to tick.
+    """
+
+    state: np.ndarray           # (nx,)
+    covariance: np.ndarray      # (nx, nx)
+    carried: np.ndarray         # (nx, nx) covariance of now
+    rigid: np.ndarray           # (nb, N_RIGID_BODY)
+    mass: np.ndarray            # (n, AHEAD + n) right sides and mass matrix
+    response: np.ndarray        # (n, nv + N_SHARED) error of an equation by an error of motion
+    noise: np.ndarray           # (n, n)
+    gain: np.ndarray            # (n, nx)
+    columns: np.ndarray         # (6, 4) of a wrong mass and first moment
+    few: np.ndarray             # (7, nx)
+    ahead: np.ndarray           # (6, nx)
+    block: np.ndarray           # (6, 7)
+    innovation: np.ndarray      # (n,)
+    walk: np.ndarray            # (nx,)
+    now: np.ndarray             # (nx,) state of now
+    vector: np.ndarray          # (9,)
+    rows: np.ndarray            # (n,) int: equations that hold
+
+
 # Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
-N_VECTORS = 7
+TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND = range(8)
+N_VECTORS = 8
 
 
 class Arrays(NamedTuple):
@@ -123,6 +179,8 @@ class Arrays(NamedTuple):
     stamps: np.ndarray          # (samples + 1,) int [ns] of its rows, and of the newest to come
     memory: np.ndarray          # (memory_size,)
     row: np.ndarray             # (input_size,), the newest measurement
+    middle: np.ndarray          # (input_size,), the measurement that an estimate starts from
+    tracking: Tracking
 
 
 @kernel
@@ -141,9 +199,13 @@ def unpack(layout, integers, floats):
     them from Python.
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
+    n, nx = 6 + nj, nc + N_BESIDE
     topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix_at(integers, at, nf, N_INDEX)
     columns, at = matrix_at(integers, at, nj, nc + 1)
+    branches, at = matrix_at(integers, at, nj, 2)
+    ends, at = integers[at:at + n], at + n
+    rows, at = integers[at:at + n], at + n
     active, at = integers[at:at + nc], at + nc
     stamps = integers[at:at + layout.samples + 1]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
@@ -154,21 +216,49 @@ def unpack(layout, integers, floats):
     grasp, at = matrix_at(floats, at, 6, nc)
     vectors, at = matrix_at(floats, at, N_VECTORS, max(nj + 3, nc, 9))
     window, at = matrix_at(floats, at, layout.samples, layout.input_size)
+    rigid, at = matrix_at(floats, at, nb, N_RIGID_BODY)
+    mass, at = matrix_at(floats, at, n, AHEAD + n)
+    response, at = matrix_at(floats, at, n, nj + N_SHARED)
+    noise, at = matrix_at(floats, at, n, n)
+    gain, at = matrix_at(floats, at, n, nx)
+    carried, at = matrix_at(floats, at, nx, nx)
+    beside, at = matrix_at(floats, at, 6, 4)
+    few, at = matrix_at(floats, at, 7, nx)
+    ahead, at = matrix_at(floats, at, 6, nx)
+    block, at = matrix_at(floats, at, 6, 7)
+    levels, at = matrix_at(floats, at, nf, 2)
+    innovation, at = floats[at:at + n], at + n
+    walk, at = floats[at:at + nx], at + nx
+    now, at = floats[at:at + nx], at + nx
+    vector, at = floats[at:at + 9], at + 9
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
+    effort_variance, at = floats[at:at + nj], at + nj
+    motion_noise, at = floats[at:at + nj], at + nj
     prior, at = floats[at:at + nc], at + nc
     memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
-    row = floats[at:at + layout.input_size]
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns)
+    row, at = floats[at:at + layout.input_size], at + layout.input_size
+    middle = floats[at:at + layout.input_size]
+    state = memory[layout.state:layout.state + nx]
+    covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
+        (nx, nx))
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
+                  branches, ends, effort_variance, motion_noise, levels)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
-    return Arrays(robot, scratch, window, stamps, memory, row)
+    tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, gain, beside,
+                        few, ahead, block, innovation, walk, now, vector, rows)
+    return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking)
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
     nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
-    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+    n, nx = 6 + nj, nc + N_BESIDE
+    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + nc
                 + int(layout['samples']) + 1)
+    tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + n * n + n * nx
+                + nx * nx + 24 + 13 * nx + 42 + 2 * nf + n + 2 * nx + 9 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
-              + N_VECTORS * max(nj + 3, nc, 9) + layout['samples'] * layout['input_size']
-              + 6 + 2 * nj + nc + layout['memory_size'] + layout['input_size'])
+              + N_VECTORS * max(nj + 3, nc, 9)
+              + (layout['samples'] + 2) * layout['input_size']
+              + 6 + 2 * nj + nc + layout['memory_size'] + tracking)
     return np.zeros(integers, np.int64), np.zeros(int(floats))

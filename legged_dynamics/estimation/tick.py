@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.jacobians import (
+    SIZE,
     START,
     contact_jacobians,
     contact_map,
@@ -19,12 +21,28 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
+from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
 from legged_dynamics.estimation.contact_detection import detect_contact
 from legged_dynamics.estimation.derivatives import slopes
+from legged_dynamics.estimation.equation_errors import (
+    equation_covariance,
+    motion_response,
+    usable_equations,
+)
+from legged_dynamics.estimation.force_ahead import carry_ahead
+from legged_dynamics.estimation.force_contact import judge_contact
 from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
+from legged_dynamics.estimation.force_tracking import (
+    correct,
+    fade_external,
+    mass_columns,
+    predicted,
+    start_tracking,
+    widen,
+)
 from legged_dynamics.estimation.fusion import (
     add_base_information,
     joint_information,
@@ -32,15 +50,16 @@ from legged_dynamics.estimation.fusion import (
 )
 from legged_dynamics.estimation.layout import (
     ACCEL,
+    AHEAD,
     BASE,
     BASE_WEIGHTS,
+    N_BESIDE,
     RESIDUAL,
     TAU,
     VECTOR,
     WEIGHTS,
     unpack,
 )
-from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
@@ -54,9 +73,6 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import kernel
-
-# A foot is observable when its force is known better than this fraction of the prior's variance.
-OBSERVABLE = 0.05
 
 
 @kernel
@@ -109,26 +125,6 @@ def base_motion(row, layout, settings, accel, angular_at, base):
 
 
 @kernel
-def joint_equations(robot, layout, row, settings, scratch, imu):
-    """Fill residual and weight of each joint's equation; return how many have a torque."""
-    nv = robot.columns.shape[0]
-    vectors = scratch.vectors
-    used = 0
-    for j in range(nv):
-        measured = row[layout.effort + j]
-        vectors[RESIDUAL, j] = vectors[TAU, j] - measured
-        vectors[WEIGHTS, j] = 0.0
-        if not math.isnan(measured) and settings.use_torque > 0.5 and robot.columns[j, 0] > 0:
-            friction = robot.tree.constants[j + 1, FRICTION]
-            slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            variance = robot.variance[6 + j] if imu else robot.variance[6 + nv + j]
-            variance += friction * friction * (1.0 - slipping * slipping)
-            vectors[WEIGHTS, j] = 1.0 / variance
-            used += 1
-    return used
-
-
-@kernel
 def residuals(robot, layout, scratch, imu, out):
     """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
@@ -148,20 +144,139 @@ def residuals(robot, layout, scratch, imu, out):
 
 @kernel
 def mark_observable(feet, layout, settings, nc, out):
-    """Flag the feet whose force is known much better than before measuring."""
+    """Flag the feet whose force is known."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
-        for r in range(nc):
-            for k in range(3):
-                variance += out[layout.covariance_root + r * nc + feet.index[i, START] + k] ** 2
-        known = variance < OBSERVABLE * settings.prior_force_variance
-        out[layout.observable + i] = 1.0 if known else 0.0
+        for k in range(3):
+            r = feet.index[i, START] + k
+            variance += out[layout.covariance + r * nc + r]
+        out[layout.observable + i] = 1.0 if variance < settings.observable_variance else 0.0
+
+
+@kernel
+def take_middle(window, middle):
+    """
+    Fill the measurement that an estimate starts from.
+
+    Of two samples their mean, which is what the mean acceleration between them belongs to, with
+    the orientation of the newer one; of more the one in the middle.
+    """
+    n = window.shape[0]
+    for k in range(middle.shape[0]):
+        middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
+
+
+@kernel
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, imu, dt,
+                 out):
+    """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
+    feet, nc, nj = robot.feet, layout.contacts, layout.joints
+    x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
+    vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
+    base_used = imu and settings.use_base > 0.5
+    a = load3(vectors[BASE], 6)
+    jump = (0.0, 0.0, 0.0)
+    if memory[layout.tracking] < 0.5:
+        start_tracking(feet, settings, up, x, P)
+        memory[layout.tracking] = 1.0
+        for k in range(6):
+            memory[layout.push + k] = 0.0
+        for k in range(4 * feet.index.shape[0]):
+            memory[layout.walking + k] = 1.0 if k % 4 == 0 else 0.0
+    elif imu:
+        jump = subtract(a, load3(memory, layout.reading))
+    store3(memory, layout.reading, a)
+
+    # What the equations say, and how wrong they are.
+    for i in range(robot.tree.topology.shape[0]):
+        for k in range(12):
+            tracking.rigid[i, k] = scratch.bodies[i, k]
+    place_inertias(robot.tree, tracking.rigid)
+    composite_inertias(robot.tree, tracking.rigid)
+    for r in range(6):      # elimination has filled what is zero there and is not written
+        for c in range(6):
+            tracking.mass[r, AHEAD + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+    mass_columns(a, tracking.columns)
+    rows = tracking.rows
+    joints, n = usable_equations(robot, layout, middle, True, base_used, rows)
+    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
+    equation_covariance(robot, layout, settings, middle, rows, joints, n, tracking.response,
+                        tracking.noise)
+
+    # Predict, widen, correct.
+    fade_external(x, P, dt)
+    for r in range(n):
+        e = rows[r]
+        known = vectors[RESIDUAL, e - 6] if e >= 6 else scratch.bodies[0, FORCE + e]
+        tracking.innovation[r] = known - predicted(robot, grasp, jacobian, tracking.columns, e, x)
+    widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
+          dt)
+    if not correct(robot, tracking, grasp, jacobian, n):
+        start_tracking(feet, settings, up, x, P)
+    judge_contact(robot, layout, settings, tracking, window[-1], up, memory, dt, out)
+
+    # Forces of now.
+    now, covariance = tracking.now, tracking.carried
+    for r in range(nx):
+        now[r] = x[r]
+        for c in range(nx):
+            covariance[r, c] = P[r, c]
+    if settings.ahead > 0.5 and base_used and joints_known(robot, layout, window[-1]):
+        carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
+                    memory[layout.standing:], now, covariance)
+    for i in range(feet.index.shape[0]):
+        s, size = feet.index[i, START], feet.index[i, SIZE]
+        lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
+        for k in range(s, s + size):
+            if lifted:
+                now[k] = 0.0
+            out[layout.coordinates + k] = now[k]
+    for r in range(nc):
+        for c in range(nc):
+            out[layout.covariance + r * nc + c] = covariance[r, c]
+    for k in range(6):
+        out[layout.external_wrench + k] = now[nc + k]
+        out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
+    for k in range(4):
+        out[layout.mass_error + k] = now[nc + 6 + k]
+
+
+@kernel
+def joints_known(robot, layout, row):
+    """Return whether every joint's torque is."""
+    for j in range(robot.columns.shape[0]):
+        if not math.isfinite(row[layout.effort + j]):
+            return False
+    return True
+
+
+@kernel
+def standing_forces(robot, layout, settings, scratch, row, states, memory, R_WB, imu, dt, out):
+    """Find contact and forces from motion alone, where no torque is measured."""
+    feet, nc, vectors = robot.feet, layout.contacts, scratch.vectors
+    up = (R_WB[6], R_WB[7], R_WB[8])
+    load = dot(up, load3(scratch.bodies[0], FORCE)) / settings.weight
+    for j in range(robot.columns.shape[0]):
+        vectors[WEIGHTS, j] = 0.0
+    joint_information(robot.columns, scratch.jacobian, vectors[RESIDUAL], vectors[WEIGHTS],
+                      robot.prior, scratch.information, vectors[VECTOR])
+    detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB,
+                   load3(vectors[BASE], 6), imu, load if imu else 1.0, dt, False, out)
+    if imu and settings.use_base > 0.5:
+        for k in range(6):
+            vectors[BASE_WEIGHTS, k] = 1.0 / robot.variance[k]
+        add_base_information(scratch.grasp, scratch.bodies[0, FORCE:FORCE + 6],
+                             vectors[BASE_WEIGHTS], scratch.information, vectors[VECTOR])
+    solve_standing(feet, out[layout.contact:], scratch.information, vectors[VECTOR],
+                   scratch.active, out[layout.coordinates:layout.coordinates + nc],
+                   out[layout.covariance:])
 
 
 @kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
-    Take the measurement in `Arrays.row` and estimate the middle one of the window.
+    Take the measurement in `Arrays.row` and estimate the forces it completes.
 
     Returns
     -------
@@ -171,7 +286,7 @@ def tick(layouts, settings_table, integers, floats, out):
 
     """
     layout, settings = layouts[0], settings_table[0]
-    robot, scratch, window, stamps, memory, row = unpack(layout, integers, floats)
+    robot, scratch, window, stamps, memory, row, now, tracking = unpack(layout, integers, floats)
     feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     n = window.shape[0]
@@ -186,8 +301,8 @@ def tick(layouts, settings_table, integers, floats, out):
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
-    now = window[n // 2]
-    dt = now[0] - window[n // 2 - 1, 0]
+    take_middle(window, now)
+    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
     accel, base = vectors[ACCEL], vectors[BASE]
@@ -198,12 +313,13 @@ def tick(layouts, settings_table, integers, floats, out):
                         + now[layout.acceleration + 2])
 
     # 2 Find up.
-    oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
-                                     + now[layout.orientation + 2] + now[layout.orientation + 3])
+    seen = window[n // 2]
+    oriented = imu and math.isfinite(seen[layout.orientation] + seen[layout.orientation + 1]
+                                     + seen[layout.orientation + 2] + seen[layout.orientation + 3])
     if imu:
         base_motion(now, layout, settings, accel, nj, base)
     if oriented:
-        R_WB = rotation_from_imu(now, layout.orientation, settings.R_BI, 0)
+        R_WB = rotation_from_imu(seen, layout.orientation, settings.R_BI, 0)
         store3(memory, layout.up, (R_WB[6], R_WB[7], R_WB[8]))
         memory[layout.up_known] = 1.0
     else:
@@ -227,35 +343,31 @@ def tick(layouts, settings_table, integers, floats, out):
     contact_points(feet, scratch.bodies, up, states)
     lean_on_lowest_part(feet, up, states)
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
-    information, grasp = scratch.information, scratch.grasp
-    contact_map(feet, states, grasp)
-    used = joint_equations(robot, layout, now, settings, scratch, imu)
-    joint_information(robot.columns, scratch.jacobian, vectors[RESIDUAL], vectors[WEIGHTS],
-                      robot.prior, information, vectors[VECTOR])
+    contact_map(feet, states, scratch.grasp)
+    used = 0
+    for j in range(nj):
+        vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
+        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
+            used += 1
 
-    # 5 Which feet are down.
-    load = dot(up, load3(scratch.bodies[0], FORCE)) / settings.weight
-    detect_contact(feet, layout, settings, scratch, states, now, memory, R_WB, load3(base, 6),
-                   imu, load if imu else 1.0, dt, used > 0, out)
-
-    # 6 Fuse.
-    base_used = imu and settings.use_base > 0.5
-    if base_used:
-        for k in range(6):
-            vectors[BASE_WEIGHTS, k] = 1.0 / robot.variance[k]
-        add_base_information(grasp, scratch.bodies[0, FORCE:FORCE + 6], vectors[BASE_WEIGHTS],
-                             information, vectors[VECTOR])
-    w = out[layout.coordinates:layout.coordinates + nc]
-    solve_standing(feet, out[layout.contact:], information, vectors[VECTOR], scratch.active, w,
-                   out[layout.covariance_root:])
+    # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
+    if used > 0 and settings.use_torque > 0.5:
+        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, imu, dt,
+                     out)
+    else:
+        used = 0
+        memory[layout.tracking] = 0.0
+        standing_forces(robot, layout, settings, scratch, window[n // 2], states, memory, R_WB,
+                        imu, dt, out)
     residuals(robot, layout, scratch, imu, out)
     mark_observable(feet, layout, settings, nc, out)
 
-    # 7 Filter.
-    write_wrenches(feet, states, w, out, layout.raw_wrench)
+    # 6 Filter.
+    write_wrenches(feet, states, out[layout.coordinates:], out, layout.raw_wrench)
     filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
     for j in range(nj):
         out[layout.joint_acceleration + j] = accel[j]
+    base_used = imu and settings.use_base > 0.5
     if used > 0:
         return codes.FUSED if base_used else codes.TORQUE_ONLY
     return codes.BASE_ONLY if base_used else codes.UNAVAILABLE
