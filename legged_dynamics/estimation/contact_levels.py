@@ -34,7 +34,7 @@ SHARE = 0.16
 def contact_levels(model: RobotModel, config: RobotConfig,
                    settings: EstimatorSettings) -> np.ndarray:
     """
-    Return threshold and error of each foot's normal force, as fractions of the weight, (nf, 2).
+    Return levels of each foot's normal force, as fractions of the weight.
 
     Parameters
     ----------
@@ -44,6 +44,12 @@ def contact_levels(model: RobotModel, config: RobotConfig,
         Its torque noise, dry friction and standing pose.
     settings : EstimatorSettings
         Stated levels win over those from the robot.
+
+    Returns
+    -------
+    (nf, 3) array
+        Where contact is as likely as not, the error of a foot in the air, and the error that the
+        stated noise of the torques makes.
 
     """
     table, weight = feet_table(model, config.feet), model.total_mass * GRAVITY
@@ -57,12 +63,12 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     contact_jacobians(model.tree, table, bodies, states, jacobian)
     friction = model.tree.constants[1:, FRICTION]
     variance = config.noise.effort ** 2 + friction ** 2 + (1e-9 * weight) ** 2
-    levels = np.zeros((nf, 2))
+    levels = np.zeros((nf, 3))
     for i, (_, start, size) in enumerate(table.index):
         J = jacobian[start:start + size]
         # A leg cannot tell a force along which it is straight: there the upper bound holds.
         information = J / variance @ J.T + np.eye(size) / weight ** 2
         error = np.sqrt(np.linalg.inv(information)[2, 2]) / weight
         noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
-        levels[i] = settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise
+        levels[i] = settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise, error
     return levels

@@ -24,7 +24,9 @@ from legged_dynamics.spatial.algebra import cross, load3
 from legged_dynamics.spatial.jit import kernel
 
 # Share of the jump of the accelerometer's reading that its mean over the tick is wrong by.
-JUMP_SHARE = math.sqrt(1e-3)
+JUMP_SHARE = math.sqrt(1e-4)
+# Number of ticks after which an error counts as lasting.
+LASTING = 8.0
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
@@ -79,8 +81,13 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @kernel
-def equation_covariance(robot, layout, settings, row, rows, joints, n, response, S):
-    """Fill the lower triangle of the (n, n) covariance of the equations' errors."""
+def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting):
+    """
+    Fill the lower triangles of the (n, n) covariances of the equations' errors.
+
+    Errors of velocities come back with the opposite sign in the next difference, so of the mean
+    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts.
+    """
     nv = robot.columns.shape[0]
     width = nv + N_SHARED
     for r in range(n):
@@ -94,16 +101,21 @@ def equation_covariance(robot, layout, settings, row, rows, joints, n, response,
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
                 if e >= 6 and robot.branches[e - 6, 0] != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            total = 0.0
+            brief, total = 0.0, 0.0
             for m in range(first, end):
+                brief += L[m] * K[m]
+            for m in range(nv, nv + 3):
+                brief += L[m] * K[m]
+            for m in range(nv + 3, width):
                 total += L[m] * K[m]
-            for m in range(nv, width):
-                total += L[m] * K[m]
-            S[r, s] = total
+            S[r, s] = total + brief
+            lasting[r, s] = total + brief / LASTING ** 2
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            S[r, r] += robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
+            more = robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
         else:
-            S[r, r] += (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
+            more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
+        S[r, r] += more
+        lasting[r, r] += more

@@ -11,6 +11,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels
@@ -22,6 +23,7 @@ from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
     equation_noise,
+    nominal_position,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.estimation.settings import EstimatorSettings
@@ -35,9 +37,6 @@ from legged_dynamics.spatial.jit import as_python
 
 # A foot's force is known once its deviation is below this fraction of the weight.
 OBSERVABLE = 0.25
-# What is not known of the base: its mass, as a fraction of the robot's, and its centre of mass
-# [m, times the robot's mass].
-MASS_UNKNOWN, CENTER_UNKNOWN = 0.02, 0.002
 
 
 class GroundReactionEstimator:
@@ -105,7 +104,7 @@ class GroundReactionEstimator:
     @property
     def delay(self) -> int:
         """Return how many samples an estimate lies behind the newest measurement."""
-        return self.settings.half_window
+        return max(self.settings.half_window, 1)
 
     def reset(self) -> None:
         """Forget all measurements; the next estimates warm up again."""
@@ -114,7 +113,7 @@ class GroundReactionEstimator:
         self._memory[feet:feet + len(self.feet)] = 0.5
         self._memory[self._index['up'] + 2] = 1.0
         self._window[:] = np.nan
-        self._stamps: deque[int] = deque(maxlen=self.settings.half_window + 1)
+        self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
 
     def update(self, measurement: Measurement,
@@ -155,7 +154,7 @@ class GroundReactionEstimator:
         self._newest = stamp
         self._stamps.append(stamp)
         out.setflags(write=False)
-        return GroundReaction(self._stamps[0], _MODES[mode], self._results, out)
+        return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -244,8 +243,7 @@ class GroundReactionEstimator:
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'mass_unknown': MASS_UNKNOWN * self.model.total_mass,
-            'moment_unknown': CENTER_UNKNOWN * self.model.total_mass,
+            'gravity': GRAVITY, 'reach': self._reach(),
             'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
@@ -253,6 +251,13 @@ class GroundReactionEstimator:
         for name, value in values.items():
             packed[name] = value
         return packed
+
+    def _reach(self) -> float:
+        """Return how far the feet are from the base on the ground, in the standing pose [m]."""
+        feet = frame_poses(self.model, nominal_position(self.model, self.config),
+                           tuple(foot.link for foot in self.config.feet))
+        return float(np.sqrt(np.mean([pose.p[0] ** 2 + pose.p[1] ** 2 for pose in feet.values()])
+                             + 1e-6))
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""

@@ -4,8 +4,8 @@
 From the middle of the last tick to now: what the newest accelerometer reading says of forces.
 
 Forces tracked from differences of velocities are means over the last tick. The accelerometer's
-reading is of now, and obeys ``a = a_0 + G [w; e; theta]`` with ``G = E^T M^-1 [J; 1; B]``, E the
-place of the accelerometer. One more update carries the forces to now. It goes to the output and
+reading is of now, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place of
+the accelerometer. One more update carries the forces to now. It goes to the output and
 is not fed back: the next tick sees the same strike in the joints.
 """
 from __future__ import annotations
@@ -16,7 +16,6 @@ from legged_dynamics.dynamics.branch_elimination import eliminate_branches, subs
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.force_tracking import MASS
 from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, TAU
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.spatial.algebra import (
@@ -82,7 +81,10 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
     for k in range(3):
         for e in range(6):
-            free[k] -= X[e, k] * scratch.bodies[0, FORCE + e]
+            wanted = scratch.bodies[0, FORCE + e]
+            for m in range(4):
+                wanted -= tracking.columns[e, m] * tracking.theta[m]
+            free[k] -= X[e, k] * wanted
     for k in range(3):
         for c in range(nc):
             g = 0.0
@@ -95,11 +97,6 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
         for e in range(6):
             G[k, nc + e] = X[e, k]
-        for m in range(4):
-            g = 0.0
-            for e in range(6):
-                g += X[e, k] * tracking.columns[e, m]
-            G[k, nc + MASS + m] = g
     return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
 
 

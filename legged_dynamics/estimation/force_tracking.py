@@ -3,37 +3,35 @@
 """
 Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
 
-The state is ``x = [w; e; theta]``: contact coordinates w, an external wrench e on the base, and
-what is wrong with the base's mass and first moment, theta = [dm; dm c]. Every instant gives
+The state is ``x = [w; e]``: contact coordinates w and an external wrench e on the base. Every
+instant gives
 
-    J^T w                 = tau_model - tau_measured        one equation a joint
-    A w + e + B theta     = b                               six of the base
+    J^T w     = tau_model - tau_measured        one equation a joint
+    A w + e   = b - B theta                     six of the base
 
-with B = [-a, 0; 0, [a]x], a the proper acceleration: a mass that the model does not know pulls
-with gravity, and an external wrench does not. Between ticks w walks at random, e decays, theta
-stays; a foot whose own joints contradict its prediction may have been struck and walks as far as
-they say. Nothing here decides about contact; see `force_contact` for what contact does to forces.
+with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
+foot whose own joints contradict its prediction may have been struck and walks as far as they say. Nothing here decides about contact; see `force_contact` for what contact does to forces.
 """
 from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3, store3, symmetric_times
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
-# Where the error of the mass lies behind the contact coordinates; the external wrench comes first.
-MASS = 6
-
 # All rates are deviations after one second of a random walk, as fractions of the weight.
 # A standing foot's force walks as fast as its innovations say: those of a filter that expects too
 # little come with one sign, those of one that expects too much change sign. Bounds, and how
 # fast it learns [1/s].
 SLOWEST, FASTEST, LEARNING = 0.02, 2.0, 60.0
+# Share of the critically damped gain with which a force's slope is learned.
+SLOPE_SHARE = 0.25
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
 # A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
 # foot's force may then have changed by as much as its joints say.
@@ -42,18 +40,8 @@ STRIKE, STRIKE_SHARE = 12.0, 0.5
 # have been off in one direction, by so many deviations in the mean of so many seconds.
 EXTERNAL_RATE, EXTERNAL_TIME = 0.0022, 0.5
 PUSH_RATE, PUSH_LEVEL, PUSH_TIME, PUSH_CLIP = 0.45, 1.3, 0.009, 2.5
-# Wrong mass and first moment: memory [s].
-MASS_TIME = 5.0
-
-
-@kernel
-def mass_columns(a, columns):
-    """Fill B, (6, 4), from the proper acceleration."""
-    for k in range(3):
-        columns[k, 0] = -a[k]
-    columns[3, 2], columns[3, 3] = -a[2], a[1]
-    columns[4, 1], columns[4, 3] = a[2], -a[0]
-    columns[5, 1], columns[5, 2] = -a[1], a[0]
+# How many deviations of a sample count for what lasts.
+LASTING_CLIP = 2.5
 
 
 @kernel
@@ -75,13 +63,10 @@ def start_tracking(feet, settings, up, x, P):
     for k in range(6):
         unit = settings.weight * (1.0 if k < 3 else settings.arm)
         P[nc + k, nc + k] = 0.5 * EXTERNAL_TIME * (EXTERNAL_RATE * unit) ** 2
-    P[nc + MASS, nc + MASS] = settings.mass_unknown ** 2
-    for k in range(1, 4):
-        P[nc + MASS + k, nc + MASS + k] = settings.moment_unknown ** 2
 
 
 @kernel
-def predicted(robot, grasp, jacobian, B, e, x):
+def predicted(robot, grasp, jacobian, e, x):
     """Return what the state says equation e's left side is."""
     nc = grasp.shape[1]
     total = 0.0
@@ -94,8 +79,6 @@ def predicted(robot, grasp, jacobian, B, e, x):
         for c in range(nc):
             total += grasp[e, c] * x[c]
         total += x[nc + e]
-        for k in range(4):
-            total += B[e, k] * x[nc + MASS + k]
     return total
 
 
@@ -135,13 +118,17 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
         spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        rate = walking_rate(memory, layout.walking + 4 * i, v, spread, dt)
+        rate = walking_rate(memory, layout.walking + 5 * i, v, spread, dt)
         g = (p * rate * rate + (1.0 - p) * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
+        # How much of an innovation the force takes: the slope may then take the square of it.
+        gain = (spread - C[0] - C[3] - C[5] + 3.0 * g) / (spread + 3.0 * g)
+        memory[layout.walking + 5 * i + 4] = SLOPE_SHARE * gain * gain
         if dot(v, symmetric_times(known, v)) > STRIKE:
             g += STRIKE_SHARE * dot(v, v)
+            memory[layout.walking + 5 * i + 4] = -1.0       # what it did before is no guide
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
             # What is as unknown as before measuring need not become more so.
@@ -162,19 +149,38 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
                 for m in range(3):
                     left -= scratch.grasp[k, s + m] * vectors[VECTOR, s + m]
                     spread += scratch.grasp[k, s + m] ** 2 * variance[0, s + m]
-            for m in range(4):
-                spread += tracking.columns[k, m] ** 2 * P[nc + MASS + m, nc + MASS + m]
+            tracking.left[k] = left + x[nc + k]
             score = min(max(left / math.sqrt(spread), -PUSH_CLIP), PUSH_CLIP)
             share = min(dt / PUSH_TIME, 1.0)
             at = layout.push + k
             memory[at] += share * (score - memory[at])
             if math.fabs(memory[at]) > PUSH_LEVEL:
                 walk[nc + k] = PUSH_RATE ** 2 * W2 * dt * unit
-    walk[nc + MASS] = settings.mass_unknown ** 2 * 2.0 * dt / MASS_TIME
-    for k in range(1, 4):
-        walk[nc + MASS + k] = settings.moment_unknown ** 2 * 2.0 * dt / MASS_TIME
     for k in range(nx):
         P[k, k] += walk[k]
+
+
+@kernel
+def go_on(robot, layout, probability, memory, x, dt):
+    """Let the forces of standing feet go on as they went."""
+    for i in range(robot.feet.index.shape[0]):
+        s = robot.feet.index[i, START]
+        for k in range(s, s + robot.feet.index[i, SIZE]):
+            if probability[i] < 0.5:
+                memory[layout.slope + k] = 0.0
+            x[k] += memory[layout.slope + k] * dt
+
+
+@kernel
+def learn_slopes(robot, layout, memory, x, before, dt):
+    """Correct the slopes of forces by what the equations changed, ``before`` being without them."""
+    for i in range(robot.feet.index.shape[0]):
+        s, share = robot.feet.index[i, START], memory[layout.walking + 5 * i + 4]
+        for k in range(s, s + robot.feet.index[i, SIZE]):
+            if share < 0.0:
+                memory[layout.slope + k] = 0.0
+            else:
+                memory[layout.slope + k] += share * (x[k] - before[k]) / dt
 
 
 @kernel
@@ -190,7 +196,7 @@ def fade_external(x, P, dt):
 
 
 @kernel
-def times_covariance(robot, grasp, jacobian, B, e, P, out):
+def times_covariance(robot, grasp, jacobian, e, P, out):
     """Fill equation e's row of ``H P``."""
     nx, nc = P.shape[0], grasp.shape[1]
     for k in range(nx):
@@ -210,26 +216,50 @@ def times_covariance(robot, grasp, jacobian, B, e, P, out):
                     out[k] += h * P[c, k]
         for k in range(nx):
             out[k] += P[nc + e, k]
-        for m in range(4):
-            h = B[e, m]
-            if h != 0.0:
-                for k in range(nx):
-                    out[k] += h * P[nc + MASS + m, k]
 
 
 @kernel
-def correct(robot, tracking, grasp, jacobian, n):
-    """Take the equations in: Kalman's update with all of them at once."""
+def split_lasting(tracking, memory, at, n):
+    """
+    Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
+
+    One sample counts for no more than a few deviations: a strike does not last.
+    """
+    nu, S = tracking.innovation, tracking.noise
+    for r in range(n):
+        e = at + tracking.rows[r]
+        limit = LASTING_CLIP * math.sqrt(S[r, r])
+        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / LASTING
+        tracking.lasting[r] = memory[e]
+        nu[r] -= memory[e]
+
+
+@kernel
+def correct(robot, layout, tracking, memory, grasp, jacobian, n):
+    """
+    Take the equations in: Kalman's update with all of them at once.
+
+    With two gains: errors of velocities are large from tick to tick and small in the mean, those
+    of torques the other way round, so what lasts is weighed by what lasts.
+    """
     x, P, S, gain = tracking.state, tracking.covariance, tracking.noise, tracking.gain
     nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
-    B = tracking.columns
+    slow, lasting = tracking.noise_lasting, tracking.lasting
     for r in range(n):
-        times_covariance(robot, grasp, jacobian, B, rows[r], P, gain[r])
+        times_covariance(robot, grasp, jacobian, rows[r], P, gain[r])
     for r in range(n):
         for s in range(r + 1):
-            S[r, s] += predicted(robot, grasp, jacobian, B, rows[s], gain[r])
-    if not factorize(S, n):
+            known = predicted(robot, grasp, jacobian, rows[s], gain[r])
+            S[r, s] += known
+            slow[r, s] += known
+    split_lasting(tracking, memory, layout.lasting, n)
+    if not (factorize(slow, n) and factorize(S, n)):
         return False
+    solve_factorized(slow, n, lasting)
+    for r in range(n):
+        t, row = lasting[r], gain[r]
+        for k in range(nx):
+            x[k] += t * row[k]
     for r in range(n):
         row, t = gain[r], nu[r]
         for s in range(r):

@@ -73,6 +73,7 @@ class GroundReaction:
     """
 
     stamp_ns: int
+    latest_ns: int
     mode: Mode
     layout: ResultLayout
     data: np.ndarray
@@ -145,6 +146,17 @@ class GroundReaction:
         NaN without an IMU.
         """
         return self._array(self.layout.index['base_residual'], 6)
+
+    @property
+    def latest_contact(self) -> np.ndarray:
+        """(nf,) bool: feet that are down at `latest_ns`."""
+        return self._array(self.layout.index['latest_contact'], len(self.feet)) > 0.5
+
+    @property
+    def latest_covariance(self) -> np.ndarray:
+        """(nc, nc) covariance of the stacked contact coordinates of `latest_ns`, before filter."""
+        nc = self.layout.table.size
+        return self._array(self.layout.index['latest_covariance'], nc, nc)
 
     @property
     def external_wrench(self) -> np.ndarray:

@@ -26,9 +26,8 @@ NOT_FINITE = -1
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 
-# Elements of the tracked state beside the contact coordinates: an external wrench, and the error of
-# the base's mass and first moment.
-N_BESIDE = 10
+# Elements of the tracked state beside the contact coordinates: an external wrench on the base.
+N_BESIDE = 6
 # Columns of the response of the equations behind those of the joints' accelerations: angular
 # acceleration, proper acceleration, its jump.
 N_SHARED = 7
@@ -40,10 +39,11 @@ INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orie
 OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
           'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
           'external_torque', 'joint_acceleration', 'coordinates', 'covariance',
-          'external_wrench', 'external_deviation', 'mass_error')
+          'latest_coordinates', 'latest_covariance', 'external_wrench', 'external_deviation', 'mass_error',
+          'latest_contact')
 MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
           'standing', 'contact_state', 'filter', 'tracking', 'push', 'reading', 'walking',
-          'state', 'state_covariance')
+          'slope', 'lasting', 'mass', 'before', 'contact_before', 'state', 'state_covariance')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
@@ -54,8 +54,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
     'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'mass_unknown',
-    'moment_unknown', 'ahead')]
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'gravity',
+    'reach', 'ahead')]
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
@@ -81,8 +81,9 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
         **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
-                          nc * nc, 6, 6, 4), 'output_size'),
-        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf, 1, 6, 3, 4 * nf, nx, nx * nx),
+                          nc * nc, nc, nc * nc, 6, 6, 4, nf), 'output_size'),
+        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf, 1, 6, 3, 5 * nf, nc, nj + 6, 20, nc, 2 * nf,
+                          nx, nx * nx),
                  'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
@@ -110,9 +111,9 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity.
-    contact_levels : (nf, 2) array
-        Normal force at which contact is as likely as not, and the error of a swinging foot's, as
-        fractions of the weight.
+    contact_levels : (nf, 3) array
+        Normal force at which contact is as likely as not, the error of a swinging foot's, and the
+        error that the noise of its torques makes, as fractions of the weight.
 
     """
 
@@ -141,7 +142,7 @@ class Scratch(NamedTuple):
 
 class Tracking(NamedTuple):
     """
-    What the filter of all feet's forces works on; n = 6 + nv equations, nx = nc + 10 unknowns.
+    What the filter of all feet's forces works on; n = 6 + nv equations, nx = nc + 6 unknowns.
 
     `state` and `covariance` are kept from tick to tick.
     """
@@ -153,15 +154,19 @@ class Tracking(NamedTuple):
     mass: np.ndarray            # (n, AHEAD + n) right sides and mass matrix
     response: np.ndarray        # (n, nv + N_SHARED) error of an equation by an error of motion
     noise: np.ndarray           # (n, n)
+    noise_lasting: np.ndarray   # (n, n)
     gain: np.ndarray            # (n, nx)
     columns: np.ndarray         # (6, 4) of a wrong mass and first moment
     few: np.ndarray             # (7, nx)
     ahead: np.ndarray           # (6, nx)
     block: np.ndarray           # (6, 7)
     innovation: np.ndarray      # (n,)
+    lasting: np.ndarray         # (n,) part of it that lasts
     walk: np.ndarray            # (nx,)
     now: np.ndarray             # (nx,) state of now
     vector: np.ndarray          # (9,)
+    left: np.ndarray            # (6,) of the base's equations, feet as their joints see them
+    theta: np.ndarray           # (4,) error of mass and first moment
     rows: np.ndarray            # (n,) int: equations that hold
 
 
@@ -220,17 +225,21 @@ def unpack(layout, integers, floats):
     mass, at = matrix_at(floats, at, n, AHEAD + n)
     response, at = matrix_at(floats, at, n, nj + N_SHARED)
     noise, at = matrix_at(floats, at, n, n)
+    noise_lasting, at = matrix_at(floats, at, n, n)
     gain, at = matrix_at(floats, at, n, nx)
     carried, at = matrix_at(floats, at, nx, nx)
     beside, at = matrix_at(floats, at, 6, 4)
     few, at = matrix_at(floats, at, 7, nx)
     ahead, at = matrix_at(floats, at, 6, nx)
     block, at = matrix_at(floats, at, 6, 7)
-    levels, at = matrix_at(floats, at, nf, 2)
+    levels, at = matrix_at(floats, at, nf, 3)
     innovation, at = floats[at:at + n], at + n
+    lasting, at = floats[at:at + n], at + n
     walk, at = floats[at:at + nx], at + nx
     now, at = floats[at:at + nx], at + nx
     vector, at = floats[at:at + 9], at + 9
+    left, at = floats[at:at + 6], at + 6
+    theta, at = floats[at:at + 4], at + 4
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
     effort_variance, at = floats[at:at + nj], at + nj
     motion_noise, at = floats[at:at + nj], at + nj
@@ -244,8 +253,9 @@ def unpack(layout, integers, floats):
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
                   branches, ends, effort_variance, motion_noise, levels)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
-    tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, gain, beside,
-                        few, ahead, block, innovation, walk, now, vector, rows)
+    tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
+                        gain, beside, few, ahead, block, innovation, lasting, walk, now, vector,
+                        left, theta, rows)
     return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking)
 
 
@@ -255,8 +265,8 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     n, nx = 6 + nj, nc + N_BESIDE
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + nc
                 + int(layout['samples']) + 1)
-    tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 2 * nf + n + 2 * nx + 9 + 2 * nj)
+    tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
+                + nx * nx + 24 + 13 * nx + 42 + 3 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']

@@ -18,7 +18,7 @@ SETTINGS = (
     Setting('derivative.half_window', 0, 'samples',
             'Samples on either side of the one whose acceleration is taken; it is the delay. '
             '0: the last two samples, and no delay.', 0, 50),
-    Setting('force_filter.cutoff', 60.0, 'Hz',
+    Setting('force_filter.cutoff', 0.0, 'Hz',
             'Low-pass of the published forces; 0 switches it off.', 0.0, 5000.0),
     Setting('contact.force_threshold', 0.0, '',
             'Normal force, as a fraction of the weight, at which contact is as likely as not; '

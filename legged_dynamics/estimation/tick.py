@@ -38,7 +38,8 @@ from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenc
 from legged_dynamics.estimation.force_tracking import (
     correct,
     fade_external,
-    mass_columns,
+    go_on,
+    learn_slopes,
     predicted,
     start_tracking,
     widen,
@@ -60,6 +61,7 @@ from legged_dynamics.estimation.layout import (
     WEIGHTS,
     unpack,
 )
+from legged_dynamics.estimation.mass_error import learn_mass, mass_columns
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
@@ -176,13 +178,22 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     base_used = imu and settings.use_base > 0.5
     a = load3(vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
-    if memory[layout.tracking] < 0.5:
+    started = memory[layout.tracking] < 0.5
+    if started:
         start_tracking(feet, settings, up, x, P)
         memory[layout.tracking] = 1.0
         for k in range(6):
             memory[layout.push + k] = 0.0
-        for k in range(4 * feet.index.shape[0]):
-            memory[layout.walking + k] = 1.0 if k % 4 == 0 else 0.0
+        for k in range(5 * feet.index.shape[0]):
+            memory[layout.walking + k] = 1.0 if k % 5 == 0 else 0.0
+        for k in range(nc):
+            memory[layout.slope + k] = 0.0
+        for k in range(6 + nj):
+            memory[layout.lasting + k] = 0.0
+        for k in range(20):
+            memory[layout.mass + k] = 0.0
+        for k in range(4):
+            tracking.theta[k] = 0.0
     elif imu:
         jump = subtract(a, load3(memory, layout.reading))
     store3(memory, layout.reading, a)
@@ -201,20 +212,37 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, True, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
-    equation_covariance(robot, layout, settings, middle, rows, joints, n, tracking.response,
-                        tracking.noise)
+    equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
+                        tracking.noise, tracking.noise_lasting)
 
     # Predict, widen, correct.
     fade_external(x, P, dt)
+    go_on(robot, layout, memory[layout.standing:], memory, x, dt)
+    for c in range(nx):
+        tracking.now[c] = x[c]
     for r in range(n):
         e = rows[r]
-        known = vectors[RESIDUAL, e - 6] if e >= 6 else scratch.bodies[0, FORCE + e]
-        tracking.innovation[r] = known - predicted(robot, grasp, jacobian, tracking.columns, e, x)
+        if e >= 6:
+            known = vectors[RESIDUAL, e - 6]
+        else:
+            known = scratch.bodies[0, FORCE + e]
+            for k in range(4):
+                known -= tracking.columns[e, k] * tracking.theta[k]
+        tracking.innovation[r] = known - predicted(robot, grasp, jacobian, e, x)
     widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
           dt)
-    if not correct(robot, tracking, grasp, jacobian, n):
+    if n > joints:
+        for e in range(6):      # what the base's equations leave without theta
+            for k in range(4):
+                tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
+        learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
+                   tracking.block, tracking.theta, dt)
+    if not correct(robot, layout, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
+    learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], up, memory, dt, out)
+    for i in range(feet.index.shape[0]):
+        out[layout.latest_contact + i] = out[layout.contact + i]
 
     # Forces of now.
     now, covariance = tracking.now, tracking.carried
@@ -222,24 +250,41 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         now[r] = x[r]
         for c in range(nx):
             covariance[r, c] = P[r, c]
+    if settings.ahead > 0.5:
+        go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
     if settings.ahead > 0.5 and base_used and joints_known(robot, layout, window[-1]):
         carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
                     memory[layout.standing:], now, covariance)
+    delayed = settings.ahead > 0.5
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
         for k in range(s, s + size):
-            if lifted:
-                now[k] = 0.0
-            out[layout.coordinates + k] = now[k]
+            # Two means over a tick, before and after the last sample but one.
+            out[layout.coordinates + k] = (
+                0.0 if lifted else
+                (0.5 * (memory[layout.before + k] + x[k]) if delayed and not started else x[k]))
+            memory[layout.before + k] = x[k]
+            out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
+        if delayed and not started:
+            for k in range(2):
+                at = layout.contact_before + 2 * i + k
+                to = (layout.contact if k == 0 else layout.probability) + i
+                memory[at], out[to] = out[to], memory[at]
+        else:
+            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
+            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
     for r in range(nc):
         for c in range(nc):
-            out[layout.covariance + r * nc + c] = covariance[r, c]
+            out[layout.covariance + r * nc + c] = P[r, c]
+            out[layout.latest_covariance + r * nc + c] = covariance[r, c]
+        if delayed:     # what may have happened in the tick
+            out[layout.covariance + r * nc + r] += 0.5 * tracking.walk[r]
     for k in range(6):
         out[layout.external_wrench + k] = now[nc + k]
         out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
     for k in range(4):
-        out[layout.mass_error + k] = now[nc + 6 + k]
+        out[layout.mass_error + k] = tracking.theta[k]
 
 
 @kernel
@@ -271,6 +316,12 @@ def standing_forces(robot, layout, settings, scratch, row, states, memory, R_WB,
     solve_standing(feet, out[layout.contact:], scratch.information, vectors[VECTOR],
                    scratch.active, out[layout.coordinates:layout.coordinates + nc],
                    out[layout.covariance:])
+    for k in range(nc):
+        out[layout.latest_coordinates + k] = out[layout.coordinates + k]
+    for k in range(nc * nc):
+        out[layout.latest_covariance + k] = out[layout.covariance + k]
+    for i in range(feet.index.shape[0]):
+        out[layout.latest_contact + i] = out[layout.contact + i]
 
 
 @kernel
@@ -364,6 +415,7 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 6 Filter.
     write_wrenches(feet, states, out[layout.coordinates:], out, layout.raw_wrench)
+    write_wrenches(feet, states, out[layout.latest_coordinates:], out, layout.wrench)
     filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
     for j in range(nj):
         out[layout.joint_acceleration + j] = accel[j]
