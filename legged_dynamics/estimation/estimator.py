@@ -112,6 +112,7 @@ class GroundReactionEstimator:
         feet = int(self._index['standing'])
         self._memory[feet:feet + len(self.feet)] = 0.5
         self._memory[self._index['up'] + 2] = 1.0
+        self._memory[self._index['normal'] + 2] = 1.0
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER

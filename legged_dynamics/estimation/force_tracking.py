@@ -18,6 +18,7 @@ import math
 
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.estimation.contact_detection import DOUBT
 from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
@@ -27,9 +28,11 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # All rates are deviations after one second of a random walk, as fractions of the weight.
 # A standing foot's force walks as fast as its innovations say: those of a filter that expects too
-# little come with one sign, those of one that expects too much change sign. Bounds, and how
-# fast it learns [1/s].
-SLOWEST, FASTEST, LEARNING = 0.02, 2.0, 60.0
+# little come with one sign, those of one that expects too much change sign. Bounds, the lower one
+# of a robot at rest and of one that moves, and how fast it learns [1/s].
+RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.2, 2.0, 60.0
+# Joint speed [rad/s] at which a robot moves, and how long it is remembered [s].
+MOVING_SPEED, SPEED_TIME = 0.5, 0.1
 # Share of the critically damped gain with which a force's slope is learned.
 SLOPE_SHARE = 0.25
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
@@ -83,12 +86,22 @@ def predicted(robot, grasp, jacobian, e, x):
 
 
 @kernel
-def walking_rate(memory, at, v, spread, dt):
+def follow_speed(layout, row, memory, dt):
+    """Remember how fast the fastest joint has moved."""
+    fastest = 0.0
+    for j in range(layout.joints):
+        fastest = max(fastest, math.fabs(row[layout.velocity + j]))
+    share = min(dt / SPEED_TIME, 1.0)
+    memory[layout.speed] += share * (fastest - memory[layout.speed])
+
+
+@kernel
+def walking_rate(memory, at, v, spread, slowest, dt):
     """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
     agreement = dot(v, load3(memory, at + 1)) / spread
     store3(memory, at + 1, v)
     rate = memory[at] * math.exp(min(LEARNING * dt, 1.0) * min(max(agreement, -1.0), 1.0))
-    memory[at] = min(max(rate, SLOWEST), FASTEST)
+    memory[at] = min(max(rate, slowest), FASTEST)
     return memory[at]
 
 
@@ -113,13 +126,15 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     variance = tracking.few
+    moving = min(memory[layout.speed] / MOVING_SPEED, 1.0)
+    slowest = RESTING + moving * (MOVING - RESTING)
     for i in range(nf):
         s = feet.index[i, START]
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
         spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        rate = walking_rate(memory, layout.walking + 5 * i, v, spread, dt)
-        g = (p * rate * rate + (1.0 - p) * SWINGING_RATE ** 2) * W2 * dt
+        rate = walking_rate(memory, layout.walking + 5 * i, v, spread, slowest, dt)
+        g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))

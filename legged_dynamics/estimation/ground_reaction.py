@@ -194,6 +194,11 @@ class GroundReaction:
         return self._array(self.layout.index['base_rotation'], 3, 3)
 
     @property
+    def ground_normal(self) -> np.ndarray:
+        """(3,) normal of the ground that feet have stood on, in B; gravity's where that is not known."""
+        return self._array(self.layout.index['ground_normal'], 3)
+
+    @property
     def foot_rotation(self) -> np.ndarray:
         """(nf, 3, 3) R_BF."""
         states = self._array(self.layout.index['feet'], len(self.feet), 15)

@@ -17,7 +17,7 @@ from legged_dynamics.spatial.jit import kernel
 # Memory [s].
 MASS_TIME = 5.0
 # Share of the stated noise of torques that may last.
-LASTING_SHARE = 0.5
+LASTING_SHARE = 0.4
 # An error of so many deviations counts half.
 DOUBTFUL = 2.5
 

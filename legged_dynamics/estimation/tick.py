@@ -38,6 +38,7 @@ from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenc
 from legged_dynamics.estimation.force_tracking import (
     correct,
     fade_external,
+    follow_speed,
     go_on,
     learn_slopes,
     predicted,
@@ -49,6 +50,7 @@ from legged_dynamics.estimation.fusion import (
     joint_information,
     solve_standing,
 )
+from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import (
     ACCEL,
     AHEAD,
@@ -61,7 +63,7 @@ from legged_dynamics.estimation.layout import (
     WEIGHTS,
     unpack,
 )
-from legged_dynamics.estimation.mass_error import learn_mass, mass_columns
+from legged_dynamics.estimation.mass_error import LASTING_SHARE, learn_mass, mass_columns
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
@@ -69,12 +71,19 @@ from legged_dynamics.spatial.algebra import (
     load3,
     load9,
     rotate,
+    rotate_back,
     scale,
     store3,
     store9,
     subtract,
 )
 from legged_dynamics.spatial.jit import kernel
+
+
+# Errors of velocities are counted as new in every tick, although half of each goes back in the
+# next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
+# one.
+MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 
 
 @kernel
@@ -169,8 +178,8 @@ def take_middle(window, middle):
 
 
 @kernel
-def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, imu, dt,
-                 out):
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
+                 imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
     feet, nc, nj = robot.feet, layout.contacts, layout.joints
     x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
@@ -216,6 +225,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
                         tracking.noise, tracking.noise_lasting)
 
     # Predict, widen, correct.
+    follow_speed(layout, middle, memory, dt)
     fade_external(x, P, dt)
     go_on(robot, layout, memory[layout.standing:], memory, x, dt)
     for c in range(nx):
@@ -240,7 +250,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     if not correct(robot, layout, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
-    judge_contact(robot, layout, settings, tracking, window[-1], up, memory, dt, out)
+    judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
 
@@ -249,7 +259,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     for r in range(nx):
         now[r] = x[r]
         for c in range(nx):
-            covariance[r, c] = P[r, c]
+            covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.ahead > 0.5:
         go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
     if settings.ahead > 0.5 and base_used and joints_known(robot, layout, window[-1]):
@@ -276,10 +286,17 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
             memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
     for r in range(nc):
         for c in range(nc):
-            out[layout.covariance + r * nc + c] = P[r, c]
+            out[layout.covariance + r * nc + c] = MEAN_SHARE * P[r, c]
             out[layout.latest_covariance + r * nc + c] = covariance[r, c]
         if delayed:     # what may have happened in the tick
             out[layout.covariance + r * nc + r] += 0.5 * tracking.walk[r]
+    for i in range(feet.index.shape[0]):
+        lasting = (LASTING_SHARE * robot.contact_levels[i, 2] * settings.weight) ** 2
+        for k in range(feet.index[i, SIZE]):
+            at = (feet.index[i, START] + k) * (nc + 1)
+            more = lasting * (1.0 if k < 3 else settings.arm ** 2)
+            out[layout.covariance + at] += more
+            out[layout.latest_covariance + at] += more
     for k in range(6):
         out[layout.external_wrench + k] = now[nc + k]
         out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
@@ -391,8 +408,10 @@ def tick(layouts, settings_table, integers, floats, out):
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
-    contact_points(feet, scratch.bodies, up, states)
-    lean_on_lowest_part(feet, up, states)
+    normal = rotate_back(R_WB, load3(memory, layout.normal))
+    store3(out, layout.ground_normal, normal)
+    contact_points(feet, scratch.bodies, normal, states)
+    lean_on_lowest_part(feet, normal, states)
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
     used = 0
@@ -403,8 +422,9 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, imu, dt,
-                     out)
+        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
+                     imu, dt, out)
+        follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, dt)
     else:
         used = 0
         memory[layout.tracking] = 0.0
