@@ -30,6 +30,8 @@ from legged_dynamics.spatial.jit import kernel
 UNEVEN = 0.02
 # How fast the normal follows [s], and how fast a sole may turn that counts as resting [rad/s].
 NORMAL_TIME, RESTING = 0.3, 0.3
+# A robot that was just found may still settle [s]: gravity's direction holds until then.
+SETTLED = 0.5
 # Steepest slope that is believed, as the horizontal part of the normal (35 degrees).
 STEEPEST = 0.57
 # Memory of a foot: its place from the base in world axes, and whether it has one.
@@ -63,7 +65,8 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, dt)
             store3(memory, at, add(load3(memory, at), step))
         if memory[at + 3] > 0.5:
             known += 1
-    if not imu:
+    memory[layout.followed] = min(memory[layout.followed] + dt, SETTLED)
+    if not imu or memory[layout.followed] < SETTLED:
         return
     goal = (0.0, 0.0, 1.0)
     if resting > 0:

@@ -44,7 +44,7 @@ OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observabl
 MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
           'standing', 'contact_state', 'filter', 'tracking', 'push', 'reading', 'walking',
           'slope', 'lasting', 'mass', 'before', 'contact_before', 'places',
-          'normal', 'speed', 'state', 'state_covariance')
+          'normal', 'speed', 'followed', 'state', 'state_covariance')
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
@@ -84,7 +84,7 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
                           nc * nc, nc, nc * nc, 6, 6, 4, nf, 3), 'output_size'),
         **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf, 1, 6, 3, 5 * nf, nc, nj + 6, 20, nc, 2 * nf,
-                          4 * nf, 3, 1, nx, nx * nx),
+                          4 * nf, 3, 1, 1, nx, nx * nx),
                  'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
