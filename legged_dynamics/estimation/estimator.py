@@ -132,7 +132,7 @@ class GroundReactionEstimator:
         Returns
         -------
         GroundReaction
-            Of the sample `delay` before this one; mode UNAVAILABLE while the filter warms up.
+            Of this sample and of the one `delay` before; mode UNAVAILABLE at first.
 
         Raises
         ------

@@ -253,6 +253,9 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
+        if started:
+            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
+            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
 
     # Forces of now.
     now, covariance = tracking.now, tracking.carried
@@ -265,43 +268,49 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     if settings.ahead > 0.5 and base_used and joints_known(robot, layout, window[-1]):
         carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
                     memory[layout.standing:], now, covariance)
-    delayed = settings.ahead > 0.5
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
         for k in range(s, s + size):
-            # Two means over a tick, before and after the last sample but one.
-            out[layout.coordinates + k] = (
-                0.0 if lifted else
-                (0.5 * (memory[layout.before + k] + x[k]) if delayed and not started else x[k]))
-            memory[layout.before + k] = x[k]
+            out[layout.coordinates + k] = 0.0 if lifted else x[k]
             out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
-        if delayed and not started:
-            for k in range(2):
-                at = layout.contact_before + 2 * i + k
-                to = (layout.contact if k == 0 else layout.probability) + i
-                memory[at], out[to] = out[to], memory[at]
-        else:
-            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
-            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
+            if started:
+                memory[layout.before + k] = out[layout.coordinates + k]
     for r in range(nc):
         for c in range(nc):
             out[layout.covariance + r * nc + c] = MEAN_SHARE * P[r, c]
             out[layout.latest_covariance + r * nc + c] = covariance[r, c]
-        if delayed:     # what may have happened in the tick
-            out[layout.covariance + r * nc + r] += 0.5 * tracking.walk[r]
     for i in range(feet.index.shape[0]):
         lasting = (LASTING_SHARE * robot.contact_levels[i, 2] * settings.weight) ** 2
         for k in range(feet.index[i, SIZE]):
-            at = (feet.index[i, START] + k) * (nc + 1)
-            more = lasting * (1.0 if k < 3 else settings.arm ** 2)
-            out[layout.covariance + at] += more
+            r = feet.index[i, START] + k
+            at, more = r * (nc + 1), lasting * (1.0 if k < 3 else settings.arm ** 2)
             out[layout.latest_covariance + at] += more
+            if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
+                more += 0.5 * tracking.walk[r]      # what may have happened in the tick
+            out[layout.covariance + at] += more
     for k in range(6):
         out[layout.external_wrench + k] = now[nc + k]
         out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
+
+
+@kernel
+def describe_sample_before(feet, layout, memory, out):
+    """
+    Replace forces and contact of the last tick by those of the sample between the last two.
+
+    Forces are means over a tick, so two of them lie evenly about that sample.
+    """
+    for k in range(layout.contacts):
+        mean = out[layout.coordinates + k]
+        out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)
+        memory[layout.before + k] = mean
+    for i in range(feet.index.shape[0]):
+        at = layout.contact_before + 2 * i
+        memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
+        memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
 
 
 @kernel
@@ -431,6 +440,8 @@ def tick(layouts, settings_table, integers, floats, out):
         standing_forces(robot, layout, settings, scratch, window[n // 2], states, memory, R_WB,
                         imu, dt, out)
     residuals(robot, layout, scratch, imu, out)
+    if used > 0 and settings.ahead > 0.5:
+        describe_sample_before(feet, layout, memory, out)
     mark_observable(feet, layout, settings, nc, out)
 
     # 6 Filter.
