@@ -230,7 +230,8 @@ class GroundReactionEstimator:
         weight = self.model.total_mass * GRAVITY
         values = {
             'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or 0.04,
-            'force_noise': s.contact_force_noise or 0.02, 'force_evidence': s.contact_force_evidence,
+            'force_noise': s.contact_force_noise or 0.02,
+            'force_evidence': s.contact_force_evidence,
             'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
             'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
             'swing_clearance': s.contact_swing_clearance,

@@ -10,7 +10,8 @@ instant gives
     A w + e   = b - B theta                     six of the base
 
 with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
-foot whose own joints contradict its prediction may have been struck and walks as far as they say. Nothing here decides about contact; see `force_contact` for what contact does to forces.
+foot whose own joints contradict its prediction may have been struck and walks as far as they say.
+Nothing here decides about contact; see `force_contact` for what contact does to forces.
 """
 from __future__ import annotations
 
@@ -188,7 +189,7 @@ def go_on(robot, layout, probability, memory, x, dt):
 
 @kernel
 def learn_slopes(robot, layout, memory, x, before, dt):
-    """Correct the slopes of forces by what the equations changed, ``before`` being without them."""
+    """Correct the slopes of forces by what the equations changed of the prediction ``before``."""
     for i in range(robot.feet.index.shape[0]):
         s, share = robot.feet.index[i, START], memory[layout.walking + 5 * i + 4]
         for k in range(s, s + robot.feet.index[i, SIZE]):

@@ -57,8 +57,8 @@ class GroundReaction:
     """
     Ground reactions, now and one sample before. Arrays are read-only; forces act on the robot.
 
-    `raw_wrench`, `contact` and `covariance` describe `stamp_ns`, the sample before the newest: what
-    two samples on either side say of it, at full bandwidth and without lag. `wrench`,
+    `raw_wrench`, `contact` and `covariance` describe `stamp_ns`, the sample before the newest:
+    what two samples on either side say of it, at full bandwidth and without lag. `wrench`,
     `latest_contact`, `latest_covariance`, `net_wrench`, `center_of_pressure` and `external_wrench`
     describe `latest_ns`, the newest sample, without delay: for control.
 
@@ -109,7 +109,7 @@ class GroundReaction:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(nf, 6) ``[f; m]`` in F about F's origin, at `latest_ns`; low-passed if asked for [N, N m]."""
+        """(nf, 6) ``[f; m]`` in F about F's origin at `latest_ns`, low-passed if set [N, N m]."""
         return self._array(self.layout.index['wrench'], len(self.feet), 6)
 
     @property
@@ -247,6 +247,7 @@ class GroundReaction:
         Parameters
         ----------
         foot : str
+            Link of the foot.
         latest : bool
             That of `wrench` instead.
 

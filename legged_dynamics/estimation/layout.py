@@ -34,22 +34,36 @@ N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
 
-INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orientation',
-         'given_contact')
-OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
-          'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
-          'external_torque', 'joint_acceleration', 'coordinates', 'covariance',
-          'latest_coordinates', 'latest_covariance', 'external_wrench', 'external_deviation', 'mass_error',
-          'latest_contact', 'ground_normal')
-MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
-          'standing', 'contact_state', 'filter', 'tracking', 'push', 'reading', 'walking',
-          'slope', 'lasting', 'mass', 'before', 'contact_before', 'places',
-          'normal', 'speed', 'followed', 'state', 'state_covariance')
+def _input_sizes(nj: int, nf: int) -> dict[str, int]:
+    return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
+            'orientation': 4, 'given_contact': nf}
+
+
+def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
+    return {'faults': 1, 'wrench': 6 * nf, 'raw_wrench': 6 * nf, 'contact': nf,
+            'probability': nf, 'observable': nf, 'feet': 15 * nf, 'base_rotation': 9,
+            'net_wrench': 6, 'center_of_pressure': 3, 'base_residual': 6, 'external_torque': nj,
+            'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
+            'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
+            'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3}
+
+
+def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
+    nx = nc + N_BESIDE
+    return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
+            'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
+            # Of the tracked forces:
+            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 5 * nf, 'slope': nc,
+            'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'state': nx,
+            'state_covariance': nx * nx}
+
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
-    *SIZES, *INPUT, 'input_size', *OUTPUT, 'output_size', *MEMORY, 'memory_size')]))
+    *SIZES, *_input_sizes(0, 0), 'input_size', *_output_sizes(0, 0, 0), 'output_size',
+    *_memory_sizes(0, 0, 0), 'memory_size')]))
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
@@ -60,9 +74,9 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
-def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> dict[str, int]:
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    return {**dict(zip(names, starts.tolist())), size_name: int(starts[-1])}
+def _place(sizes: dict[str, int], size_name: str) -> dict[str, int]:
+    starts = np.concatenate([[0], np.cumsum(list(sizes.values()))])
+    return {**dict(zip(sizes, starts.tolist())), size_name: int(starts[-1])}
 
 
 def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
@@ -77,15 +91,10 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         Length of the window.
 
     """
-    nx = nc + N_BESIDE
-    places = {
-        **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
-        **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
-        **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
-                          nc * nc, nc, nc * nc, 6, 6, 4, nf, 3), 'output_size'),
-        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf, 1, 6, 3, 5 * nf, nc, nj + 6, 20, nc, 2 * nf,
-                          4 * nf, 3, 1, 1, nx, nx * nx),
-                 'memory_size')}
+    places = {**dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
+              **_place(_input_sizes(nj, nf), 'input_size'),
+              **_place(_output_sizes(nj, nf, nc), 'output_size'),
+              **_place(_memory_sizes(nj, nf, nc), 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
         layout[name] = value

@@ -12,8 +12,8 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError, Unk
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 
 NO_FILTER = {'force_filter.cutoff': 0.0}
-# Axes are those of the middle of the last tick, half a tick from the samples described: a body that
-# turns at 0.3 rad/s turns by 3e-4 in it. As a fraction of the weight.
+# Axes are those of the middle of the last tick, half a tick from the samples described: a body
+# that turns at 0.3 rad/s turns by 3e-4 in it. As a fraction of the weight.
 MEAN_OF_TICKS = 5e-4
 # What the base's equation does for a missing torque shares its doubt with an external wrench.
 MADE_UP_FOR = 1e-3
@@ -295,7 +295,7 @@ def test_a_payload_is_learned_and_not_put_into_squeeze():
     carried = solver.solve(motion, in_contact=[1] * 4, guess=wrench, ground_normal=up)
     from legged_dynamics.dynamics import frame_poses
     poses = frame_poses(scene.model, scene.q0)
-    for i, foot in enumerate(scene.config.feet):
+    for foot in scene.config.feet:
         point = poses[foot.link].p - foot.radius * up
         for b in scene.model.chain(int(scene.model.frame(foot.link).body)):
             name = scene.model.joint_names[b - 1]
