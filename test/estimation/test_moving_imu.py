@@ -47,7 +47,8 @@ def test_joints_between_base_and_imu_are_taken_through(link):
         b = moving.update(reading(scene, link, k), down)
     weight = 9.81 * model.total_mass
     np.testing.assert_allclose(b.raw_wrench, a.raw_wrench, atol=BENDING * weight)
-    np.testing.assert_allclose(b.base_rotation, a.base_rotation, atol=1e-9)
+    # Of the middle of a tick, by the mean of two orientations: of second order in what it turns.
+    np.testing.assert_allclose(b.base_rotation, a.base_rotation, atol=1e-6)
     np.testing.assert_allclose(b.base_residual, a.base_residual, atol=BENDING * weight)
     # and were they left out, it would show
     scene.R_BI, scene.p_BI = np.eye(3), np.zeros(3)
