@@ -107,7 +107,8 @@ class ForceSeries:
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
         where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
         found = ForceSeries(self.wrench.values.shape[1])
-        for name, fill in (('mode', Mode.UNAVAILABLE), ('latest_ns', 0), ('wrench', np.nan), ('raw_wrench', np.nan),
+        for name, fill in (('mode', Mode.UNAVAILABLE), ('latest_ns', 0), ('wrench', np.nan),
+                           ('raw_wrench', np.nan),
                            ('contact', False)):
             values = getattr(self, name).values
             if len(values):

@@ -225,7 +225,8 @@ class GroundReactionNode(Component):
         residual = reaction.base_residual
         values: dict[str, Any] = {
             'mode': reaction.mode.name.lower(),
-            'feet down': ', '.join(foot for foot, down in zip(reaction.feet, reaction.latest_contact)
+            'feet down': ', '.join(foot for foot, down in zip(reaction.feet,
+                                                             reaction.latest_contact)
                                    if down) or 'none',
             'not observable': ', '.join(
                 foot for foot, down, seen in zip(reaction.feet, reaction.contact,
