@@ -21,7 +21,7 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.layout import AHEAD, N_SHARED
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import cross, load3
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # Share of the jump of the accelerometer's reading that its mean over the tick is wrong by.
 JUMP_SHARE = math.sqrt(1e-4)
@@ -31,7 +31,7 @@ LASTING = 8.0
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
-@kernel
+@part
 def usable_equations(robot, layout, row, use_torque, use_base, rows):
     """
     List the equations that hold: joints that bear on a foot and whose torque is known, the base.
@@ -56,7 +56,7 @@ def usable_equations(robot, layout, row, use_torque, use_base, rows):
     return joints, n
 
 
-@kernel
+@part
 def motion_response(robot, settings, mass, rows, n, imu, jump, response):
     """Fill each equation's error by each error of motion, one deviation each."""
     nv = robot.columns.shape[0]
@@ -80,7 +80,7 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
         L[nv + 6] = JUMP_SHARE * (along[0] * jump[0] + along[1] * jump[1] + along[2] * jump[2])
 
 
-@kernel
+@part
 def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting):
     """
     Fill the lower triangles of the (n, n) covariances of the equations' errors.

@@ -28,7 +28,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     symmetric_times,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is a
@@ -36,7 +36,7 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
-@kernel
+@part
 def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, middle, G):
     """
     Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
@@ -102,7 +102,7 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
     return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
 
 
-@kernel
+@part
 def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, probability, x, P):
     """Replace x and P, copies of the state and its covariance, by those of now."""
     G, GP = tracking.ahead[0:3], tracking.ahead[3:6]

@@ -20,7 +20,7 @@ from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import clip, relax, weigh
 from legged_dynamics.spatial.algebra import dot, load3
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # What a foot in the air may show, as a fraction of the weight.
 AIR_FORCE = 0.005
@@ -28,7 +28,7 @@ AIR_FORCE = 0.005
 LARGEST_EVIDENCE = 12.0
 
 
-@kernel
+@part
 def normal_force(P, x, s, normal):
     """Return a foot's force along the normal, and its variance."""
     variance = 0.0
@@ -38,7 +38,7 @@ def normal_force(P, x, s, normal):
     return dot(normal, load3(x, s)), variance
 
 
-@kernel
+@part
 def mix_with_air(feet, i, settings, x, P, share, few, block):
     """Mix 'foot i is in the air' into state and covariance, with that probability."""
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
@@ -47,7 +47,8 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
         for c in range(r + 1):
             block[r, c] = P[s + r, s + c]
         block[r, r] += air * (1.0 if r < 3 else settings.arm ** 2)
-        few[r, :] = P[s + r, :]
+        for k in range(nx):
+            few[r, k] = P[s + r, k]
     if not factorize(block, size):
         return
     away = few[6]
@@ -78,7 +79,7 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
         x[k] += share * away[k]
 
 
-@kernel
+@part
 def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
     """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
     feet, x, P = robot.feet, tracking.state, tracking.covariance

@@ -30,7 +30,7 @@ from legged_dynamics.spatial.algebra import (
     store3,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # Below this fraction of the weight there is no centre of pressure to speak of.
 UNLOADED = 0.02
@@ -38,7 +38,7 @@ UNLOADED = 0.02
 NEGLIGIBLE = 1e-30
 
 
-@kernel
+@part
 def butterworth(cutoff, dt):
     """Return (b0, b1, b2, a1, a2) by the bilinear transform; pass everything near Nyquist."""
     if cutoff <= 0.0 or cutoff * dt > 0.45:
@@ -49,7 +49,7 @@ def butterworth(cutoff, dt):
     return b0, 2.0 * b0, b0, 2.0 * (k * k - 1.0) * norm, (1.0 - math.sqrt(2.0) * k + k * k) * norm
 
 
-@kernel
+@part
 def filtered(memory, at, x, coefficients, ready):
     """Advance one channel (two memories from ``at``); start in the steady state of ``x``."""
     b0, b1, b2, a1, a2 = coefficients
@@ -65,7 +65,7 @@ def filtered(memory, at, x, coefficients, ready):
     return y
 
 
-@kernel
+@part
 def write_wrenches(feet, states, w, out, start):
     """Move contact coordinates to wrenches in base axes about each foot's origin."""
     for i in range(feet.index.shape[0]):
@@ -78,7 +78,7 @@ def write_wrenches(feet, states, w, out, start):
         store3(out, start + 6 * i + 3, moment)
 
 
-@kernel
+@part
 def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
     """Filter the latest wrenches in world axes; turn both kinds into the feet's axes."""
     coefficients = butterworth(settings.cutoff, dt)

@@ -24,7 +24,7 @@ from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3, store3, symmetric_times
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # All rates are deviations after one second of a random walk, as fractions of the weight.
@@ -48,7 +48,7 @@ PUSH_RATE, PUSH_LEVEL, PUSH_TIME, PUSH_CLIP = 0.45, 1.3, 0.009, 2.5
 LASTING_CLIP = 2.5
 
 
-@kernel
+@part
 def start_tracking(feet, settings, up, x, P):
     """Begin with the weight on all feet and no knowledge of it."""
     nx, nf = x.shape[0], feet.index.shape[0]
@@ -69,24 +69,24 @@ def start_tracking(feet, settings, up, x, P):
         P[nc + k, nc + k] = 0.5 * EXTERNAL_TIME * (EXTERNAL_RATE * unit) ** 2
 
 
-@kernel
-def predicted(robot, grasp, jacobian, e, x):
+@inlined_part
+def predicted(columns, grasp, jacobian, e, x):
     """Return what the state says equation e's left side is."""
-    nc = grasp.shape[1]
     total = 0.0
     if e >= 6:
         j = e - 6
-        for m in range(robot.columns[j, 0]):
-            c = robot.columns[j, m + 1]
+        for m in range(columns[j, 0]):
+            c = columns[j, m + 1]
             total += jacobian[c, j] * x[c]
     else:
+        nc = grasp.shape[1]
         for c in range(nc):
             total += grasp[e, c] * x[c]
         total += x[nc + e]
     return total
 
 
-@kernel
+@part
 def follow_speed(layout, row, memory, dt):
     """Remember how fast the fastest joint has moved."""
     fastest = 0.0
@@ -96,7 +96,7 @@ def follow_speed(layout, row, memory, dt):
     memory[layout.speed] += share * (fastest - memory[layout.speed])
 
 
-@kernel
+@part
 def walking_rate(memory, at, v, spread, slowest, dt):
     """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
     agreement = dot(v, load3(memory, at + 1)) / spread
@@ -106,7 +106,7 @@ def walking_rate(memory, at, v, spread, slowest, dt):
     return memory[at]
 
 
-@kernel
+@part
 def widen(robot, layout, settings, tracking, probability, memory, scratch, joints, n, dt):
     """
     Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
@@ -176,7 +176,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         P[k, k] += walk[k]
 
 
-@kernel
+@part
 def go_on(robot, layout, probability, memory, x, dt):
     """Let the forces of standing feet go on as they went."""
     for i in range(robot.feet.index.shape[0]):
@@ -187,7 +187,7 @@ def go_on(robot, layout, probability, memory, x, dt):
             x[k] += memory[layout.slope + k] * dt
 
 
-@kernel
+@part
 def learn_slopes(robot, layout, memory, x, before, dt):
     """Correct the slopes of forces by what the equations changed of the prediction ``before``."""
     for i in range(robot.feet.index.shape[0]):
@@ -199,7 +199,7 @@ def learn_slopes(robot, layout, memory, x, before, dt):
                 memory[layout.slope + k] += share * (x[k] - before[k]) / dt
 
 
-@kernel
+@part
 def fade_external(x, P, dt):
     """Let the external wrench decay towards nothing for a tick."""
     nx = x.shape[0]
@@ -211,30 +211,30 @@ def fade_external(x, P, dt):
             P[k, j] *= keep
 
 
-@kernel
-def times_covariance(robot, grasp, jacobian, e, P, out):
+@inlined_part
+def times_covariance(columns, grasp, jacobian, e, P, out):
     """Fill equation e's row of ``H P``."""
     nx, nc = P.shape[0], grasp.shape[1]
-    for k in range(nx):
-        out[k] = 0.0
     if e >= 6:
         j = e - 6
-        for m in range(robot.columns[j, 0]):
-            c = robot.columns[j, m + 1]
+        for k in range(nx):
+            out[k] = 0.0
+        for m in range(columns[j, 0]):
+            c = columns[j, m + 1]
             h = jacobian[c, j]
             for k in range(nx):
                 out[k] += h * P[c, k]
     else:
+        for k in range(nx):
+            out[k] = P[nc + e, k]
         for c in range(nc):
             h = grasp[e, c]
             if h != 0.0:
                 for k in range(nx):
                     out[k] += h * P[c, k]
-        for k in range(nx):
-            out[k] += P[nc + e, k]
 
 
-@kernel
+@part
 def split_lasting(tracking, memory, at, n):
     """
     Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
@@ -250,8 +250,8 @@ def split_lasting(tracking, memory, at, n):
         nu[r] -= memory[e]
 
 
-@kernel
-def correct(robot, layout, tracking, memory, grasp, jacobian, n):
+@part
+def correct(columns, layout, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
 
@@ -262,10 +262,10 @@ def correct(robot, layout, tracking, memory, grasp, jacobian, n):
     nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
     slow, lasting = tracking.noise_lasting, tracking.lasting
     for r in range(n):
-        times_covariance(robot, grasp, jacobian, rows[r], P, gain[r])
+        times_covariance(columns, grasp, jacobian, rows[r], P, gain[r])
     for r in range(n):
         for s in range(r + 1):
-            known = predicted(robot, grasp, jacobian, rows[s], gain[r])
+            known = predicted(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
     split_lasting(tracking, memory, layout.lasting, n)
@@ -290,7 +290,7 @@ def correct(robot, layout, tracking, memory, grasp, jacobian, n):
     return True
 
 
-@kernel
+@part
 def take_in(x, P, gain, nu, n, share):
     """Add ``gain^T nu`` to the state and take ``share gain^T gain`` from its covariance."""
     nx = x.shape[0]

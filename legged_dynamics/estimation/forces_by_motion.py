@@ -12,10 +12,10 @@ from legged_dynamics.estimation.fusion import (
 )
 from legged_dynamics.estimation.layout import BASE, BASE_WEIGHTS, RESIDUAL, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 
-@kernel
+@part
 def standing_forces(robot, layout, settings, scratch, row, states, memory, R_WB, imu, dt, out):
     """Find contact and forces from motion alone, where no torque is measured."""
     feet, nc, vectors = robot.feet, layout.contacts, scratch.vectors

@@ -33,7 +33,7 @@ from legged_dynamics.estimation.force_tracking import (
 from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
 from legged_dynamics.estimation.mass_error import LASTING_SHARE, learn_mass, mass_columns
 from legged_dynamics.spatial.algebra import load3, store3, subtract
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # Errors of velocities are counted as new in every tick, although half of each goes back in the
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
@@ -41,7 +41,7 @@ from legged_dynamics.spatial.jit import kernel
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 
 
-@kernel
+@part
 def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
                  imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
@@ -102,7 +102,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
             known = scratch.bodies[0, FORCE + e]
             for k in range(4):
                 known -= tracking.columns[e, k] * tracking.theta[k]
-        tracking.innovation[r] = known - predicted(robot, grasp, jacobian, e, x)
+        tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
     widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
           dt)
     if n > joints:
@@ -111,7 +111,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
                    tracking.block, tracking.theta, dt)
-    if not correct(robot, layout, tracking, memory, grasp, jacobian, n):
+    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
@@ -161,7 +161,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         out[layout.mass_error + k] = tracking.theta[k]
 
 
-@kernel
+@part
 def describe_sample_before(feet, layout, memory, out):
     """
     Replace forces and contact of the last tick by those of the sample between the last two.
@@ -178,7 +178,7 @@ def describe_sample_before(feet, layout, memory, out):
         memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
 
 
-@kernel
+@part
 def joints_known(robot, layout, row):
     """Return whether the torque of every joint that bears on a foot is known."""
     for j in range(robot.columns.shape[0]):

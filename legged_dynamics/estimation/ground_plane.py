@@ -24,7 +24,7 @@ from legged_dynamics.spatial.algebra import (
     store3,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # What places may lie off the plane, as a fraction of the feet's distance from the base.
 UNEVEN = 0.02
@@ -38,7 +38,7 @@ STEEPEST = 0.57
 N_PLACE = 4
 
 
-@kernel
+@part
 def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, dt):
     """Move the feet's last places along with the base, and the normal towards their plane."""
     nf = feet.index.shape[0]
@@ -83,7 +83,7 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, dt)
     store3(memory, layout.normal, scale(1.0 / norm(normal), normal))
 
 
-@kernel
+@part
 def plane_normal(layout, settings, memory, nf):
     """Return a normal of the plane nearest to the places, drawn to gravity's direction."""
     mean = (0.0, 0.0, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import part
 
 # Memory [s].
 MASS_TIME = 5.0
@@ -22,7 +22,7 @@ LASTING_SHARE = 0.4
 DOUBTFUL = 2.5
 
 
-@kernel
+@part
 def mass_columns(a, columns):
     """Fill B, (6, 4), from the proper acceleration of the base."""
     for k in range(3):
@@ -32,7 +32,7 @@ def mass_columns(a, columns):
     columns[5, 1], columns[5, 2] = -a[1], a[0]
 
 
-@kernel
+@part
 def learn_mass(robot, settings, columns, left, memory, at, block, theta, dt):
     """
     Take in what the base's equations leave, (6,), and fill theta, (4,).

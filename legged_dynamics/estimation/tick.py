@@ -51,10 +51,10 @@ from legged_dynamics.spatial.algebra import (
     store9,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import kernel, part
 
 
-@kernel
+@part
 def missing_inputs(row, layout, columns):
     """Return the fault bits of what a row of measurements lacks."""
     faults, unknown, bearing = 0, 0, 0
@@ -72,7 +72,7 @@ def missing_inputs(row, layout, columns):
     return faults
 
 
-@kernel
+@part
 def slide(window, stamps, row):
     """
     Let the newest row in and the oldest out; stamps[n] is the newest one's.
@@ -92,7 +92,7 @@ def slide(window, stamps, row):
         window[i, 0] = (stamps[i] - stamps[n]) * 1e-9
 
 
-@kernel
+@part
 def base_motion(row, layout, settings, mount, accel, angular_at, base):
     """
     Move the IMU's reading to the base's origin and axes.
@@ -112,7 +112,7 @@ def base_motion(row, layout, settings, mount, accel, angular_at, base):
     store3(base, 6, a)
 
 
-@kernel
+@part
 def imu_mount(tree, row, layout, settings, accel, base, bodies):
     """
     Return where the IMU is on the base and how it moves against it, in base axes.
@@ -135,7 +135,7 @@ def imu_mount(tree, row, layout, settings, accel, base, bodies):
     return compose(R, R_BI), add(load3(body, POSITION), arm), w, alpha, v, a
 
 
-@kernel
+@part
 def fold_mimics(robot, tau, jacobian):
     """Give each master what its followers' torques and feet do to it, by power."""
     for m in range(robot.mimics.shape[0]):
@@ -145,7 +145,7 @@ def fold_mimics(robot, tau, jacobian):
             jacobian[c, master] += ratio * jacobian[c, follower]
 
 
-@kernel
+@part
 def residuals(robot, layout, scratch, imu, out):
     """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
@@ -163,7 +163,7 @@ def residuals(robot, layout, scratch, imu, out):
         out[layout.external_torque + j] = s
 
 
-@kernel
+@part
 def mark_observable(feet, layout, settings, nc, out):
     """Flag the feet whose force is known."""
     for i in range(feet.index.shape[0]):
@@ -174,7 +174,7 @@ def mark_observable(feet, layout, settings, nc, out):
         out[layout.observable + i] = 1.0 if variance < settings.observable_variance else 0.0
 
 
-@kernel
+@part
 def take_middle(window, layout, middle):
     """
     Fill the measurement that an estimate starts from.
