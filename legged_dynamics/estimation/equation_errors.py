@@ -25,6 +25,8 @@ from legged_dynamics.spatial.jit import part
 
 # Share of the jump of the accelerometer's reading that its mean over the tick is wrong by.
 JUMP_SHARE = math.sqrt(1e-4)
+# Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
+TORQUE_GAIN = 0.02
 # Number of ticks after which an error counts as lasting.
 LASTING = 8.0
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
@@ -114,7 +116,8 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            more = robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
+            more = (robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
+                    + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
         S[r, r] += more

@@ -88,15 +88,15 @@ def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
     normal = (R_WB[6], R_WB[7], R_WB[8])
     for i in range(feet.index.shape[0]):
         R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
-        for part in range(2):
-            at, raw_at = layout.wrench + 6 * i + 3 * part, layout.raw_wrench + 6 * i + 3 * part
+        for half in range(2):
+            at, raw_at = layout.wrench + 6 * i + 3 * half, layout.raw_wrench + 6 * i + 3 * half
             world = rotate(R_WB, load3(out, at))
-            channel = layout.filter + 12 * i + 6 * part
+            channel = layout.filter + 12 * i + 6 * half
             smooth = (filtered(memory, channel, world[0], coefficients, ready),
                       filtered(memory, channel + 2, world[1], coefficients, ready),
                       filtered(memory, channel + 4, world[2], coefficients, ready))
             smooth = rotate_back(R_WB, smooth)
-            if part == 0:
+            if half == 0:
                 force = smooth
                 net_force = add(net_force, smooth)
             else:

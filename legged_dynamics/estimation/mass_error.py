@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.estimation.equation_errors import TORQUE_GAIN
 from legged_dynamics.spatial.jit import part
 
 # Memory [s].
@@ -55,8 +56,9 @@ def learn_mass(robot, settings, columns, left, memory, at, block, theta, dt):
     if not factorize(block, 4):
         return
     solve_factorized(block, 4, theta)
-    error = 0.0
-    for i in range(robot.contact_levels.shape[0]):
+    nf = robot.contact_levels.shape[0]
+    error = TORQUE_GAIN ** 2 / nf
+    for i in range(nf):
         error += (LASTING_SHARE * robot.contact_levels[i, 2]) ** 2
     error = math.sqrt(error) * settings.weight / settings.gravity
     for r in range(4):
