@@ -117,9 +117,6 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
-        if started:
-            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
-            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
 
     # Forces of now.
     now, covariance = tracking.now, tracking.carried
@@ -139,8 +136,6 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         for k in range(s, s + size):
             out[layout.coordinates + k] = 0.0 if lifted else x[k]
             out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
-            if started:
-                memory[layout.before + k] = out[layout.coordinates + k]
     for r in range(nc):
         for c in range(nc):
             out[layout.covariance + r * nc + c] = MEAN_SHARE * P[r, c]
@@ -168,6 +163,13 @@ def describe_sample_before(feet, layout, memory, out):
 
     Forces are means over a tick, so two of them lie evenly about that sample.
     """
+    if memory[layout.described] < 0.5:
+        memory[layout.described] = 1.0
+        for k in range(layout.contacts):
+            memory[layout.before + k] = out[layout.coordinates + k]
+        for i in range(feet.index.shape[0]):
+            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
+            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
     for k in range(layout.contacts):
         mean = out[layout.coordinates + k]
         out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)

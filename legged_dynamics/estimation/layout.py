@@ -55,7 +55,8 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             # Of the tracked forces:
             'tracking': 1, 'push': 6, 'reading': 3, 'walking': 5 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'state': nx,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
+            'described': 1, 'state': nx,
             'state_covariance': nx * nx}
 
 

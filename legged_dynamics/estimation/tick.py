@@ -287,7 +287,7 @@ def tick(layouts, settings_table, integers, floats, out):
         standing_forces(robot, layout, settings, scratch, window[n // 2], states, memory, R_WB,
                         imu, dt, out)
     residuals(robot, layout, scratch, imu, out)
-    if used > 0 and settings.ahead > 0.5:
+    if settings.ahead > 0.5:
         describe_sample_before(feet, layout, memory, out)
     mark_observable(feet, layout, settings, nc, out)
 

@@ -53,7 +53,7 @@ def test_every_stamp_is_that_of_a_joint_state_and_none_is_missing(robot):
     sent = []
     robot.run(50, joints=lambda m: sent.append(convert.stamp_ns(m.header.stamp)) or m)
     for topic in robot.wrenches:
-        assert [convert.stamp_ns(m.header.stamp) for m in topic] == sent[1:-1]
+        assert [convert.stamp_ns(m.header.stamp) for m in topic] == sent[1:]
 
 
 def test_what_is_lazy_is_published_while_somebody_listens(robot):
@@ -277,7 +277,7 @@ def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     assert len(robot.wrenches[0]) == before
     robot.host.component.activate()
     robot.run(50)
-    assert len(robot.wrenches[0]) - before == 48
+    assert len(robot.wrenches[0]) - before == 49
     robot.host.stop()
     robot.run(10)       # nobody there any more, and nothing breaks
 
