@@ -74,14 +74,14 @@ def shipped(settings: dict | None = None, true_contact: bool = False) -> Estimat
 
 def outputs_of(r, order: list[int]) -> Outputs:
     """Return the outputs that a GroundReaction holds, feet in another order."""
-    R_BF = r.foot_rotation
+    R_BF, table = r.foot_rotation, r.layout.table.index
     found = {}
-    for name, wrench in (('raw', r.raw_wrench), ('filtered', r.wrench)):
+    for name, stamp, wrench, contact, full in (
+            ('raw', r.stamp_ns, r.raw_wrench, r.contact, r.covariance),
+            ('latest', r.latest_ns, r.wrench, r.latest_contact, r.latest_covariance)):
         force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])[order]
-        covariance = None
-        if name == 'raw':
-            full, table = r.covariance, r.layout.table.index
-            covariance = np.array([full[start:start + 3, start:start + 3]
-                                   for _, start, _ in table])[order]
-        found[name] = Output(r.stamp_ns, force, r.contact[order].copy(), covariance)
+        covariance = np.array([full[start:start + 3, start:start + 3]
+                               for _, start, _ in table])[order]
+        found[name] = Output(stamp, force, contact[order].copy(), covariance, r.external_wrench,
+                             r.external_deviation)
     return found

@@ -153,7 +153,7 @@ def test_peers_are_right_where_they_should_be():
 @pytest.mark.parametrize('name', WALKS)
 def test_shipped_estimator_goes_through_the_same_scoring(name):
     found = score(short_run(name), shipped(true_contact=True))
-    assert set(found) >= {'raw', 'filtered'}
+    assert set(found) >= {'raw', 'latest'}
     assert found['raw'].contact.agreement > 99.0 and found['raw'].zero_phase < 5.0
 
 
