@@ -39,6 +39,13 @@ def add_parser(verbs: Any) -> None:
     subject.add_argument('--robot', default='', metavar='YAML',
                          help='robot YAML (path, or name of one that comes with the package); '
                          'default: the one that fits the URDF, unless feet are given')
+    subject.add_argument('--mass', default='', metavar='KG',
+                         help="total mass, from a scale, or 'plates' for what force plates say; "
+                         'default: that of the URDF')
+    subject.add_argument('--belt-speed', nargs='+', default=['auto'], metavar='SPEED',
+                         help='of the belt of a treadmill [m/s], positive backward; a topic or '
+                         'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
+                         'for the floor; default: found by the soles that lie flat')
     method = parser.add_argument_group('method')
     method.add_argument('--method', default='travelling', metavar='NAME',
                         help='travelling (default), over_time, sole, ankle, transition, or guess; '
@@ -149,4 +156,5 @@ def options_of(args: argparse.Namespace) -> GaitOptions:
         guess=args.guess, settings=settings, degrees=args.degrees,
         missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
         odometry=args.odom, base=args.base, truth=truth_of(args.truth), valid=args.valid,
-        start=args.start, end=args.end, compare=not args.no_compare, **more)
+        start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
+        belt_speed=tuple(args.belt_speed), **more)

@@ -19,7 +19,8 @@ between two steps.
 ``d`` the distance between the feet, ``f`` the cut-off. The share of a foot in the air is zero, so
 a share grows from nothing when the foot lands and goes back to nothing before it leaves. Where the
 whole force changes fast, as at an impact, shares may, too; and there the centre of pressure is
-trusted less, and an even share more. All of it is one banded system in O(n), solved a few times until the shares at zero are the right ones.
+trusted less, and an even share more. All of it is one banded system in O(n), solved a few times
+until the shares at zero are the right ones.
 """
 from __future__ import annotations
 

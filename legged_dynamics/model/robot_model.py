@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ModelError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError, ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
 from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
 from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
@@ -193,6 +193,30 @@ class RobotModel:
         constants = self.tree.constants.copy()
         for body, joint in enumerate(copy.joints, start=1):
             constants[body, layout.ARMATURE:layout.N_CONSTANTS] = _joint_physics(joint)
+        constants.setflags(write=False)
+        copy.tree = Tree(self.tree.topology, constants)
+        return copy
+
+    def scaled_to(self, mass: float) -> RobotModel:
+        """
+        Return the model with another total mass, spread as before [kg].
+
+        Raises
+        ------
+        ConfigurationError
+            When the mass is not above zero and finite.
+
+        """
+        if not 0.0 < mass < np.inf:
+            raise ConfigurationError(f'expected a mass above 0 kg, got {mass:g}')
+        factor = mass / self.total_mass
+        copy = object.__new__(RobotModel)
+        copy.__dict__.update(self.__dict__)
+        copy.links = {name: Inertia(factor * part.mass, part.com, factor * part.about_com)
+                      for name, part in self.links.items()}
+        constants = self.tree.constants.copy()
+        constants[:, layout.MASS] *= factor
+        constants[:, layout.INERTIA:layout.INERTIA + 6] *= factor
         constants.setflags(write=False)
         copy.tree = Tree(self.tree.topology, constants)
         return copy
