@@ -40,6 +40,7 @@ setup(
     maintainer_email=MANIFEST.find('maintainer').get('email'),
     license=MANIFEST.findtext('license'),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['analysis/assets/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -51,7 +52,7 @@ setup(
         'urdf_parser_py>=0.0.4', 'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'all': [name for names in EXTRAS.values() for name in names]},
-    zip_safe=True,
+    zip_safe=False,
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from legged_dynamics.cli.output import output_folder
 
 if TYPE_CHECKING:
     from legged_dynamics.analysis.gait.options import GaitOptions
 
-CSV, BAG = 'inverse_dynamics.csv', 'inverse_dynamics_bag'
+CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
 
 
 def add_parser(verbs: Any) -> None:
@@ -93,33 +96,35 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.gait.analysis import analyse_gait
     from legged_dynamics.analysis.gait.export import write_bag, write_csv
     from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
+    from legged_dynamics.analysis.gait.verdict import doubts, verdict
+    from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
-    from legged_dynamics.exceptions import OutputError
 
-    result, description = analyse_gait(args.motion, options_of(args))
-    for note in result.notes:
-        print(f'- {note}')
-    for table in (feet_table(result), joints_table(result), errors_table(result)):
-        if table.rows:
-            print(f'\n{table.text}')
-    if args.no_csv and args.no_bag and args.no_report:
-        return 0
+    options = options_of(args)
+    silent = args.no_csv and args.no_bag and args.no_report
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot make the folder {out}: {error}') from error
-    print()
-    if not args.no_csv:
-        write_csv(result, out / CSV)
-        print(f'Table:  {(out / CSV).resolve()}')
-    if not args.no_bag:
-        write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
-        print(f'Bag:    {(out / BAG).resolve()}')
-    if not args.no_report:
-        from legged_dynamics.analysis.gait.report import write_report
-        print(f'Report: {write_report(result, out).resolve()}')
-    return 0
+    with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
+        result, description = analyse_gait(args.motion, options)
+        reasons = doubts(result)
+        if reasons:
+            print(distrust(reasons))
+        print(f'{verdict(result)[0]}\n')
+        for note in result.notes:
+            print(f'- {note}')
+        for table in (feet_table(result), joints_table(result), errors_table(result)):
+            if table.rows:
+                print(f'\n{table.text}')
+        print(end='' if silent else '\n')
+        if not args.no_csv:
+            write_csv(result, out / CSV)
+            print(f'Table:  {(out / CSV).resolve()}')
+        if not args.no_bag:
+            write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
+            print(f'Bag:    {(out / BAG).resolve()}')
+        if not args.no_report:
+            from legged_dynamics.analysis.gait.report import write_report
+            print(f'Report: {write_report(result, out).resolve()}')
+    return DOUBTFUL if reasons else 0
 
 
 def options_of(args: argparse.Namespace) -> GaitOptions:

@@ -194,8 +194,19 @@ class ParameterStore:
         self._callbacks.append(callback)
 
     def warn_of_undeclared(self, logger: Logger) -> None:
-        """Warn of every override meant for this node that no declaration took."""
+        """
+        Warn of every override meant for this node that no declaration took.
+
+        Raises
+        ------
+        ConfigurationError
+            When one stands on the command line: there it is a slip of the pen.
+
+        """
         for name, override in self._overrides.items():
+            if name not in self._parameters and override.source.startswith('-p'):
+                raise ConfigurationError(f'{override.source}: this node has no parameter {name!r}.'
+                                         f'{_hint(name, self._parameters)}')
             if name not in self._parameters and not override.is_for_all:
                 logger.warning(f'parameter {name!r} from {override.source} is not one of this '
                                f'node and has no effect.{_hint(name, self._parameters)}')

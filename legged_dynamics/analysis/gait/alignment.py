@@ -154,7 +154,7 @@ def words(alignment: Alignment) -> list[str]:
                      f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
                      'of all forces. Nothing was shifted; the table of errors says what they are '
                      'with the clocks together.')
-    if abs(a.heading) > 2.0 * SAID_ANGLE:
+    if abs(a.heading) > 4.0 * SAID_ANGLE:
         found.append(f'The horizontal axes of the plates are turned by '
                      f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
     if a.tilt > SAID_ANGLE:
