@@ -85,6 +85,9 @@ def add_parser(verbs: Any) -> None:
     output.add_argument('--no-report', action='store_true')
     output.add_argument('--no-csv', action='store_true')
     output.add_argument('--no-bag', action='store_true')
+    output.add_argument('--opensim', action='store_true',
+                        help='external loads (.mot and .xml) and joint moments (.sto) for '
+                        'OpenSim, too')
     output.add_argument('--no-compare', action='store_true',
                         help='do not measure the other methods against the truth')
     output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
@@ -95,13 +98,14 @@ def run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write the files."""
     from legged_dynamics.analysis.gait.analysis import analyse_gait
     from legged_dynamics.analysis.gait.export import write_bag, write_csv
+    from legged_dynamics.analysis.gait.opensim import write_opensim
     from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
     from legged_dynamics.analysis.gait.verdict import doubts, verdict
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
 
     options = options_of(args)
-    silent = args.no_csv and args.no_bag and args.no_report
+    silent = args.no_csv and args.no_bag and args.no_report and not args.opensim
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
     with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
         result, description = analyse_gait(args.motion, options)
@@ -118,6 +122,8 @@ def run(args: argparse.Namespace) -> int:
         if not args.no_csv:
             write_csv(result, out / CSV)
             print(f'Table:  {(out / CSV).resolve()}')
+        if args.opensim:
+            print(f'Tables: {", ".join(str(path) for path in write_opensim(result, out))}')
         if not args.no_bag:
             write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
             print(f'Bag:    {(out / BAG).resolve()}')
