@@ -25,6 +25,7 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'cli': ['argcomplete>=3'],
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
              'mypy>=1.10'],
 }
