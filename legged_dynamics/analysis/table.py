@@ -38,7 +38,8 @@ class Table:
     first: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        rows = [[unsigned_zero(cell) for cell in row] for row in self.rows]
+        rows = [tuple(map(unsigned_zero, row)) if isinstance(row, tuple) else
+                list(map(unsigned_zero, row)) for row in self.rows]
         object.__setattr__(self, 'rows', rows)
 
     @property
