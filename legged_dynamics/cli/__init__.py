@@ -17,16 +17,19 @@ from legged_dynamics.cli import (
     force_map,
     info,
     inverse_dynamics,
+    new_robot,
     record,
+    repair,
     reproduce,
     run,
     stickybot,
     stickybot_sweep,
 )
+from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
-         stickybot_sweep)
+VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, new_robot, force_map,
+         reproduce, stickybot, stickybot_sweep)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
@@ -56,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         import argcomplete
         argcomplete.autocomplete(parser)
     args = parser.parse_args(argv)
+    end_with_parent()
     try:
         if args.quiet:
             with open(os.devnull, 'w', encoding='utf-8') as nowhere, redirect_stdout(nowhere):

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.analysis.options import AnalysisOptions
     from legged_dynamics.cli.analyze import analyse_into, show
+    from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.estimation.estimator import compile_kernels
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.resources import robot_files
@@ -66,9 +67,10 @@ def run(args: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     _say('Compiling (once; a minute or two the first time)')
     # Here, so that the live processes find it all on the disk.
-    compile_kernels()
-    if args.motion == 'body':
-        _compile_control(yaml, urdf)
+    with interrupted_at_once():
+        compile_kernels()
+        if args.motion == 'body':
+            _compile_control(yaml, urdf)
     record_live(yaml, urdf, args.motion, args.schedule, out)
     _say('Analysing the recording')
     analysis, report = analyse_into(bag, AnalysisOptions(robot=str(yaml)), out / 'report')

@@ -57,8 +57,6 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, print the table, write the figure."""
-    from legged_dynamics.analysis.plots import style
-    from legged_dynamics.analysis.plots.force_map import draw_force_map
     from legged_dynamics.analysis.standing_reach import standing_reach
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -75,6 +73,15 @@ def run(args: argparse.Namespace) -> int:
     for line in table(study):
         print(line)
     try:
+        from legged_dynamics.analysis.plots import style
+        from legged_dynamics.analysis.plots.force_map import draw_force_map
+    except ModuleNotFoundError as error:
+        if args.out or (error.name or '').split('.')[0] != 'matplotlib':
+            raise
+        print("\nFigure: not drawn: the Python package 'matplotlib' is not installed "
+              '(pip install "legged_dynamics[bag]")')
+        return 0
+    try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(style.picture(draw_force_map(study), suffix[1:]))
     except OSError as error:
@@ -87,7 +94,7 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
     """Return model, feet and nominal pose."""
     import numpy as np
 
-    from legged_dynamics.analysis.robot import read_model, recognise
+    from legged_dynamics.analysis.recognition import read_model, recognise
     from legged_dynamics.estimation.noise import nominal_position
     from legged_dynamics.model import PointFoot, RobotConfig
     from legged_dynamics.resources import robot_files, urdf_path

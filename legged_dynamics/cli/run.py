@@ -7,8 +7,10 @@ import argparse
 from importlib import import_module
 from typing import Any
 
+from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
-         'workspace_controller', 'stickybot_controller')
+         'workspace_controller', 'stickybot_controller', 'effort_watchdog')
 HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FROM:=TO]
                            [--params-file FILE] [--log-level LEVEL]]
 
@@ -23,6 +25,7 @@ def add_parser(verbs: Any) -> None:
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
         'goes to the node, --ros-args included.')
+    add_network_argument(parser)
     parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
     parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
                         help='ROS 2 arguments: -p name:=value, -r from:=to, --params-file FILE')
@@ -37,4 +40,5 @@ def run(args: argparse.Namespace) -> int:
         print(HELP.format(node=args.node, text=(import_module(
             f'legged_dynamics.nodes.{args.node}').__doc__ or '').strip()))
         return 0
+    keep_to_this_machine(args.network)
     return import_module(f'legged_dynamics.nodes.{args.node}').main(args.arguments)

@@ -195,7 +195,10 @@ class ComponentNode(LifecycleNode):
         overrides = arguments.overrides_for(self.get_fully_qualified_name())
         unknown = {name: override for name, override in overrides.items()
                    if not self.has_parameter(name)}
-        ParameterStore(unknown).warn_of_undeclared(self.get_logger())
+        for stranger in arguments.strangers_to(self.get_fully_qualified_name()):
+            self.get_logger().warning(stranger)
+        ParameterStore(unknown).warn_of_undeclared(
+            self.get_logger(), getattr(self, '_parameters', ()))
 
     def _transition(self, step: str, on_failure: Any) -> TransitionCallbackReturn:
         assert self.component is not None

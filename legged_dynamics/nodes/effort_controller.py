@@ -3,7 +3,7 @@
 """What all nodes that command motors share: robot in, guarded efforts out, a safe end."""
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -19,15 +19,19 @@ from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.input_screen import InputScreen
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
-from legged_dynamics.safety import EffortGuard, GuardState
-from legged_dynamics.safety.effort_guard import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.nodes.steady import SteadyClock
+from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
+from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.safety.effort_watchdog import GOODBYE
+from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.schema import Setting
 
 COMMANDS = 'effort_controller/commands'
-# How often the watchdog looks whether joint states still arrive [s].
-WATCH_PERIOD = 0.01
+# How often it is looked whether joint states still arrive [s].
+WATCH_PERIOD = 0.005
 # A controller that has fallen behind is to answer the newest joint states, not the queue.
 DEPTH = 5
 SHARED_SETTINGS = (*(replace(setting, default=DEPTH) if setting.name == 'input_depth' else setting
@@ -39,9 +43,10 @@ class EffortController(Component):
     Commands efforts for every measurement, through an EffortGuard and nothing else.
 
     Publishes ``effort_controller/commands`` in the order of ``robot.joints``. When joint states
-    stop, a callback fails or the controller has nothing good to say, the last command is held for
-    ``safety.hold`` and then the safe output goes out. The last message on the way out is zero:
-    hardware holds it for ever.
+    stop or cannot be true, a callback fails or the controller has nothing good to say, the posture
+    is held for ``safety.hold``, then the safe output goes out, and then nothing until the node is
+    activated anew. The last message on the way out is zero: hardware holds it for ever. While the
+    node is active the robot_description in force stays in force.
 
     Subclasses set `default_name` and `settings`, and override :meth:`build`, :meth:`control` and
     where they like the other hooks.
@@ -58,6 +63,8 @@ class EffortController(Component):
         For publishers, subscriptions and timers of the subclass; closed on cleanup.
     guard : EffortGuard or None
         Once the robot is known.
+    now : callable
+        Returns monotonic time [ns]: what ages and diagnostics are counted in.
     input : RobotInput
 
     """
@@ -72,6 +79,8 @@ class EffortController(Component):
         follow_settings(node, dialect, table, self.parameters, self.changing)
         self.endpoints = Endpoints(self)
         self.guard: EffortGuard | None = None
+        self.now = self._now = SteadyClock(node)
+        self._activations = 0
 
     @classmethod
     def shared_settings(cls) -> tuple[Setting, ...]:
@@ -81,8 +90,8 @@ class EffortController(Component):
 
     @property
     def guard_state(self) -> GuardState:
-        """Whether the last command was obeyed."""
-        return self._guarded_state
+        """Whether commands are obeyed."""
+        return GuardState.LIMP if self.guard is None else self.guard.state
 
     # ---- hooks -----------------------------------------------------------------------------
 
@@ -140,6 +149,10 @@ class EffortController(Component):
         """
         raise NotImplementedError
 
+    def reason(self) -> str:
+        """Return why :meth:`control` has just returned None, for the diagnostics."""
+        return 'no command'
+
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
         """
         Publish what belongs to the command that has just gone out.
@@ -173,24 +186,27 @@ class EffortController(Component):
             {name: value for name, value in values.items()
              if name.startswith(('robot.', 'noise.'))})
         self._output = InputMonitor('control', round(values['input_timeout'] * 1e9))
-        self._guarded_state = GuardState.SAFE
         self._limited: tuple[str, ...] = ()
-        self._commanded_ns: int | None = None
+        self._applied_ns = self._count = 0
+        self._sending, self._why = False, ''
         self.guard = None
+        self._screen = InputScreen(self.now, lambda: self.node.get_clock().now().nanoseconds)
         self._commands = self.endpoints.publisher(
             'std_msgs/msg/Float64MultiArray', COMMANDS, self.dialect.qos.reliable(1))
-        DiagnosticsPublisher(self, self.endpoints, self._judge, self._details)
+        DiagnosticsPublisher(self, self.endpoints, self._judge, self._details, self.now)
         self.open()
-        self.input = RobotInput(self, self.endpoints, values, self._build, self._take)
+        self.input = RobotInput(self, self.endpoints, values, self._build, self._take,
+                                self._screen, self.now, spare=self._spare_joints,
+                                stated=self._config.absent)
         self.endpoints.timer(WATCH_PERIOD, self._watch)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""
-        if self.guard is not None:
-            self.guard.reset()
-            self.reset()
-        self._commanded_ns = None
+        self._activations += 1
+        self._count = 0
+        self._owner = f'{self.node.get_name()}@{os.getpid()}.{self._activations}'
         self.input.start()
+        self._arm()
 
     def deactivate(self) -> None:
         """Stop commanding; the last message is zero."""
@@ -205,90 +221,116 @@ class EffortController(Component):
 
     def on_fault(self, error: Exception) -> None:
         """Show a failure of a callback, and do not go on from it."""
-        self._fault(f'{type(error).__name__}: {error}')
+        self._why = f'{type(error).__name__}: {error}'
+        self._output.refused(self.now(), self._why)
+        self._answer_without_command()
 
     # ---- work ------------------------------------------------------------------------------
 
     def _build(self, model: RobotModel) -> None:
         model = self._config.apply_to(model)
         joints = self._config.joints or model.joint_names
+        values = self.parameters
+        if values['safety.controllers_file']:
+            check_controllers(values['safety.controllers_file'], joints)
         guard = EffortGuard(model, joints, {
-            setting.name: self.parameters[setting.name] for setting in SAFETY_SETTINGS})
+            setting.name: values[setting.name] for setting in SAFETY_SETTINGS})
         self.build(model, self._config)
         self._order = np.array([model.joint_index(name) for name in joints])
         self._sent = np.zeros(model.n_joints)
+        imu = model.frame(self._config.imu_link or model.base_link)
+        self._screen.build(model, self._order, guard, imu.pose.R, values['safety.frozen'])
         self.guard = guard
-        self.reset()
+        # A description by parameter is read before there is an input.
+        if hasattr(self, 'input') and self.input.listening:
+            self._arm()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
             f'{len(joints)} of them')
 
+    def _spare_joints(self, model: RobotModel) -> dict[str, float]:
+        """Return the joints that may be guessed: never one that is commanded."""
+        commanded = self._config.joints or model.joint_names
+        spare = self._config.spare(self._config.apply_to(model))
+        return {name: where for name, where in spare.items() if name not in commanded}
+
+    def _arm(self) -> None:
+        """Wait for the first good command of a robot that is known."""
+        self._sending, self._why = False, ''
+        self._screen.reset()
+        if self.guard is not None:
+            self.guard.activate()
+            self.reset()
+
     def _take(self, measurement: Measurement) -> None:
         assert self.guard is not None
-        now = self._now()
-        # Set before the work: what fails below is answered with a command of its own.
-        self._velocity = measurement.velocity[self._order]
+        self._why = ''
+        if self.guard.state is GuardState.ARMED and self.input.description_fault:
+            self._output.refused(self.now(), self.input.description_fault)
+            return
         command = self.control(measurement)
-        if command is None and self._commanded_ns is None:
-            self._output.refused(now, 'not ready to command')
-            return
         measured = None if measurement.effort is None else measurement.effort[self._order]
+        now = self.now()
         guarded = self.guard.apply(
-            now, None if command is None else command[self._order], self._velocity,
-            measurement.stamp_ns, measured)
-        if guarded.fault and self._commanded_ns is None:
-            # Who has not taken over yet does not make a robot limp: what queued up while the
-            # node was being built is too old.
-            self._output.refused(now, guarded.fault)
+            now, None if command is None else command[self._order],
+            self._screen.age(measurement.stamp_ns), measured,
+            self.reason() if command is None else '')
+        self._publish(now, guarded)
+        if not guarded.state.silent:
+            self._sent[self._order] = guarded.effort
+            self.commanded(measurement, self._sent)
+
+    def _watch(self) -> None:
+        """Answer the silence of the joint states."""
+        if self.now() - self._applied_ns > self.parameters['safety.input_timeout'] * 1e9:
+            self._answer_without_command()
+
+    def _answer_without_command(self) -> None:
+        if self.guard is None or not self.input.listening or not self._sending:
             return
-        self._send(now, guarded.effort)
-        self._guarded_state, self._limited = guarded.state, guarded.limited
+        now = self.now()
+        self._publish(now, self.guard.apply(now, None, why=self._why))
+        self.failed()
+
+    def _publish(self, now: int, guarded: GuardedEffort) -> None:
+        """Send what the guard lets out; the last of it, when it falls silent, is zero."""
+        self._applied_ns, self._limited = now, guarded.limited
+        if self._sending or not guarded.state.silent:
+            self._send(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
+        self._sending = not guarded.state.silent
         if guarded.fault:
             self._output.refused(now, guarded.fault)
         else:
             self._output.saw(now)
-        self._sent[self._order] = guarded.effort
-        self.commanded(measurement, self._sent)
 
-    def _watch(self) -> None:
-        """Answer the silence of the joint states."""
-        if self.guard is None or not self.input.listening or self._commanded_ns is None:
-            return
-        age = self._now() - self._commanded_ns
-        if age > self.parameters['safety.input_timeout'] * 1e9:
-            self._fault(f'no joint states for {age * 1e-6:.0f} ms', stale=True)
-
-    def _fault(self, why: str, stale: bool = False) -> None:
-        now = self._now()
-        self._output.refused(now, why)
-        if self.guard is None or not self.input.listening or self._commanded_ns is None:
-            return
-        # Damping by a velocity of long ago would be a constant torque: not known is zero.
-        velocity = [math.nan] * len(self._order) if stale else self._velocity
-        guarded = self.guard.apply(now, None, velocity, now)
-        self._guarded_state = guarded.state
-        self._commands.publish(convert.command(self.dialect, guarded.effort))
-        self.failed()
-
-    def _send(self, now: int, effort: np.ndarray) -> None:
-        self._commands.publish(convert.command(self.dialect, effort))
-        self._commanded_ns = now
+    def _send(self, effort: np.ndarray, owner: str) -> None:
+        self._count = (self._count + 1) % 2**32
+        self._commands.publish(convert.command(self.dialect, effort, owner, self._count))
 
     def _send_last(self) -> None:
         """Zero, if there was ever anything else."""
-        if self.guard is not None and self._commanded_ns is not None:
-            self._commands.publish(convert.command(self.dialect, self.guard.last()))
-            self._commanded_ns = None
+        if self.guard is not None:
+            if self._sending:
+                self._send(self.guard.last(), self._owner + GOODBYE)
+            self._sending = False
+            self.guard.deactivate()
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
         return self.input.judge(now) | {
-            'control': self.input.state() or self._output.judge(now)} | self.judge(now)
+            'control': self.input.state() or self._judge_control(now)} | self.judge(now)
+
+    def _judge_control(self, now: int) -> tuple[str, str]:
+        guard = self.guard
+        if guard is not None and guard.state.released and guard.latches:
+            return 'ERROR', f'{guard.cause}: let go; activate the node anew'
+        if guard is not None and guard.state is GuardState.ARMED:
+            if guard.suspect:
+                return 'WARN', f'not armed: joint_states: {guard.suspect}'
+            if self._output.recent(now):
+                return 'WARN', f'not armed: {self._output.fault}'
+        return self._output.judge(now)
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        values = self._output.values(now) | {
-            'guard': self._guarded_state.name.lower(),
-            'at the effort limit': ', '.join(self._limited) or 'none'}
+        values = self._output.values(now) | {'guard': self.guard_state.name.lower(),
+                                             'at a limit': ', '.join(self._limited) or 'none'}
         return self.input.details(now) | {'control': values} | self.details(now)
-
-    def _now(self) -> int:
-        return self.node.get_clock().now().nanoseconds
