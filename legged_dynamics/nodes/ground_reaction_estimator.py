@@ -83,7 +83,8 @@ class GroundReactionNode(Component):
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
         self._input = RobotInput(
             self, self._endpoints, values, self._build, self._take,
-            lambda model: self._config.spare(self._config.apply_to(model)), self._config.absent)
+            spare=lambda model: self._config.spare(self._config.apply_to(model)),
+            stated=self._config.absent)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
