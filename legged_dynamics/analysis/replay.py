@@ -25,7 +25,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware.conversions import JointStateReader, read_imu
+from legged_dynamics.middleware.conversions import SensorReader
 from legged_dynamics.model import RobotConfig, RobotModel
 
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
@@ -99,7 +99,7 @@ class Replay:
         self.plan = plan
         self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
         self._synchronizer = MeasurementSynchronizer(plan.imu_timeout)
-        self._read_joints = JointStateReader(plan.model.joint_names)
+        self._read = SensorReader(plan.model.joint_names, plan.config.sensors)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
         self.joints, self.imu = InputTimes(), InputTimes()
@@ -165,7 +165,7 @@ class Replay:
 
     def _take_joints(self, message: Any, receipt_ns: int) -> list[Measurement]:
         try:
-            sample = self._read_joints(message)
+            sample = self._read.joints(message)
         except MeasurementError as error:
             self._refuse(str(error))
             return []
@@ -181,7 +181,7 @@ class Replay:
 
     def _take_imu(self, message: Any, receipt_ns: int) -> list[Measurement]:
         try:
-            sample = read_imu(message)
+            sample = self._read.imu(message)
         except MeasurementError as error:
             self._refuse(str(error))
             return []

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import FlatFoot, Foot, PointFoot
+from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
+from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 
 SETTINGS = (
@@ -30,6 +35,13 @@ SETTINGS = (
             'Viscous friction: one value, or one per joint in command order.', 0.0),
     Setting('robot.joint_friction', [], 'N m',
             'Coulomb friction: one value, or one per joint in command order.', 0.0),
+    Setting('robot.payload_mass', 0.0, 'kg',
+            'What the base carries beyond the URDF; negative where the URDF has too much.'),
+    Setting('robot.payload_position', [0.0, 0.0, 0.0], 'm',
+            'Where the payload is, in the axes of the root link.', -10.0, 10.0),
+    Setting('robot.center_of_mass_offset', [0.0, 0.0, 0.0], 'm',
+            "Shift of the base's centre of mass from where the URDF has it.", -1.0, 1.0),
+    *SENSOR_SETTINGS,
     Setting('noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0),
     Setting('noise.velocity', 0.01, 'rad/s', 'Joint velocity, one standard deviation.', 0.0),
     Setting('noise.effort', 0.5, 'N m', 'Joint torque, one standard deviation.', 0.0),
@@ -76,6 +88,12 @@ class RobotConfig:
     nominal_position, armature, joint_damping, joint_friction : tuple of float
         In command order, or one value for all, or empty for zero.
     noise : SensorNoise
+    sensors : SensorCorrection
+        What is mended of the driver's readings, before anything else sees them.
+    payload : Inertia
+        What the base carries beyond the URDF, in the root link's frame.
+    center_of_mass_offset : tuple of float [m]
+        Shift of the base's own centre of mass from where the URDF has it.
 
     """
 
@@ -88,6 +106,9 @@ class RobotConfig:
     joint_damping: tuple[float, ...]
     joint_friction: tuple[float, ...]
     noise: SensorNoise
+    sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
+    payload: Inertia = field(default_factory=Inertia)
+    center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -117,7 +138,14 @@ class RobotConfig:
             per_joint[key] = values_of
         noise = SensorNoise(**{name.split('.')[1]: value for name, value in found.items()
                                if name.startswith('noise.')})
+        for key in ('robot.payload_position', 'robot.center_of_mass_offset'):
+            if len(found[key]) != 3:
+                raise ConfigurationError(f'{key}: expected 3 values, got {len(found[key])}')
+        payload = Inertia(found['robot.payload_mass'],
+                          np.array(found['robot.payload_position'], float))
         return cls(found['robot.base_link'], found['robot.imu_link'], feet, joints, noise=noise,
+                   sensors=SensorCorrection.from_parameters(found), payload=payload,
+                   center_of_mass_offset=tuple(found['robot.center_of_mass_offset']),
                    **per_joint)
 
     @classmethod
@@ -168,6 +196,8 @@ class RobotConfig:
         names = self.joints or model.joint_names
         for name in names:
             model.joint_index(name)
+        if self.payload.mass or any(self.center_of_mass_offset):
+            model = model.with_payload(self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),

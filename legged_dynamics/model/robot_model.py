@@ -197,6 +197,57 @@ class RobotModel:
         copy.tree = Tree(self.tree.topology, constants)
         return copy
 
+    def body_inertia(self, body: int) -> Inertia:
+        """Return a body's inertia, welded links included, in the body's frame."""
+        row = self.tree.constants[body]
+        about = np.zeros((3, 3))
+        about[np.triu_indices(3)] = row[layout.INERTIA:layout.INERTIA + 6]
+        return Inertia(float(row[layout.MASS]), row[layout.COM:layout.COM + 3].copy(),
+                       about + np.triu(about, 1).T)
+
+    def with_body_inertia(self, inertias: Mapping[int, Inertia]) -> RobotModel:
+        """
+        Return the model with other inertias of some bodies, in the bodies' frames.
+
+        Raises
+        ------
+        ModelError
+            When a mass is not positive.
+
+        """
+        copy = object.__new__(RobotModel)
+        copy.__dict__.update(self.__dict__)
+        constants = self.tree.constants.copy()
+        for body, inertia in inertias.items():
+            if not inertia.mass > 0.0:
+                raise ModelError(f'body {body}: expected a mass above 0 kg, got {inertia.mass:g}; '
+                                 'is a payload heavier than what it is taken off?')
+            constants[body, layout.MASS] = inertia.mass
+            constants[body, layout.COM:layout.COM + 3] = inertia.com
+            constants[body, layout.INERTIA:layout.INERTIA + 6] = inertia.about_com[
+                np.triu_indices(3)]
+        constants.setflags(write=False)
+        copy.tree = Tree(self.tree.topology, constants)
+        return copy
+
+    def with_payload(self, payload: Inertia, shift: np.ndarray | None = None) -> RobotModel:
+        """
+        Return the model with a payload on its base, and the base's own mass shifted.
+
+        Both take the place of any there were before. Payload and shift are in the root's axes.
+
+        Raises
+        ------
+        ModelError
+            When no mass is left.
+
+        """
+        bare = self.__dict__.get('_bare_base') or self.body_inertia(0)
+        moved = bare if shift is None else replace(bare, com=bare.com + shift)
+        copy = self.with_body_inertia({0: moved + payload})
+        copy.__dict__['_bare_base'] = bare
+        return copy
+
     def __repr__(self) -> str:
         kind = 'floating' if self.floating else 'fixed'
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '

@@ -12,6 +12,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
@@ -59,6 +60,7 @@ class RobotInput:
                  described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], None]):
         self._component = component
+        self._sensors = SensorCorrection.from_parameters(values)
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
         timeout = round(values['input_timeout'] * 1e9)
@@ -111,7 +113,7 @@ class RobotInput:
             self._component.node.get_logger().error(f'robot_description: {error}')
             return
         self.description_fault = ''
-        self._read_joints = convert.JointStateReader(model.joint_names)
+        self._read = convert.SensorReader(model.joint_names, self._sensors)
         self._synchronizer.reset()
         self.model = model
 
@@ -121,7 +123,7 @@ class RobotInput:
         if not self.listening or self.model is None:
             return
         try:
-            sample = self._read_joints(message)
+            sample = self._read.joints(message)
         except MeasurementError as error:
             self.joints.refused(now, str(error))
             return
@@ -134,7 +136,7 @@ class RobotInput:
         if not self.listening or self.model is None:
             return
         try:
-            sample = convert.read_imu(message)
+            sample = self._read.imu(message)
         except MeasurementError as error:
             self.imu.refused(now, str(error))
             return
