@@ -29,7 +29,7 @@ BLOCK = 0.4             # s, about the time over which errors of a moving robot 
 FORCE, MOMENT = 0.02, 0.02      # of the weight; of weight times height
 EFFORT = 0.02                   # of the weight on one foot times height
 PULL, SLIP, FRICTION = 0.05, 0.08, 1.0      # of the weight: a foot that pulls, that slips; cone
-SPEED, SPEED_PART = 0.01, 0.08  # m/s of a standing foot in the base; of the speed of the joints
+SPEED, SPEED_PART = 0.005, 0.03     # heights/s that feet differ by; of the speed of the joints
 RATE, RATE_PART = 0.02, 0.10    # rad/s of a velocity against its position; of its own size
 LEVEL = 0.02                    # of the height: how uneven the ground is
 TILT = 0.03                     # rad, orientation against accelerometer
@@ -37,6 +37,7 @@ GRAVITY_PART = 0.02
 TURN, TURN_PART = 0.03, 0.10    # rad/s, gyro against orientation
 OUTSIDE = 0.1                   # rad beyond a limit of the URDF
 CARRIES = 0.25                  # of a foot's share of the weight, from where it counts as standing
+LOOSE, SWINGS = 3.0, 25.0        # without efforts: wider tolerances; squares that mean swing
 BEHIND = 0.3                    # of the height: how far feet may be from where feet are
 
 
@@ -66,6 +67,11 @@ class Evidence:
     dimensions: dict[str, float]
     residual: np.ndarray
     weight: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return len(self.time)
 
     @property
     def score(self) -> float:
@@ -198,20 +204,39 @@ class Judge:
             w[:, None], eq.points)
         size = np.linalg.norm(samples.velocity, axis=1)[:, None] * self.height / 3.0
         height = np.einsum('nfi,ni->nf', eq.points, up)
-        if load is None:        # the lowest feet stand
-            lift = height - height.min(axis=1, keepdims=True)
-            load = np.clip(1.5 - lift / (0.04 * self.height), 0.0, 1.0)
-        total = np.maximum(load.sum(axis=1), 1e-6)
-        mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
-        spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
-            SPEED, SPEED_PART * size)[..., None]
+        if load is None:
+            load, spread = self._still(speed, size, height)
+        else:
+            total = np.maximum(load.sum(axis=1), 1e-6)
+            mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
+            spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
+                SPEED * self.height, SPEED_PART * size)[..., None]
         if load.shape[1] > 1:
-            parts['stance'] = spread.reshape(len(w), -1), 3.0
+            parts['stance'] = spread.reshape(len(w), -1), 6.0
+            total = np.maximum(load.sum(axis=1), 1e-6)
             middle = np.einsum('nf,nf->n', load, height) / total
             uneven = load * (height - middle[:, None]) / (LEVEL * self.height)
             parts['ground'] = uneven, 0.5
         below = (height.mean(axis=1) + self.height) / (BEHIND * self.height)
         parts['below'] = np.sign(below)[:, None] * np.maximum(np.abs(below) - 1.0, 0.0)[:, None], 1.0
+
+    def _still(self, speed: np.ndarray, size: np.ndarray,
+               height: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return, without efforts, how surely feet stand (n, nf) and how they differ (n, nf, 3).
+
+        The ground has the speed at which the feet agree best, two at least. A foot that differs
+        swings, which costs the same however fast it is.
+        """
+        scale = np.hypot(LOOSE * SPEED * self.height, LOOSE * SPEED_PART * size)[..., None]
+        apart = np.sum(((speed[:, :, None] - speed[:, None]) / scale[:, None]) ** 2, axis=3)
+        agree = np.sum(1.0 / (1.0 + apart), axis=2)
+        ground = np.take_along_axis(speed, agree.argmax(axis=1)[:, None, None], axis=1)
+        off = (speed - ground) / scale
+        square = np.sum(off ** 2, axis=2, keepdims=True)
+        off *= np.sqrt(np.minimum(square, SWINGS) / np.maximum(square, 1e-12))
+        lift = height - height.min(axis=1, keepdims=True)
+        return (square[..., 0] < 4.0) * np.clip(2.0 - lift / (0.1 * self.height), 0.0, 1.0), off
 
     def _imu(self, samples: Samples, parts: dict[str, tuple[np.ndarray, float]]) -> None:
         """Add gravity's length, and the orientation against accelerometer and gyro."""

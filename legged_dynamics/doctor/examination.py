@@ -162,7 +162,7 @@ def _weighed(judge: Judge, guess: Hypothesis, now: Evidence) -> _Candidate | Non
         evidence = judge.weigh(guess.config)
     except LeggedDynamicsError:
         return None
-    gain = evidence.score - now.score - guess.cost
+    gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
     if gain < 0.0:
         return None
     return _Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),

@@ -21,7 +21,7 @@ from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-DEGREE = math.pi / 180.0
+DEGREE, RPM = math.pi / 180.0, 2.0 * math.pi / 60.0
 # Log of the prior odds against any single fault: one robot in e^9 = 8000 has just this one.
 RARE = 9.0
 
@@ -40,6 +40,10 @@ class Hypothesis:
     cost : float
         Log of the prior odds against it.
     advice : str
+    shrinks : float
+        Log of the factor by which it makes readings smaller. Smaller readings leave smaller
+        residuals whatever they mean: that is the density's change of variable, and costs as much
+        in each block of time.
 
     """
 
@@ -49,6 +53,7 @@ class Hypothesis:
     config: RobotConfig
     cost: float = RARE
     advice: str = ''
+    shrinks: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -210,10 +215,11 @@ def _units(config: RobotConfig, mender: Mender, imu: bool) -> Iterator[Hypothesi
                          (('position',), 'Positions come'), (('velocity',), 'Velocities come')):
         kind = 'degrees' if 'position' in fields else 'velocity_degrees'
         yield Hypothesis(kind, ('joint_states',), f'{what} in degrees, not radians.',
-                         mender.scaled(config, every, DEGREE, *fields))
+                         mender.scaled(config, every, DEGREE, *fields), shrinks=-math.log(DEGREE))
     yield Hypothesis('velocity_rpm', ('joint_states',),
                      'Velocities come in turns a minute, not rad/s.',
-                     mender.scaled(config, every, 2.0 * math.pi / 60.0, 'velocity'), RARE + 1.0)
+                     mender.scaled(config, every, RPM, 'velocity'), RARE + 1.0,
+                     shrinks=-math.log(RPM))
     if not imu:
         return
     c = config.sensors
@@ -221,7 +227,8 @@ def _units(config: RobotConfig, mender: Mender, imu: bool) -> Iterator[Hypothesi
             ('gyro_degrees', DEGREE, 'The gyro reports degrees/s, not rad/s.'),
             ('gyro_sign', -1.0, "The gyro's three axes have the wrong sign.")):
         yield Hypothesis(kind, ('imu',), text,
-                         mender.sensors(config, gyro_scale=c.gyro_scale * factor))
+                         mender.sensors(config, gyro_scale=c.gyro_scale * factor),
+                         shrinks=-math.log(abs(factor)))
     for kind, factor, text in (
             ('accelerometer_sign', -1.0, 'The accelerometer reads gravity downwards: +g belongs '
              'upwards at rest (REP-145).'),

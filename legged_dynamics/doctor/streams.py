@@ -148,7 +148,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray) -> list[Finding]:
                             {'rate': round(rate, 3)} if name == 'joint_states' else {},
                             f'Raise the rate of the driver (controller_manager has 100 Hz by '
                             f'default: update_rate, state_publish_rate).'))
-    return told
+    return [finding for finding in told if finding.evidence > 0.0]
 
 
 def _gauss(size: float, healthy: float) -> float:
@@ -226,18 +226,17 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
 def _dead_imu(log: SensorLog) -> list[Finding]:
     if log.imu is None:
         return []
-    findings = []
-    n = len(log.imu.stamp_ns)
+    n, dead = len(log.imu.stamp_ns), []
     for field, what in (('gyro', 'gyro'), ('acceleration', 'accelerometer')):
-        values = getattr(log.imu, field)
-        start = [_frozen_from(column) for column in values.T]
-        dead = ['xyz'[i] for i in range(3) if n - start[i] > max(0.2 * n, 50)]
-        if dead:
-            findings.append(Finding(
-                'frozen_imu', ('imu',), f'The {what} says the same on {", ".join(dead)}, to the '
-                'last bit.', 0.2 * n * -math.log(REPEATS) - PRIOR,
-                advice='Look at the IMU and its driver.', blocks=True))
-    return findings
+        start = [_frozen_from(column) for column in getattr(log.imu, field).T]
+        axes = ['xyz'[i] for i in range(3) if n - start[i] > max(0.2 * n, 50)]
+        if axes:
+            dead.append(f'{what} {", ".join(axes)}')
+    if not dead:
+        return []
+    return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
+                    f'{"; ".join(dead)}.', 0.2 * n * -math.log(REPEATS) - PRIOR,
+                    advice='Look at the IMU and its driver.', blocks=True)]
 
 
 def _derived(joints: JointLog) -> list[Finding]:
