@@ -34,7 +34,7 @@ BLOCK = 1.5             # s, over which residuals may stay alike
 WEIGHED = 0.003         # of the mass: how well a scale weighs a robot
 ROBUST = 3.0            # tolerances, beyond which a residual counts linearly: impacts
 MOST = 12               # evaluations a pass
-PASSES = 2              # the second with impacts weighed down
+PASSES = 3              # the later ones with impacts and sticking joints weighed down
 SPACING = 0.05          # s between the samples that are computed with
 
 

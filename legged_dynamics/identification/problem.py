@@ -25,7 +25,7 @@ from legged_dynamics.identification.unknowns import Unknowns
 FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
 STANDS = 0.15           # of a foot's share of the weight, below which it swings
 FREE, HELD = 5.0, 0.005     # of the weight: forces that a standing, a swinging foot may have
-SPEED, LEVEL = 0.01, 0.01   # heights/s and heights: how standing feet differ
+SPEED, LEVEL = 0.004, 0.004   # heights/s and heights: how standing feet differ on level ground
 SETTLED = 0.09          # s from a foot's step: the filter spreads an impact about so far
 STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
          'gyro_bias': 1e-3}
@@ -78,17 +78,29 @@ class Problem:
         self._known = known
         self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
         self._settled = np.ones(len(signals.time), bool)
-        self.settle(np.zeros(unknowns.size))
+        # Before anything is known of it, friction may be half of what it is trusted to be.
+        self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
 
     @property
     def known(self) -> np.ndarray:
         """(nj,) flags: joints whose effort is measured."""
         return self._known
 
-    def settle(self, x: np.ndarray) -> None:
-        """Leave out, from now on, instants about steps: a filtered product is no product."""
+    def settle(self, x: np.ndarray, stiction: np.ndarray | None = None) -> None:
+        """
+        Decide by unknowns (p,) what is left out, from now on, and how much each equation counts.
+
+        Instants about steps are left out: a filtered product is no product of filtered factors. A
+        joint that hardly turns sticks: its friction is anything up to the Coulomb friction.
+        """
         u = self.unknowns
         samples = observe(self.signals, u.model, u.configuration(x))
+        if stiction is None:
+            stiction = np.maximum([j.friction for j in u.model.joints]
+                                  + x[u.parts['coulomb']], 0.0)
+        sticks = 1.0 - np.tanh(samples.velocity / FRICTION_SPEED) ** 2
+        self._scale = np.tile(self.scale, (len(samples.time), 1))
+        self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
         left = self._needs(eq)
         left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
@@ -193,9 +205,9 @@ class Problem:
     def _forces(self, eq: Equations, left: np.ndarray, samples: Samples) -> tuple:
         """Return forces, the projection that takes them out, who stands, and what is left."""
         M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
-        M = M / self.scale[:, None]
+        M = M / self._scale[:, :, None]
         nc, nf = M.shape[2], len(self._feet.index)
-        y = left / self.scale
+        y = left / self._scale
         MT = M.transpose(0, 2, 1)
         loose = (FREE * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
@@ -208,7 +220,7 @@ class Problem:
         # The complement of forces and of what is known of them.
         Q = np.linalg.qr(np.concatenate([M, prior], axis=1), mode='complete')[0]
         N = Q[:, :M.shape[1], nc:].transpose(0, 2, 1)
-        N = N[:, :, :] / self.scale
+        N = N / self._scale[:, None]
 
         def project(values: np.ndarray) -> np.ndarray:
             return N @ values if values.ndim == 3 else (N @ values[..., None])[..., 0]
