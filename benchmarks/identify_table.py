@@ -89,7 +89,7 @@ def study(name: str) -> tuple[list[tuple[str, float, float, float, bool]], list[
     true = RobotModel.from_urdf(plant.urdf)
     base = true.body_inertia(0)
     wrong = true.with_body_inertia({0: replace(
-        base, mass=base.mass * MASS, com=base.com + [SHIFT, 0.0, 0.0],
+        base, mass=base.mass * MASS, com=base.com + SHIFT * np.eye(3)[0],
         about_com=base.about_com * MASS)})
     names = plant.joints
     scale = np.where([i % 3 == 2 for i in range(len(names))], TORQUE, 1.0)     # the knees

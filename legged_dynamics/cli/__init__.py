@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from legged_dynamics.cli import (
     analyze,
     demo,
+    doctor,
     force_map,
+    identify,
     info,
     inverse_dynamics,
     record,
@@ -22,8 +24,8 @@ from legged_dynamics.cli import (
 )
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
-         stickybot_sweep)
+VERBS = (demo, run, record, analyze, doctor, identify, inverse_dynamics, info, force_map,
+         reproduce, stickybot, stickybot_sweep)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 

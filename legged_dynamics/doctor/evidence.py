@@ -147,7 +147,7 @@ class Judge:
     def _dynamics(self, model: RobotModel, config: RobotConfig, samples: Samples, eq: Equations,
                   parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add what forces of the ground cannot explain; return those that explain most."""
-        W, h, n = self.weight, self.height, len(samples.time)
+        W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
         friction = np.array([joint.friction for joint in model.joints])

@@ -15,7 +15,8 @@ import numpy as np
 
 from legged_dynamics.doctor.evidence import Evidence, Judge
 from legged_dynamics.doctor.finding import Finding, changes
-from legged_dynamics.doctor.hypotheses import Hypothesis, Sized, hypotheses, sized_hypotheses
+from legged_dynamics.doctor.hypotheses import Hypothesis, hypotheses
+from legged_dynamics.doctor.sizes import Sized, sized_hypotheses
 from legged_dynamics.doctor.streams import listen
 from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError

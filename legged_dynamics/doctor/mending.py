@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,8 @@ def _simplest(c: SensorCorrection) -> SensorCorrection:
         values = getattr(c, name)
         plain = 0.0 if 'offset' in name else 1.0
         if values and len(set(values)) == 1:
-            c = replace(c, **{name: () if values[0] == plain else (values[0],)})
+            change: dict[str, Any] = {name: () if values[0] == plain else (values[0],)}
+            c = replace(c, **change)
     return c
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import savgol_filter
 
-from legged_dynamics.doctor.finding import Finding
+from legged_dynamics.doctor.finding import Finding, changes
 from legged_dynamics.identification.sensor_log import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -146,8 +146,8 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray) -> list[Finding]:
                             f'swinging legs need {SLOW_RATE:g} Hz or more.',
                             _gauss(math.log(SLOW_RATE / rate), 0.02),
                             {'rate': round(rate, 3)} if name == 'joint_states' else {},
-                            f'Raise the rate of the driver (controller_manager has 100 Hz by '
-                            f'default: update_rate, state_publish_rate).'))
+                            'Raise the rate of the driver (controller_manager has 100 Hz by '
+                            'default: update_rate, state_publish_rate).'))
     return [finding for finding in told if finding.evidence > 0.0]
 
 
@@ -179,7 +179,7 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
     n = len(joints.stamp_ns)
     fed = {bodies for foot in config.feet
            for bodies in model.chain(model.frame(foot.link).body)}
-    for field, what in (('position', 'encoder'), ('effort', 'effort sensor')):
+    for field in ('position', 'effort'):
         values = getattr(joints, field)[:, order]
         if not np.isfinite(values).any():
             continue
@@ -213,7 +213,6 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
             c = config.sensors
             mended = replace(config, sensors=replace(
                 c, ignore_effort=(*c.ignore_effort, *(model.joint_names[i] for i in frozen))))
-            from legged_dynamics.doctor.finding import changes
             findings.append(Finding(
                 'dead_effort', names, f'{", ".join(names)}: the effort says '
                 f'{"0" if zero else "the same"} to the last bit.', evidence,

@@ -4,9 +4,9 @@
 The equations of motion of many instants at once, and their regressor.
 
 With the base's proper acceleration in the place of gravity, the wrench on the base and the joint
-efforts are ``Y(motion) pi``: linear in the ten inertial parameters of each body (mass, first moment
-of mass, inertia about the body's origin; Atkeson, An and Hollerbach 1986). The ground's forces f
-enter as ``G f`` on the base and ``J^T f`` on the joints.
+efforts are ``Y(motion) pi``: linear in the ten inertial parameters of each body (mass, first
+moment of mass, inertia about the body's origin; Atkeson, An and Hollerbach 1986). The ground's
+forces f enter as ``G f`` on the base and ``J^T f`` on the joints.
 """
 from __future__ import annotations
 

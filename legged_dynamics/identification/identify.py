@@ -137,6 +137,7 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
         reduced = _Reduced(problem, prior, weight)
         z = least_squares(reduced.residual, z, reduced.jacobian, max_nfev=MOST, xtol=1e-4,
                           ftol=1e-4, x_scale=1.0).x
+        problem.rescale(z * u.deviation)
         problem.settle(z * u.deviation)
         weight = _robust(problem(z * u.deviation, jacobian=False).residual)
     x = z * u.deviation

@@ -77,6 +77,7 @@ class Problem:
         joint = np.where(known, np.hypot(EFFORT * W * h / len(config.feet), noise), 1e6)
         self._known = known
         self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
+        self._least = self.scale.copy()
         self._settled = np.ones(len(signals.time), bool)
         # Before anything is known of it, friction may be half of what it is trusted to be.
         self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
@@ -85,6 +86,15 @@ class Problem:
     def known(self) -> np.ndarray:
         """(nj,) flags: joints whose effort is measured."""
         return self._known
+
+    def rescale(self, x: np.ndarray) -> None:
+        """
+        Let each equation count by what the robot with unknowns (p,) leaves of it, from now on.
+
+        Friction that is no sum of Coulomb's and viscous, say, must not outweigh feet that stand.
+        """
+        left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
+        self.scale = np.maximum(self._least, left)
 
     def settle(self, x: np.ndarray, stiction: np.ndarray | None = None) -> None:
         """

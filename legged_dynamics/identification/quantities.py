@@ -74,8 +74,9 @@ def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
     Parameters
     ----------
     u : Unknowns
+        What is identified.
     x : (p,) array
-        Identified.
+        Identified values.
     covariance, prior : (p, p) array
         After and before the recording.
 

@@ -115,8 +115,9 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     edge = max(int(SETTLING / period), 1)
     keep = slice(edge, len(grid) - edge, step)
     imu = _imu_signals(log, zero, band)
+    imu_time, gyro, gyro_rate, accelerometer, orientation = imu
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
-                   *imu, band, 1.0 / period)
+                   imu_time, gyro, gyro_rate, accelerometer, orientation, band, 1.0 / period)
 
 
 def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
