@@ -218,7 +218,8 @@ class Judge:
             uneven = load * (height - middle[:, None]) / (LEVEL * self.height)
             parts['ground'] = uneven, 0.5
         below = (height.mean(axis=1) + self.height) / (BEHIND * self.height)
-        parts['below'] = np.sign(below)[:, None] * np.maximum(np.abs(below) - 1.0, 0.0)[:, None], 1.0
+        far = np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0)
+        parts['below'] = far[:, None], 1.0
 
     def _still(self, speed: np.ndarray, size: np.ndarray,
                height: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -115,7 +115,7 @@ def _orders(model: RobotModel, config: RobotConfig, mender: Mender,
             'The legs come in another order: ' + ', '.join(
                 f'{same[order[i]][0]} has what belongs to {same[i][0]}' for i in count
                 if order[i] != i) + '.', RARE if two else RARE + 2.0)
-    for foot, joints in legs:
+    for _, joints in legs:
         for a, b in itertools.combinations(joints, 2):
             source = list(range(nj))
             source[a], source[b] = b, a
@@ -137,7 +137,7 @@ def _orders(model: RobotModel, config: RobotConfig, mender: Mender,
                   i for i in range(nj) if i not in by_kind],
               'the order of the URDF': list(range(nj))}
     for (true, there), (said, here) in itertools.permutations(orders.items(), 2):
-        # Values come in one order under the names of another: joint there[k] stands where here[k] is.
+        # Values come in one order under the names of another: there[k] stands at here[k].
         source = list(range(nj))
         for k in range(nj):
             source[there[k]] = here[k]
