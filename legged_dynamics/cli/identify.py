@@ -65,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     print(comparison('this bag', found.before, found.after))
     if args.validate:
         print(validation(args, choice, found))
+    else:
+        print('Not validated: give another bag with --validate before you trust it.')
     if args.out:
         write(args.out, choice, found, noise, args)
     return 0 if found.absolute else UNTOLD

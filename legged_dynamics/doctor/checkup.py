@@ -48,6 +48,7 @@ class Checkup:
         self._plan = ['stand', *(foot for foot, _ in self._legs), 'squat', 'lean']
         self._memory: deque[tuple[float, np.ndarray]] = deque()
         self._began: float | None = None
+        self._asked = 0.0
         self._squats, self._down = 0, False
         self._rest: np.ndarray | None = None
         self.moved: dict[str, str] = {}
@@ -90,12 +91,12 @@ class Checkup:
         if self.done:
             return False
         if self._began is None:
-            self._began = time
+            self._began = self._asked = time
         memory = self._memory
         memory.append((time, position))
         while time - memory[0][0] > WINDOW:
             memory.popleft()
-        if time - self._began > PATIENCE:
+        if time - self._asked > PATIENCE:
             self.skipped.append(self._plan[0])
             return self._next()
         if time - self._began < WINDOW:

@@ -13,6 +13,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import FlatFoot, Foot, PointFoot
 from legged_dynamics.model.parts import Inertia
+from legged_dynamics.model.payload import loaded
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
 from legged_dynamics.model.sensor_correction import SensorCorrection
@@ -197,7 +198,7 @@ class RobotConfig:
         for name in names:
             model.joint_index(name)
         if self.payload.mass or any(self.center_of_mass_offset):
-            model = model.with_payload(self.payload, np.array(self.center_of_mass_offset))
+            model = loaded(model, self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),

@@ -230,24 +230,6 @@ class RobotModel:
         copy.tree = Tree(self.tree.topology, constants)
         return copy
 
-    def with_payload(self, payload: Inertia, shift: np.ndarray | None = None) -> RobotModel:
-        """
-        Return the model with a payload on its base, and the base's own mass shifted.
-
-        Both take the place of any there were before. Payload and shift are in the root's axes.
-
-        Raises
-        ------
-        ModelError
-            When no mass is left.
-
-        """
-        bare = self.__dict__.get('_bare_base') or self.body_inertia(0)
-        moved = bare if shift is None else replace(bare, com=bare.com + shift)
-        copy = self.with_body_inertia({0: moved + payload})
-        copy.__dict__['_bare_base'] = bare
-        return copy
-
     def __repr__(self) -> str:
         kind = 'floating' if self.floating else 'fixed'
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '

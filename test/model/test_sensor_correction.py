@@ -43,7 +43,8 @@ def test_readings_are_renamed_scaled_and_shifted():
 
 def test_efforts_alone_can_be_renamed():
     sample = read(corrected(rename_effort=['a=b', 'b=a']))
-    assert sample.position.tolist() == [1.0, 2.0, 3.0] and sample.effort.tolist() == [0.2, 0.1, 0.3]
+    assert sample.position.tolist() == [1.0, 2.0, 3.0]
+    assert sample.effort.tolist() == [0.2, 0.1, 0.3]
 
 
 def test_axes_bias_and_delay_of_the_imu():
