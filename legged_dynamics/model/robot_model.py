@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError, ModelError, UnknownNameError
+from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
 from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
 from legged_dynamics.model.flattening import (
@@ -20,6 +20,8 @@ from legged_dynamics.model.flattening import (
     flatten,
     joint_physics,
     moved_mass,
+    read_inertia,
+    write_inertia,
 )
 from legged_dynamics.model.mimic import find_mimics, resolve_mimics
 from legged_dynamics.model.part_checks import check_parts
@@ -139,8 +141,6 @@ class RobotModel:
         name, links, joints, notes = parse_urdf(text)
         return cls(name, links, joints, base, notes)
 
-    # ---- what is in it ---------------------------------------------------------------------
-
     @property
     def n_bodies(self) -> int:
         """Return the number of rigid bodies, base included."""
@@ -251,26 +251,6 @@ class RobotModel:
         copy.joints = tuple(changed.values())
         return copy
 
-    def scaled_to(self, mass: float) -> RobotModel:
-        """
-        Return the model with another total mass, spread as before [kg].
-
-        Raises
-        ------
-        ConfigurationError
-            When the mass is not above zero and finite.
-
-        """
-        if not 0.0 < mass < np.inf:
-            raise ConfigurationError(f'expected a mass above 0 kg, got {mass:g}')
-        factor = mass / self.total_mass
-        constants = self.tree.constants.copy()
-        constants[:, [layout.MASS, *range(layout.INERTIA, layout.INERTIA + 6)]] *= factor
-        copy = self._copy(constants)
-        copy.links = {name: Inertia(factor * part.mass, part.com, factor * part.about_com)
-                      for name, part in self.links.items()}
-        return copy
-
     def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
         """
         Return the model with further named frames.
@@ -297,6 +277,27 @@ class RobotModel:
             copy.frames[name] = Frame(body, where @ pose)
         return copy
 
+    def body_inertia(self, body: int) -> Inertia:
+        """Return a body's inertia, welded links included, in the body's frame."""
+        return read_inertia(self.tree.constants[body])
+
+    def with_body_inertia(self, inertias: Mapping[int, Inertia]) -> RobotModel:
+        """
+        Return the model with other inertias of some bodies, in the bodies' frames.
+
+        Raises
+        ------
+        ModelError
+            When a mass is not positive.
+
+        """
+        constants = self.tree.constants.copy()
+        for body, inertia in inertias.items():
+            if not inertia.mass > 0.0:
+                raise ModelError(f'body {body}: expected a mass above 0 kg, got {inertia.mass:g}')
+            write_inertia(constants[body], inertia)
+        return self._copy(constants)
+
     def __repr__(self) -> str:
         kind = 'floating' if self.floating else 'fixed'
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '
@@ -309,8 +310,6 @@ class RobotModel:
             constants.setflags(write=False)
             copy.tree = Tree(self.tree.topology, constants)
         return copy
-
-    # ---- how it is built -------------------------------------------------------------------
 
     def _remark(self, notes: Sequence[str]) -> None:
         self.warnings += tuple(notes)

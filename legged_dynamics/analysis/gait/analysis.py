@@ -46,6 +46,7 @@ from legged_dynamics.contact.stance_detection import soles_of
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.payload import scaled_to
 
 PLATES = 'plates'
 # Times [s] and values of a column or a topic, by its name.
@@ -218,9 +219,9 @@ def _weighed(model: RobotModel, options: GaitOptions, alignment: Alignment | Non
         if alignment is None or not np.isfinite(alignment.mass):
             raise ConfigurationError('--mass plates: expected a recording with force plates (see '
                                      '--truth), got none; give the mass in kg')
-        return model.scaled_to(alignment.mass * model.total_mass)
+        return scaled_to(model, alignment.mass * model.total_mass)
     try:
-        return model.scaled_to(float(options.mass))
+        return scaled_to(model, float(options.mass))
     except ValueError:
         raise ConfigurationError(f'--mass: expected kilograms or {PLATES!r}, got '
                                  f'{options.mass!r}') from None
