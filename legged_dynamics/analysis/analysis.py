@@ -204,7 +204,7 @@ def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings
     if not topics.live or start_ns is not None:
         return None
     first = first_stamp(bag, next(iter(topics.live.values())))
-    stamps: deque[int] = deque(maxlen=settings.half_window + 1)
+    stamps: deque[int] = deque(maxlen=max(settings.half_window, 1) + 1)
     for message in bag.messages([topics.joint_states]):
         stamps.append(stamp_ns(bag.decode(message).header.stamp))
         if stamps[-1] == first:

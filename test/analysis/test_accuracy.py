@@ -36,6 +36,7 @@ def series_of(raw, on_line=None, contact=None, feet=('L', 'R'), R_WB=UPRIGHT):
     def wrench(force):
         return np.concatenate([force, np.zeros_like(force)], axis=2)
     series.stamp_ns = Column.of(np.arange(n) * DT)
+    series.latest_ns = Column.of(np.arange(n) * DT)
     series.receipt_ns = Column.of(np.arange(n) * DT + 100)
     series.mode = Column.of(np.full(n, int(Mode.FUSED)))
     series.raw_wrench = Column.of(wrench(raw))
