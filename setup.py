@@ -25,6 +25,7 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'cli': ['argcomplete>=3'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
              'mypy>=1.10'],
@@ -41,6 +42,7 @@ setup(
     maintainer_email=MANIFEST.find('maintainer').get('email'),
     license=MANIFEST.findtext('license'),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['analysis/assets/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -53,7 +55,7 @@ setup(
     ],
     extras_require={**EXTRAS, 'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
                                       for name in names]},
-    zip_safe=True,
+    zip_safe=False,
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',

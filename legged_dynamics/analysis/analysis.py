@@ -271,10 +271,18 @@ def _input_notes(replay: Replay, settings: EstimatorSettings,
             notes.append(f'The estimator started anew {faults[fault]} times after {what}.')
     notes += [f'{count} messages were refused: {why}.' for why, count
               in replay.refused.most_common(5)]
-    rate = inputs[0].rate
-    if np.isfinite(rate) and abs(rate / settings.rate - 1.0) > 0.1:
-        notes.append(f'Joint states come at {rate:.0f} Hz, but the estimator is set to '
-                     f'{settings.rate:.0f} Hz (parameter rate): its noise weights are off.')
+    for entry in inputs:
+        # By stamps a simulator may run on time while messages are lost or come slowly.
+        usual = 1e3 / entry.interval
+        if entry.rate < 0.9 * usual:
+            notes.append(f'{entry.topic}: {entry.rate:.0f} messages a second, although most come '
+                         f'{entry.interval:.3g} ms after the last ({usual:.0f} Hz): '
+                         f'{entry.gaps} gaps.')
+    usual = 1e3 / inputs[0].interval
+    if np.isfinite(usual) and abs(usual / settings.rate - 1.0) > 0.1:
+        notes.append(f'Joint states come every {inputs[0].interval:.3g} ms ({usual:.0f} Hz), but '
+                     f'the estimator is set to {settings.rate:.0f} Hz (parameter rate): its noise '
+                     'weights are off.')
     if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
         notes.append(f'Most estimates are {main_name(series)}.')
     return notes

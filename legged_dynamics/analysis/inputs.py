@@ -48,8 +48,10 @@ class InputStatistics:
     ----------
     topic : str
     count : int
-    rate : float [Hz]
-        From the median interval between stamps.
+    rate, received : float [Hz]
+        Messages over time, by their stamps and by the recorder's clock.
+    interval : float [ms]
+        The usual one between stamps: their median.
     stamp_jitter, receipt_jitter : float [ms]
         Standard deviation of the intervals between stamps and between receipts.
     worst_interval : float [ms]
@@ -64,6 +66,8 @@ class InputStatistics:
     topic: str
     count: int
     rate: float
+    received: float
+    interval: float
     stamp_jitter: float
     receipt_jitter: float
     worst_interval: float
@@ -76,11 +80,18 @@ def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
     steps = np.diff(times.stamp_ns) * 1e-9
     forward = steps[steps > 0.0]
     if not len(forward):
-        return InputStatistics(topic, len(times), np.nan, np.nan, np.nan, np.nan, 0,
-                               len(steps))
+        return InputStatistics(topic, len(times), np.nan, np.nan, np.nan, np.nan, np.nan, np.nan,
+                               0, len(steps))
     median = float(np.median(forward))
     receipts = np.diff(times.receipt_ns) * 1e-9
     return InputStatistics(
-        topic, len(times), 1.0 / median, 1e3 * float(forward.std()), 1e3 * float(receipts.std()),
+        topic, len(times), _per_second(times.stamp_ns), _per_second(times.receipt_ns),
+        1e3 * median, 1e3 * float(forward.std()), 1e3 * float(receipts.std()),
         1e3 * float(forward.max()), int((forward > GAP * median).sum()),
         len(steps) - len(forward))
+
+
+def _per_second(when_ns: np.ndarray) -> float:
+    """Return how many there are over the time that they take [Hz]."""
+    span = float(np.ptp(when_ns)) * 1e-9
+    return (len(when_ns) - 1) / span if span > 0.0 else np.nan

@@ -1,42 +1,26 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML page that needs nothing beside itself: text, tables, and figures as embedded PNG."""
+"""
+One HTML page that needs nothing beside itself: the skeleton of all reports.
+
+What matters first: a red banner where data do not deserve trust, the verdict as a sentence, then
+contents, charts, tables and figures; at the end how it was made. Light and dark, paper and phone.
+"""
 from __future__ import annotations
 
 import base64
+import platform
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; color: #222;
-       max-width: 1060px; margin: 2.5rem auto; padding: 0 1.2rem; background: #fff; }
-h1 { font-size: 1.7rem; margin: 0 0 .2rem; }
-h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; padding-bottom: .25rem;
-     border-bottom: 1px solid #ddd; }
-p, li { max-width: 78ch; }
-.lead { color: #555; margin-top: 0; }
-.cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.4rem 0; }
-.card { border: 1px solid #dde3ea; border-radius: 8px; padding: .7rem 1rem; min-width: 9.5rem;
-        background: #f7f9fb; }
-.card b { display: block; font-size: 1.35rem; font-weight: 600; white-space: nowrap; }
-.card span { color: #555; font-size: .85rem; }
-table { border-collapse: collapse; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid #e6e6e6; }
-td { white-space: nowrap; }
-.wide { overflow-x: auto; }
-th { font-weight: 600; border-bottom: 2px solid #bbb; vertical-align: bottom; }
-th:first-child, td:first-child, .text { text-align: left; }
-tr.strong td { background: #eef4fb; font-weight: 600; }
-tr.first td { border-top: 2px solid #ccc; }
-img { max-width: 100%; height: auto; display: block; margin: .4rem 0; }
-figcaption { color: #555; font-size: .88rem; max-width: 90ch; }
-figure { margin: .6rem 0 1.6rem; }
-footer { color: #777; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #ddd;
-         padding-top: .6rem; }
-@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; }
-               figure, table { break-inside: avoid; } }
-"""
+from legged_dynamics.analysis.charts import Chart, scripts, styles
+from legged_dynamics.analysis.table import unsigned_zero
 
 
 class Page:
@@ -53,10 +37,30 @@ class Page:
     def __init__(self, title: str, lead: str):
         self._title = title
         self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
+        self._said: list[str] = []
+        self._top = len(self._parts)
+        self._headings: list[str] = []
+        self._charts = False
 
     def heading(self, text: str) -> None:
-        """Begin a section."""
-        self._parts.append(f'<h2>{escape(text)}</h2>')
+        """Begin a section, which the contents will name."""
+        self._headings.append(text)
+        self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
+
+    def verdict(self, text: str, judged: bool = True) -> None:
+        """Say in a sentence at the top what came out; judged when there is a truth behind it."""
+        kind = 'verdict' if judged else 'verdict open'
+        self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
+
+    def banner(self, text: str) -> None:
+        """Warn in red above all else that data do not deserve trust."""
+        self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
+
+    def chart(self, chart: Chart, caption: str = '', group: str = 'time') -> None:
+        """Add a chart to zoom and hover over; those of a group share time axis and cursor."""
+        self._charts = True
+        below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
+        self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph."""
@@ -69,8 +73,8 @@ class Page:
 
     def cards(self, cards: Iterable[tuple[str, str]]) -> None:
         """Add key figures: each a value and what it is."""
-        rows = ''.join(f'<div class="card"><b>{escape(value)}</b><span>{escape(what)}</span></div>'
-                       for value, what in cards)
+        rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
+                       f'<span>{escape(what)}</span></div>' for value, what in cards)
         self._parts.append(f'<div class="cards">{rows}</div>')
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]],
@@ -104,10 +108,43 @@ class Page:
                            f'src="data:{kind};base64,{data}">'
                            f'<figcaption>{escape(caption)}</figcaption></figure>')
 
-    def html(self, footer: str) -> str:
-        """Return the page."""
+    def html(self, command: str, robot: str = '') -> str:
+        """
+        Return the page.
+
+        Parameters
+        ----------
+        command : str
+            That made it, for its foot.
+        robot : str
+            File or name of the robot.
+
+        """
+        links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
+                        for k, text in enumerate(self._headings, start=1))
+        contents = f'<nav aria-label="Contents">{links}</nav>' if len(self._headings) > 2 else ''
+        parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
+        made = [command, *([f'robot {robot}'] if robot else []), versions(),
+                datetime.now().astimezone().isoformat(' ', 'minutes')]
         return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<title>{escape(self._title)}</title><style>{STYLE}</style></head><body>\n'
-                + '\n'.join(self._parts)
-                + f'\n<footer>{escape(footer)}</footer></body></html>\n')
+                f'<title>{escape(self._title)}</title><style>{styles(self._charts)}</style>'
+                '</head><body>\n' + '\n'.join(parts)
+                + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
+                + (scripts() if self._charts else '') + '</body></html>\n')
+
+
+def command_line(otherwise: str) -> str:
+    """Return the command that is running, or what it would be."""
+    words = sys.argv[1:]
+    return shlex.join(['legged-dynamics', *words]) if words and Path(
+        sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
+
+
+def versions() -> str:
+    """Return which versions made a page."""
+    found = []
+    for name in ('legged_dynamics', 'numpy', 'scipy', 'numba'):
+        with suppress(PackageNotFoundError):
+            found.append(f'{name} {version(name)}')
+    return ', '.join([*found, f'Python {platform.python_version()}'])

@@ -25,7 +25,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware.conversions import JointStateReader, read_imu
+from legged_dynamics.middleware.conversions import SensorReader
 from legged_dynamics.model import RobotConfig, RobotModel
 
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
@@ -100,8 +100,8 @@ class Replay:
         self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
         self._synchronizer = MeasurementSynchronizer(plan.imu_timeout)
         model = plan.config.apply_to(plan.model)
-        self._read_joints = JointStateReader(model.joint_names, plan.config.spare(model),
-                                             model.mimics)
+        self._read = SensorReader(model.joint_names, plan.config.sensors,
+                                  plan.config.spare(model), model.mimics)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
         self.joints, self.imu = InputTimes(), InputTimes()
@@ -167,7 +167,7 @@ class Replay:
 
     def _take_joints(self, message: Any, receipt_ns: int) -> list[Measurement]:
         try:
-            sample = self._read_joints(message)
+            sample = self._read.joints(message)
         except MeasurementError as error:
             self._refuse(str(error))
             return []
@@ -183,7 +183,7 @@ class Replay:
 
     def _take_imu(self, message: Any, receipt_ns: int) -> list[Measurement]:
         try:
-            sample = read_imu(message)
+            sample = self._read.imu(message)
         except MeasurementError as error:
             self._refuse(str(error))
             return []

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, rms
 from legged_dynamics.analysis.analysis import Analysis
-from legged_dynamics.analysis.page import Page
+from legged_dynamics.analysis.charts import Chart, Line
+from legged_dynamics.analysis.page import Page, command_line
 from legged_dynamics.analysis.plots.body import draw_body
 from legged_dynamics.analysis.plots.contacts import draw_contacts
 from legged_dynamics.analysis.plots.forces import draw_force_details, draw_forces
@@ -20,6 +21,8 @@ from legged_dynamics.analysis.plots.residuals import draw_residuals
 from legged_dynamics.analysis.plots.style import png
 from legged_dynamics.analysis.plots.timing import draw_inputs, draw_latency
 from legged_dynamics.analysis.tables import Table, tables
+from legged_dynamics.analysis.truth import world_force
+from legged_dynamics.analysis.verdict import distrust, doubts, verdict
 from legged_dynamics.exceptions import BagError
 
 REPORT = 'report.html'
@@ -29,11 +32,8 @@ FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
              'Pose of the base since a controller took it over: wanted, and true. Position in '
              'world axes; rotation as rotation vector in the axes that the base had at the '
              'beginning.'),
-    'forces': ('Forces', draw_forces,
-               'Vertical force of each foot in world axes, as estimated on line (causal '
-               'low-pass), with the truth behind it where the bag has it; shaded where the robot '
-               'steps.'),
-    'force_details': ('', draw_force_details,
+    'forces': ('Forces', draw_forces, ''),
+    'force_details': ('Forces in detail', draw_force_details,
                       'All three components in a short window; the peaks of impacts may go beyond '
                       'the axes.'),
     'contacts': ('Contacts', draw_contacts,
@@ -54,6 +54,8 @@ FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
                 "by the recorder's clock. Left: from the joint state that completed the "
                 "derivative filter's window. Right: from the joint state that the wrench "
                 'describes.')}
+CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. Drag to '
+          'zoom, double click to see all, click on a name to hide it.')
 EXPLANATION = (
     'Errors are root mean squares over the feet that truly stand, of the force vector and of its '
     'vertical part. "Zero-phase 25 Hz": full-bandwidth estimate and truth, both low-passed by the '
@@ -81,6 +83,15 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
                 f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
                 f'{analysis.duration:.2f} s, {len(analysis.series.stamp_ns)} estimates, '
                 f'contacts {_contact_source(analysis)}.')
+    sentence, judged = verdict(analysis)
+    page.verdict(sentence, judged)
+    reasons = doubts(analysis)
+    if reasons:
+        page.banner(distrust(reasons))
+    page.heading('Forces')
+    for chart in force_charts(analysis):
+        page.chart(chart)
+    page.paragraph(CHARTS)
     page.cards(_cards(analysis))
     notes = analysis.notes or ['Nothing was missing.']
     page.heading('What to know')
@@ -103,10 +114,12 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
             figure = draw(analysis)
             if figure is None:
                 continue
-            if heading:
-                page.heading(heading)
             picture = png(figure)
             (folder / f'{name}.png').write_bytes(picture)
+            if not caption:         # the page has a chart of it
+                continue
+            if heading:
+                page.heading(heading)
             page.figure(picture, caption)
             for key, remaining in rest.items():
                 if heading.startswith(key):
@@ -121,10 +134,35 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
             for table in rest['Live']:
                 _add_table(page, table)
         path = folder / REPORT
-        path.write_text(page.html(f'legged-dynamics analyze {analysis.bag}'), encoding='utf-8')
+        path.write_text(page.html(
+            command_line(f'legged-dynamics analyze {analysis.bag}'), robot.name), encoding='utf-8')
     except OSError as error:
         raise BagError(f'cannot write the report to {folder}: {error}') from error
     return path
+
+
+def force_charts(analysis: Analysis) -> list[Chart]:
+    """Return the charts of the feet's forces and of what remains unexplained."""
+    series, truth = analysis.series, analysis.truth
+    force = world_force(series, series.foot_to_world, raw=False)
+    charts = []
+    for axis, title in ((2, 'Vertical force of each foot'), (0, 'Force along x, forward'),
+                        (1, 'Force along y, to the left')):
+        lines = []
+        for i, foot in enumerate(series.feet):
+            if truth.known:
+                lines.append(Line(f'{foot}, true', truth.force[:, i, axis], -1,
+                                  f'{foot}, true'))
+            lines.append(Line(foot, force[:, i, axis], i))
+            if analysis.desired_force is not None:
+                lines.append(Line(f'{foot}, wanted', analysis.desired_force[:, i, axis], i,
+                                  f'{foot}, wanted', True))
+        charts.append(Chart(title, 'N', series.time, lines, 0.02 * analysis.weight,
+                            height=330 if axis == 2 else 210))
+    rest = np.linalg.norm(series.base_residual.values[:, :3], axis=1)
+    charts.append(Chart('Force at the base that the estimate leaves unexplained', 'N', series.time,
+                        [Line('residual', rest, 7)], 0.02 * analysis.weight, height=170))
+    return charts
 
 
 def _add_table(page: Page, table: Table) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class RobotChoice:
     contact_force : float or None [N]
     notes : list of str
         What was found out or is odd.
+    urdf : str
+        The description's text.
 
     """
 
@@ -55,6 +57,7 @@ class RobotChoice:
     valid: str
     contact_force: float | None
     notes: list[str]
+    urdf: str = field(default='', repr=False)
 
 
 def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = '',
@@ -115,4 +118,32 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         yaml.stem, model, config, parameters,
         {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
          if name.startswith(_TRUTH)},
-        found['analysis.valid'], found['analysis.contact_force'] or None, notes)
+        found['analysis.valid'], found['analysis.contact_force'] or None, notes,
+        source.read_text(encoding='utf-8') if isinstance(source, Path) else source)
+
+
+def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
+    """
+    Return the robot of a description on the bus.
+
+    Parameters
+    ----------
+    urdf : str
+        The XML.
+    robot : str
+        As :func:`choose_robot` has it.
+
+    Raises
+    ------
+    ConfigurationError
+        When no robot, or more than one, fits.
+
+    """
+    model, notes = read_model(urdf)
+    yaml = robot_files(robot)[0] if robot else recognise(model)
+    parameters = read_parameter_file(yaml, NODE)
+    try:
+        config = RobotConfig.from_parameters(parameters)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{yaml}: {error}') from error
+    return RobotChoice(yaml.stem, model, config, parameters, {}, '', None, notes, urdf)

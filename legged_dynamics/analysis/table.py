@@ -3,8 +3,17 @@
 """A table of texts, the same on the terminal, on a page and in a document."""
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+# A number that rounds to zero has no sign.
+NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
+
+
+def unsigned_zero(text: str) -> str:
+    """Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'."""
+    return NOTHING.sub(r'\1', text)
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,11 @@ class Table:
     rows: Sequence[Sequence[str]] = ()
     strong: Sequence[int] = ()
     first: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        rows = [tuple(map(unsigned_zero, row)) if isinstance(row, tuple) else
+                list(map(unsigned_zero, row)) for row in self.rows]
+        object.__setattr__(self, 'rows', rows)
 
     @property
     def markdown(self) -> str:

@@ -94,10 +94,12 @@ def _contacts(analysis: Analysis) -> Table:
 
 def _inputs(analysis: Analysis) -> Table:
     rows = [(entry.topic, str(entry.count), _number(entry.rate, '.1f'),
+             _number(entry.received, '.1f'), _number(entry.interval, '.2f'),
              _number(entry.stamp_jitter, '.3f'), _number(entry.receipt_jitter, '.3f'),
              _number(entry.worst_interval, '.1f'), str(entry.gaps), str(entry.backwards))
             for entry in analysis.inputs]
-    return Table('Inputs', ('topic', 'messages', 'rate [Hz]', 'jitter of stamps [ms]',
+    return Table('Inputs', ('topic', 'messages', 'rate [Hz]', 'received at [Hz]',
+                            'usual interval [ms]', 'jitter of stamps [ms]',
                             'of receipt [ms]', 'longest interval [ms]', 'gaps',
                             'not after the last'), rows)
 

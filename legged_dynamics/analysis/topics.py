@@ -90,7 +90,10 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
     joints = _named(bag, joint_states, JOINT_STATE) if joint_states else _best(
         bag, JOINT_STATE, 'joint_states', '--joint-states')
     if not joints:
-        raise BagError(f'{bag.path} has no joint states ({JOINT_STATE}); its topics are: '
+        silent = [name for name, topic in bag.topics.items() if topic.type == JOINT_STATE]
+        raise BagError(f'{bag.path}: {", ".join(silent)} is there ({JOINT_STATE}) and holds no '
+                       'message' if silent else
+                       f'{bag.path} has no joint states ({JOINT_STATE}); its topics are: '
                        f'{", ".join(sorted(bag.topics))}')
     space = namespace_of(joints)
     found = _named(bag, imu, IMU) if imu else _best(bag, IMU, 'imu/data', '--imu', space)

@@ -6,12 +6,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
+from typing import Any
 
 from legged_dynamics.cli import (
     analyze,
     demo,
+    doctor,
     force_map,
+    identify,
     info,
     inverse_dynamics,
     new_robot,
@@ -25,8 +30,9 @@ from legged_dynamics.cli import (
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, new_robot, force_map,
-         reproduce, stickybot, stickybot_sweep)
+VERBS = (demo, run, record, repair, analyze, doctor, identify, inverse_dynamics, info, new_robot,
+         force_map, reproduce, stickybot, stickybot_sweep)
+# PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 
@@ -44,14 +50,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '
         'sensors: run the nodes, record, and report on recordings.')
+    parser.add_argument('--version', action='version', version=f'%(prog)s {_version()}')
+    _add_volume(parser, False)
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     for verb in VERBS:
         verb.add_parser(verbs)
+    for below in verbs.choices.values():
+        _add_volume(below, argparse.SUPPRESS)
+    with suppress(ModuleNotFoundError):     # completion in the shell is a matter of taste
+        import argcomplete
+        argcomplete.autocomplete(parser)
     args = parser.parse_args(argv)
     end_with_parent()
     try:
+        if args.quiet:
+            with open(os.devnull, 'w', encoding='utf-8') as nowhere, redirect_stdout(nowhere):
+                return args.run(args)
         return args.run(args)
     except LeggedDynamicsError as error:
+        if args.verbose:
+            traceback.print_exc()
         print(f'legged-dynamics {args.verb}: {" ".join(str(error).split())}', file=sys.stderr)
         return WRONG
     except ModuleNotFoundError as error:
@@ -66,3 +84,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone; a second attempt at exit would raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _add_volume(parser: argparse.ArgumentParser, default: Any) -> None:
+    """Add -v and -q, which may stand before or behind the verb."""
+    parser.add_argument('-v', '--verbose', action='store_true', default=default,
+                        help='where an error comes from, too')
+    parser.add_argument('-q', '--quiet', action='store_true', default=default,
+                        help='errors only')
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version('legged_dynamics')
+    except PackageNotFoundError:
+        return '(not installed)'

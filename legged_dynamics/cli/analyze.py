@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli.output import output_folder
+
 if TYPE_CHECKING:
     from legged_dynamics.analysis.analysis import Analysis
     from legged_dynamics.analysis.options import AnalysisOptions
 
-ENRICHED, CSV = 'enriched_bag', 'estimates.csv'
+ENRICHED, CSV, REPORT = 'enriched_bag', 'estimates.csv', 'report.html'
 
 
 def add_parser(verbs: Any) -> None:
@@ -66,8 +68,10 @@ def run(args: argparse.Namespace) -> int:
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
     out = args.out or Path(f'{args.bag.resolve().stem}_analysis')
-    show(*analyse_into(args.bag, options, out))
-    return 0
+    if not (options.report or options.csv or options.enriched):
+        return show(*analyse_into(args.bag, options, out))
+    with output_folder(out, (ENRICHED, CSV, REPORT)):
+        return show(*analyse_into(args.bag, options, out))
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analysis, Path | None]:
@@ -102,16 +106,22 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analys
     return analysis, report
 
 
-def show(analysis: Analysis, report: Path | None) -> None:
-    """Print notes, tables and the report's path."""
+def show(analysis: Analysis, report: Path | None) -> int:
+    """Print verdict, notes, tables and the report's path; return the exit code."""
     from legged_dynamics.analysis.tables import tables
+    from legged_dynamics.analysis.verdict import DOUBTFUL, distrust, doubts, verdict
 
+    reasons = doubts(analysis)
+    if reasons:
+        print(distrust(reasons))
+    print(f'{verdict(analysis)[0]}\n')
     for note in analysis.notes:
         print(f'- {note}')
     for table in tables(analysis):
         print(f'\n{table.text}')
     if report is not None:
         print(f'\nReport: {report.resolve()}')
+    return DOUBTFUL if reasons else 0
 
 
 def truth_of(pairs: list[str]) -> dict[str, str]:

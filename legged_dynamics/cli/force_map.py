@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from legged_dynamics.model import RobotModel
     from legged_dynamics.model.feet import Foot
 
+FORMATS = ('.png', '.svg', '.pdf')
+
 
 def add_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
@@ -27,8 +29,9 @@ def add_parser(verbs: Any) -> None:
         'along which direction a force is hardest to ask for.')
     parser.add_argument('urdf', metavar='URDF',
                         help='path of a URDF, or the name of a robot that comes with the package')
-    parser.add_argument('-o', '--out', type=Path, metavar='PNG',
-                        help='figure; default: NAME_force_map.png in the present folder')
+    parser.add_argument('-o', '--out', type=Path, metavar='FILE',
+                        help='figure, a .png, .svg or .pdf; default: '
+                        'NAME_force_map.png in the present folder')
     robot = parser.add_argument_group('robot')
     robot.add_argument('--robot', default='', metavar='YAML',
                        help='robot YAML (path, or name of one that comes with the package); '
@@ -58,7 +61,11 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.spatial.rotations import rotation_from_rpy
 
+    suffix = args.out.suffix.lower() if args.out else '.png'
+    if suffix not in FORMATS:
+        raise OutputError(f'expected a figure that ends in {", ".join(FORMATS)}, got {args.out}')
     model, feet, nominal = _robot(args)
+    out = args.out or Path(f'{model.name}_force_map.png')
     feet = _standing(feet, args.on)
     roll, pitch = (math.radians(angle) for angle in args.tilt)
     study = standing_reach(model, feet, _position(model, nominal, args.pose),
@@ -74,10 +81,9 @@ def run(args: argparse.Namespace) -> int:
         print("\nFigure: not drawn: the Python package 'matplotlib' is not installed "
               '(pip install "legged_dynamics[bag]")')
         return 0
-    out = args.out or Path(f'{model.name}_force_map.png')
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(style.png(draw_force_map(study)))
+        out.write_bytes(style.picture(draw_force_map(study), suffix[1:]))
     except OSError as error:
         raise OutputError(f'cannot write the figure {out}: {error}') from error
     print(f'\nFigure: {out}')

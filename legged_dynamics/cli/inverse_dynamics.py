@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from legged_dynamics.cli.output import output_folder
 
 if TYPE_CHECKING:
     from legged_dynamics.analysis.gait.options import GaitOptions
 
-CSV, BAG = 'inverse_dynamics.csv', 'inverse_dynamics_bag'
+CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
 
 
 def add_parser(verbs: Any) -> None:
@@ -40,6 +43,13 @@ def add_parser(verbs: Any) -> None:
     subject.add_argument('--robot', default='', metavar='YAML',
                          help='robot YAML (path, or name of one that comes with the package); '
                          'default: the one that fits the URDF, unless feet are given')
+    subject.add_argument('--mass', default='', metavar='KG',
+                         help="total mass, from a scale, or 'plates' for what force plates say; "
+                         'default: that of the URDF')
+    subject.add_argument('--belt-speed', nargs='+', default=['auto'], metavar='SPEED',
+                         help='of the belt of a treadmill [m/s], positive backward; a topic or '
+                         'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
+                         'for the floor; default: found by the soles that lie flat')
     method = parser.add_argument_group('method')
     method.add_argument('--method', default='travelling', metavar='NAME',
                         help='travelling (default), over_time, sole, ankle, transition, or guess; '
@@ -76,6 +86,9 @@ def add_parser(verbs: Any) -> None:
     output.add_argument('--no-report', action='store_true')
     output.add_argument('--no-csv', action='store_true')
     output.add_argument('--no-bag', action='store_true')
+    output.add_argument('--opensim', action='store_true',
+                        help='external loads (.mot and .xml) and joint moments (.sto) for '
+                        'OpenSim, too')
     output.add_argument('--no-compare', action='store_true',
                         help='do not measure the other methods against the truth')
     output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
@@ -86,38 +99,43 @@ def run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write the files."""
     from legged_dynamics.analysis.gait.analysis import analyse_gait
     from legged_dynamics.analysis.gait.export import write_bag, write_csv
+    from legged_dynamics.analysis.gait.opensim import write_opensim
     from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
+    from legged_dynamics.analysis.gait.verdict import doubts, verdict
+    from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
-    from legged_dynamics.exceptions import OutputError
 
-    result, description = analyse_gait(args.motion, options_of(args))
-    for note in result.notes:
-        print(f'- {note}')
-    for table in (feet_table(result), joints_table(result), errors_table(result)):
-        if table.rows:
-            print(f'\n{table.text}')
-    if args.no_csv and args.no_bag and args.no_report:
-        return 0
+    options = options_of(args)
+    silent = args.no_csv and args.no_bag and args.no_report and not args.opensim
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot make the folder {out}: {error}') from error
-    print()
-    if not args.no_csv:
-        write_csv(result, out / CSV)
-        print(f'Table:  {(out / CSV).resolve()}')
-    if not args.no_bag:
-        def bag() -> Path:
-            write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
-            return out / BAG
-        _optional('Bag', 'rosbags', bag)
-    if not args.no_report:
-        def report() -> Path:
-            from legged_dynamics.analysis.gait.report import write_report
-            return write_report(result, out)
-        _optional('Report', 'matplotlib', report)
-    return 0
+    with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
+        result, description = analyse_gait(args.motion, options)
+        reasons = doubts(result)
+        if reasons:
+            print(distrust(reasons))
+        print(f'{verdict(result)[0]}\n')
+        for note in result.notes:
+            print(f'- {note}')
+        for table in (feet_table(result), joints_table(result), errors_table(result)):
+            if table.rows:
+                print(f'\n{table.text}')
+        print(end='' if silent else '\n')
+        if not args.no_csv:
+            write_csv(result, out / CSV)
+            print(f'Table:  {(out / CSV).resolve()}')
+        if args.opensim:
+            print(f'Tables: {", ".join(str(path) for path in write_opensim(result, out))}')
+        if not args.no_bag:
+            def bag() -> Path:
+                write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
+                return out / BAG
+            _optional('Bag', 'rosbags', bag)
+        if not args.no_report:
+            def report() -> Path:
+                from legged_dynamics.analysis.gait.report import write_report
+                return write_report(result, out)
+            _optional('Report', 'matplotlib', report)
+    return DOUBTFUL if reasons else 0
 
 
 def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
@@ -165,4 +183,5 @@ def options_of(args: argparse.Namespace) -> GaitOptions:
         guess=args.guess, settings=settings, degrees=args.degrees,
         missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
         odometry=args.odom, base=args.base, truth=truth_of(args.truth), valid=args.valid,
-        start=args.start, end=args.end, compare=not args.no_compare, **more)
+        start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
+        belt_speed=tuple(args.belt_speed), **more)

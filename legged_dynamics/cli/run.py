@@ -11,6 +11,13 @@ from legged_dynamics.cli.network import add_network_argument, keep_to_this_machi
 
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
          'workspace_controller', 'stickybot_controller', 'effort_watchdog')
+HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FROM:=TO]
+                           [--params-file FILE] [--log-level LEVEL]]
+
+{text}
+
+Runs until Ctrl-C. A name after -p that is none of the node's parameters is refused; docs/topics.md
+lists them with units, ranges and defaults."""
 
 
 def add_parser(verbs: Any) -> None:
@@ -27,5 +34,11 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
+    before = args.arguments[:args.arguments.index('--ros-args')
+                            if '--ros-args' in args.arguments else None]
+    if {'-h', '--help'} & set(before):
+        print(HELP.format(node=args.node, text=(import_module(
+            f'legged_dynamics.nodes.{args.node}').__doc__ or '').strip()))
+        return 0
     keep_to_this_machine(args.network)
     return import_module(f'legged_dynamics.nodes.{args.node}').main(args.arguments)

@@ -22,7 +22,8 @@ from legged_dynamics.contact.load_transfer import outside_soles, smooth_shares
 from legged_dynamics.contact.over_time import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.recorded_motion import RecordedMotion
 from legged_dynamics.contact.smooth_transition import smooth_transition
-from legged_dynamics.contact.stance_detection import detect_contact
+from legged_dynamics.contact.sole_motion import SoleMotion
+from legged_dynamics.contact.stance_detection import detect_contact, soles_of
 from legged_dynamics.contact.travelling_reference import travelling_reference
 from legged_dynamics.contact.wrench_completion import complete_wrenches
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -74,12 +75,15 @@ class DoubleSupport:
         self.settings = (settings if isinstance(settings, GaitSettings)
                          else GaitSettings.from_parameters(settings))
 
-    def detect(self, motion: RecordedMotion) -> np.ndarray:
-        """Return which feet are on the ground, (n, nf) bool, by the motion alone."""
-        return detect_contact(ground_demand(self.model, self.feet, motion), self.settings)
+    def detect(self, motion: RecordedMotion,
+               ground_velocity: np.ndarray | None = None) -> np.ndarray:
+        """Return which feet are on the ground, (n, nf) bool, by the motion alone; see `solve`."""
+        return detect_contact(ground_demand(self.model, self.feet, motion, ground_velocity),
+                              self.settings)
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
-              method: str = 'travelling', guess: np.ndarray | None = None) -> GaitReactions:
+              method: str = 'travelling', guess: np.ndarray | None = None,
+              ground_velocity: np.ndarray | None = None) -> GaitReactions:
         """
         Return the ground reactions of a recorded motion.
 
@@ -93,6 +97,9 @@ class DoubleSupport:
             One of `METHODS`.
         guess : (n, nf, 6) array, optional [N, N m]
             For the method of that name: wrenches in the feet's axes about their frames.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Of what is under each foot, in world axes: of the belts of a treadmill. At rest by
+            default.
 
         Raises
         ------
@@ -109,9 +116,10 @@ class DoubleSupport:
             raise ConfigurationError("method 'guess' and given wrenches go together: expected "
                                      'both or neither')
         motion = motion.checked(self.model)
-        demand = ground_demand(self.model, self.feet, motion)
+        demand = ground_demand(self.model, self.feet, motion, ground_velocity)
+        moved = soles_of(demand, self.settings)
         if contact is None:
-            contact = detect_contact(demand, self.settings)
+            contact = detect_contact(demand, self.settings, moved)
         contact = np.array(contact, bool)
         if contact.shape != (len(motion), len(self.feet)):
             raise MeasurementError(f'expected contact flags of shape '
@@ -119,7 +127,7 @@ class DoubleSupport:
         outside = outside_soles(demand, contact)
         reference = self._soles()
         if method == 'travelling':
-            wrench, reference = self._travelling(demand, contact, outside)
+            wrench, reference = self._travelling(demand, contact, outside, moved)
         elif method == 'over_time':
             wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
                 motion, in_contact=contact).wrench
@@ -135,11 +143,11 @@ class DoubleSupport:
         return gait_reactions(self.model, motion, demand, contact, wrench, reference,
                               ~(outside > 2.0 * self.settings.plausible_distance))
 
-    def _travelling(self, demand: GroundDemand, contact: np.ndarray,
-                    outside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _travelling(self, demand: GroundDemand, contact: np.ndarray, outside: np.ndarray,
+                    moved: SoleMotion) -> tuple[np.ndarray, np.ndarray]:
         """Return wrenches and references in the feet's frames."""
         settings = self.settings
-        reference = travelling_reference(demand, contact, settings)
+        reference = travelling_reference(demand, contact, settings, moved)
         points = demand.points(reference)
         share = smooth_shares(demand, contact, points, outside, settings)
         wrench = complete_wrenches(demand, contact, points, share, settings)

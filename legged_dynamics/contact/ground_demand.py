@@ -39,6 +39,7 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
     newton_euler,
 )
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.feet import Foot, PointFoot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import COM, MASS
@@ -66,6 +67,8 @@ class GroundDemand:
         Lowest part of the sole (bottom of the ball), in the foot's frame.
     center_of_mass : (n, 3) array [m]
         From the base's origin, in world axes.
+    ground_velocity : (n, nf, 3) array [m/s]
+        Of what is under each foot, in world axes: zero but for the belts of a treadmill.
 
     """
 
@@ -78,6 +81,7 @@ class GroundDemand:
     foot_rotation: np.ndarray
     low_point: np.ndarray
     center_of_mass: np.ndarray
+    ground_velocity: np.ndarray
 
     @property
     def step(self) -> float:
@@ -128,15 +132,26 @@ class GroundDemand:
         return found
 
 
-def ground_demand(model: RobotModel, feet: Sequence[Foot],
-                  motion: RecordedMotion) -> GroundDemand:
+def ground_demand(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,
+                  ground_velocity: np.ndarray | None = None) -> GroundDemand:
     """
     Return what a motion asks of the ground.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of PointFoot or FlatFoot
+        Where it touches the ground.
+    motion : RecordedMotion
+        What it does.
+    ground_velocity : (n, nf, 3) array, optional [m/s]
+        Of what is under each foot, in world axes; at rest by default.
 
     Raises
     ------
     MeasurementError
-        When the motion does not fit the model.
+        When the motion does not fit the model, or the velocities do not fit the motion.
     UnknownNameError
         When a foot is not in the model.
 
@@ -144,6 +159,10 @@ def ground_demand(model: RobotModel, feet: Sequence[Foot],
     motion = motion.checked(model)
     table, n, nf = feet_table(model, feet), len(motion), len(feet)
     bodies, tau = body_workspace(model), np.zeros(model.nv)
+    moving = np.zeros((n, nf, 3)) if ground_velocity is None else np.array(ground_velocity, float)
+    if moving.shape != (n, nf, 3) or not np.isfinite(moving).all():
+        raise MeasurementError(f'expected finite velocities of the ground of shape ({n}, {nf}, 3),'
+                               f' got {moving.shape}')
     states = np.zeros((nf, N_FOOT_STATE))
     mass, com = model.tree.constants[:, MASS], model.tree.constants[:, COM:COM + 3]
     b, found = np.zeros((n, 6)), np.zeros((n, nf, N_FOOT_STATE))
@@ -167,7 +186,7 @@ def ground_demand(model: RobotModel, feet: Sequence[Foot],
                    np.einsum('nij,nj->ni', R_WB, b[:, 3:])]),
         motion.base_position, np.einsum('nij,nfj->nfi', R_WB, p_BF),
         np.einsum('nij,nfjk->nfik', R_WB, R_BF), low,
-        np.einsum('nij,nj->ni', R_WB, center / model.total_mass))
+        np.einsum('nij,nj->ni', R_WB, center / model.total_mass), moving)
 
 
 def efforts_under(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,

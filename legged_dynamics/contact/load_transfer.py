@@ -17,8 +17,10 @@ between two steps.
     \sum_i s_{it} = 1, \quad s_{it} \ge 0,
 
 ``d`` the distance between the feet, ``f`` the cut-off. The share of a foot in the air is zero, so
-a share grows from nothing when the foot lands and goes back to nothing before it leaves. All of it
-is one banded system in O(n), solved a few times until the shares at zero are the right ones.
+a share grows from nothing when the foot lands and goes back to nothing before it leaves. Where the
+whole force changes fast, as at an impact, shares may, too; and there the centre of pressure is
+trusted less, and an even share more. All of it is one banded system in O(n), solved a few times
+until the shares at zero are the right ones.
 """
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ from scipy.linalg import solveh_banded
 
 from legged_dynamics.contact.gait_settings import GaitSettings
 from legged_dynamics.contact.ground_demand import GroundDemand
+from legged_dynamics.contact.sole_motion import speed_scale
 from legged_dynamics.model.feet import FlatFoot
 
 # What holds a share where it must be, and a sum at one, against smoothing of the order of one.
@@ -38,6 +41,8 @@ EVEN = 1e-3
 # Loads below this part of the weight say nothing about who bears them.
 LEAST_LOAD = 0.02
 ROUNDS = 50
+# Of the weight: what is borne lightly counts as this much when its changes are compared with it.
+HALF = 0.5
 # In which a centre of pressure may be outside the soles: the distance is right to a thousandth.
 DIRECTIONS = 64
 
@@ -66,8 +71,9 @@ def smooth_shares(demand: GroundDemand, contact: np.ndarray, points: np.ndarray,
     trust = np.where(np.isfinite(outside), (1.0 + (np.nan_to_num(outside)
                                                    / settings.plausible_distance) ** 2) ** -2, 0.0)
     trust *= np.clip(demand.load, 0.0, None) ** 2
-    H, g = _observed(contact, points[..., :2], center, trust)
-    smoothing = 1.0 / (2.0 * np.pi * demand.step * _cutoff(contact, demand.step, settings)) ** 2
+    H, g = _observed(contact, points[..., :2], center, trust, _violence(demand, settings),
+                     settings)
+    smoothing = 1.0 / (2.0 * np.pi * demand.step * _cutoff(demand, contact, settings)) ** 2
     share = _nonnegative(H, g, smoothing, contact)
     total = share.sum(axis=1, keepdims=True)
     return np.divide(share, total, out=np.zeros_like(share), where=total > 0.0)
@@ -106,19 +112,39 @@ def _center_of_pressure(demand: GroundDemand, contact: np.ndarray,
     return np.stack([(height * f[:, 0] - m[:, 1]) / fz, (height * f[:, 1] + m[:, 0]) / fz], axis=1)
 
 
-def _cutoff(contact: np.ndarray, dt: float, settings: GaitSettings) -> np.ndarray:
+def _violence(demand: GroundDemand, settings: GaitSettings) -> np.ndarray:
+    """
+    Return how far the centre of pressure is off for what is fast in the force, (n,).
+
+    In units of its error while nothing is fast. Impacts are smoothed, soft tissue moves against
+    the bones: the force's fast part acts at a place that is known to a part of the leg length.
+    """
+    from scipy.ndimage import gaussian_filter1d  # slow to import
+
+    width = (settings.shortest_phase * demand.leg_length / speed_scale(demand) / demand.step) / 2.0
+    force = demand.wrench[:, :3] / demand.weight
+    fast = ((force - gaussian_filter1d(force, width, axis=0)) ** 2).sum(axis=1)
+    size = np.sqrt(gaussian_filter1d(fast, width))
+    arm = settings.impact_arm * demand.leg_length / settings.pressure_error
+    return arm * size / np.maximum(demand.load, settings.flight_load)
+
+
+def _cutoff(demand: GroundDemand, contact: np.ndarray, settings: GaitSettings) -> np.ndarray:
     """Return how fast load may shift at each instant [Hz]."""
+    dt = demand.step
     cutoff = np.full(len(contact), settings.planted_cutoff)
     changes = np.flatnonzero((contact[1:] != contact[:-1]).any(axis=1)) + 1
     for first, end in pairwise(changes.tolist()):
         if contact[first].sum() > 1:
             cutoff[first:end] = max(settings.planted_cutoff,
                                     settings.step_cutoff / ((end - first) * dt))
-    return cutoff
+    # Where the whole load changes fast, as at an impact, so may its parts.
+    change = np.abs(np.gradient(demand.load, dt)) / np.maximum(demand.load, HALF)
+    return cutoff + change / (2.0 * np.pi)
 
 
-def _observed(contact: np.ndarray, points: np.ndarray, center: np.ndarray,
-              trust: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _observed(contact: np.ndarray, points: np.ndarray, center: np.ndarray, trust: np.ndarray,
+              violence: np.ndarray, settings: GaitSettings) -> tuple[np.ndarray, np.ndarray]:
     """Return (n, nf, nf) matrices and (n, nf) right sides of the shares, each instant."""
     n, nf = contact.shape
     down = contact.astype(float)
@@ -129,13 +155,18 @@ def _observed(contact: np.ndarray, points: np.ndarray, center: np.ndarray,
     length = np.sqrt(2.0) * np.maximum(np.linalg.norm(arm, axis=2).max(axis=1), 1e-6)
     arm = arm / length[:, None, None]
     offset = np.nan_to_num(center - middle) / length[:, None]
-    H = trust[:, None, None] * np.einsum('nfi,ngi->nfg', arm, arm)
-    g = trust[:, None] * np.einsum('nfi,ni->nf', arm, offset)
+    seen = trust / (1.0 + violence ** 2)
+    H = seen[:, None, None] * np.einsum('nfi,ngi->nfg', arm, arm)
+    g = seen[:, None] * np.einsum('nfi,ni->nf', arm, offset)
     H += HOLD * down[:, :, None] * down[:, None, :]
     g += HOLD * down
+    # What an impact leaves open is shared as evenly as feet side by side do.
+    evenly = np.minimum(settings.pressure_error / (settings.uneven_share * np.sqrt(2.0) * length),
+                        1.0) ** 2
+    even = EVEN * trust + (trust - seen) * evenly + 1e-9
     index = np.arange(nf)
-    H[:, index, index] += np.where(contact, EVEN * trust[:, None] + 1e-9, HOLD)
-    g += down * (EVEN * trust[:, None] + 1e-9) / count[:, None]
+    H[:, index, index] += np.where(contact, even[:, None], HOLD)
+    g += down * even[:, None] / count[:, None]
     return H, g
 
 

@@ -94,7 +94,8 @@ def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
     """Return C, d of ``C w >= d``: no pull, no slip, no pressure beside the sole."""
     rows, right, total, start = [], [], sum(columns), 0
     for i, p, size in zip(down, points, columns):
-        foot, turned, middle = _from_above(demand.feet[i], demand.foot_rotation[t, i])
+        foot, turned, middle = _from_above(demand.feet[i], demand.foot_rotation[t, i],
+                                           p - demand.foot_arm[t, i])
         A, b = contact_inequalities(cone, foot, turned)
         if size == 6:
             shift = np.eye(6)
@@ -108,7 +109,8 @@ def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
     return np.vstack(rows), np.concatenate(right)
 
 
-def _from_above(foot: Foot, R_WF: np.ndarray) -> tuple[Foot, np.ndarray, np.ndarray]:
+def _from_above(foot: Foot, R_WF: np.ndarray,
+                pressed: np.ndarray) -> tuple[Foot, np.ndarray, np.ndarray]:
     """Return a sole as its shadow on the ground, its heading, and its middle from its origin."""
     if not isinstance(foot, FlatFoot):
         return foot, np.eye(3), np.zeros(3)
@@ -116,10 +118,14 @@ def _from_above(foot: Foot, R_WF: np.ndarray) -> tuple[Foot, np.ndarray, np.ndar
     heading = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
                else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
     c, s = np.cos(heading), np.sin(heading)
+    turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     half = np.maximum([x * (foot.front - foot.back), y * (foot.left - foot.right)],
                       LEAST_SOLE) / 2.0
-    shadow = FlatFoot(foot.link, half[0], -half[0], half[1], -half[1])
-    return (shadow, np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), R_WF @ foot.center)
+    # Toes that bend lie in front of the shadow of a rigid sole.
+    middle = R_WF @ foot.center
+    at = (turned.T @ (pressed - middle))[:2]
+    high, low = np.maximum(half, at + LEAST_SOLE / 2.0), np.minimum(-half, at - LEAST_SOLE / 2.0)
+    return FlatFoot(foot.link, high[0], low[0], high[1], low[1]), turned, middle
 
 
 def _nearest(A: np.ndarray, b: np.ndarray, aim: np.ndarray, variance: np.ndarray, C: np.ndarray,

@@ -78,8 +78,7 @@ class Parameter:
     @property
     def type_(self) -> ParameterType:
         """Type of the value."""
-        return ParameterType.NOT_SET if self.value is None or not _has_type(self.value) else (
-            ParameterType.of(self.value))
+        return ParameterType.of(self.value if _has_type(self.value) else None)
 
 
 @dataclass(frozen=True)
@@ -132,19 +131,15 @@ class ParameterStore:
         if name in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is declared already')
         descriptor = descriptor or ParameterDescriptor()
-        if isinstance(value, ParameterType):
-            kind, value = value, None
-        else:
-            kind = ParameterType.of(value)
+        kind, value = ((value, None) if isinstance(value, ParameterType)
+                       else (ParameterType.of(value), value))
         override = self._overrides.get(name)
         source = 'default'
         if override is not None:
             value, source = override.value, override.source
         if value is not None:
             fault = _fault(name, value, kind, descriptor)
-            if not fault:
-                fault = self._ask_callbacks([Parameter(name, value)]).reason
-            if fault:
+            if fault := fault or self._ask_callbacks([Parameter(name, value)]).reason:
                 raise ConfigurationError(f'{fault} ({source})')
         self._types[name], self._descriptors[name] = kind, descriptor
         self._parameters[name] = Parameter(name, _plain(value))
@@ -198,16 +193,25 @@ class ParameterStore:
         Warn of every override meant for this node that no declaration took.
 
         What a file gives to all nodes may be meant for another, unless this node has its group of
-        settings, or nobody has.
+        settings, or nobody has. ``others`` are names declared elsewhere.
 
-        ``others`` are names declared elsewhere.
+        Raises
+        ------
+        ConfigurationError
+            When one stands on the command line: there it is a slip of the pen.
+
         """
         declared = {*self._parameters, *others}
         groups = {name.split('.', 1)[0] for name in declared if '.' in name}
         for name, override in self._overrides.items():
+            if name in declared:
+                continue
+            if override.source.startswith('-p'):
+                raise ConfigurationError(f'{override.source}: this node has no parameter {name!r}.'
+                                         f'{_hint(name, declared)}')
             group, dot, _ = name.partition('.')
             foreign = (group in GROUPS - groups) if dot else name in NAMES
-            if name not in declared and not (override.is_for_all and foreign):
+            if not (override.is_for_all and foreign):
                 logger.warning(f'parameter {name!r} from {override.source} is not one of this '
                                f'node and has no effect.{_hint(name, declared)}')
 
@@ -294,20 +298,18 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
 
 def _fault(name: str, value: Any, kind: ParameterType, descriptor: ParameterDescriptor) -> str:
     about = f'. {descriptor.description}' if descriptor.description else ''
-    is_list = kind in _ARRAYS.values()
-    if not (is_list and not _has_type(value)):
+    if kind not in _ARRAYS.values() or _has_type(value):
         try:
             got = ParameterType.of(value)
         except ConfigurationError as error:
             return f'parameter {name!r}: {error}'
         if got is not kind:
-            hint = ' (write a decimal point: 5.0)' if 'DOUBLE' in kind.name and (
-                'INTEGER' in got.name) else ''
-            return (f'parameter {name!r}: expected {kind.text}, got {got.text} '
-                    f'{value!r}{hint}{about}')
+            point = 'DOUBLE' in kind.name and 'INTEGER' in got.name
+            return (f'parameter {name!r}: expected {kind.text}, got {got.text} {value!r}'
+                    f'{" (write a decimal point: 5.0)" if point else ""}{about}')
     low = -float('inf') if descriptor.lower is None else descriptor.lower
     high = float('inf') if descriptor.upper is None else descriptor.upper
-    numbers = value if is_list else [value]
+    numbers = value if kind in _ARRAYS.values() else [value]
     if any(type(item) in (int, float) and not low <= item <= high for item in numbers):
         return (f'parameter {name!r}: expected a value from {low:g} to {high:g}, '
                 f'got {value!r}{about}')

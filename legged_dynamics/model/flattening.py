@@ -61,15 +61,26 @@ def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
         q_start += POSITION_SIZE[code]
         v_start += VELOCITY_SIZE[code]
     for body, inertia in enumerate(inertias):
-        local = inertia.seen_from(turned[body].inverse())
-        constants[body, layout.MASS] = local.mass
-        constants[body, layout.COM:layout.COM + 3] = local.com
-        constants[body, layout.INERTIA:layout.INERTIA + 6] = local.about_com[
-            np.triu_indices(3)]
+        write_inertia(constants[body], inertia.seen_from(turned[body].inverse()))
     topology.setflags(write=False)
     constants.setflags(write=False)
     return Tree(topology, constants), {
         name: Frame(body, turned[body].inverse() @ pose) for name, (body, pose) in frames.items()}
+
+
+def read_inertia(row: np.ndarray) -> Inertia:
+    """Return the inertia in a body's row of constants, in the body's frame."""
+    about = np.zeros((3, 3))
+    about[np.triu_indices(3)] = row[layout.INERTIA:layout.INERTIA + 6]
+    return Inertia(float(row[layout.MASS]), row[layout.COM:layout.COM + 3].copy(),
+                   about + np.triu(about, 1).T)
+
+
+def write_inertia(row: np.ndarray, inertia: Inertia) -> None:
+    """Put an inertia into a body's row of constants."""
+    row[layout.MASS] = inertia.mass
+    row[layout.COM:layout.COM + 3] = inertia.com
+    row[layout.INERTIA:layout.INERTIA + 6] = inertia.about_com[np.triu_indices(3)]
 
 
 def joint_physics(joint: Joint) -> tuple[float, ...]:

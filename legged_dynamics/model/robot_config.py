@@ -12,8 +12,11 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot
+from legged_dynamics.model.parts import Inertia
+from legged_dynamics.model.payload import loaded
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.robot_settings import SETTINGS, SensorNoise
+from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.model.tree import Q_START
 from legged_dynamics.schema import checked, read_parameter_file
 from legged_dynamics.spatial.frames import Transform
@@ -41,6 +44,12 @@ class RobotConfig:
         Joints that joint_states does not have, and where they stand [rad or m].
     foot_frames : tuple of FootFrame
         Feet that are no links of the URDF, and where they are fixed.
+    sensors : SensorCorrection
+        What is mended of the driver's readings, before anything else sees them.
+    payload : Inertia
+        What the base carries beyond the URDF, in the root link's frame.
+    center_of_mass_offset : tuple of float [m]
+        Shift of the base's own centre of mass from where the URDF has it.
 
     """
 
@@ -55,6 +64,9 @@ class RobotConfig:
     noise: SensorNoise
     absent: Mapping[str, float] = field(default_factory=dict)
     foot_frames: tuple[FootFrame, ...] = ()
+    sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
+    payload: Inertia = field(default_factory=Inertia)
+    center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -90,8 +102,15 @@ class RobotConfig:
             _as_many(f'noise.joint_{key}', getattr(noise, f'joint_{key}'), joints, 'robot.joints')
         absent, where = found['robot.absent_joints'], found['robot.absent_positions']
         _as_many('robot.absent_positions', where, absent, 'robot.absent_joints')
+        for key in ('robot.payload_position', 'robot.center_of_mass_offset'):
+            if len(found[key]) != 3:
+                raise ConfigurationError(f'{key}: expected 3 values, got {len(found[key])}')
+        payload = Inertia(found['robot.payload_mass'],
+                          np.array(found['robot.payload_position'], float))
         return cls(found['robot.base_link'], found['robot.imu_link'], feet, joints, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
+                   sensors=SensorCorrection.from_parameters(found), payload=payload,
+                   center_of_mass_offset=tuple(found['robot.center_of_mass_offset']),
                    **per_joint)
 
     @classmethod
@@ -165,6 +184,8 @@ class RobotConfig:
                 raise ConfigurationError(
                     f'robot.absent_joints: {name!r} carries {carrying[name]}, whose place cannot '
                     'be known without it')
+        if self.payload.mass or any(self.center_of_mass_offset):
+            model = loaded(model, self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),

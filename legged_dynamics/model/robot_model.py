@@ -20,6 +20,8 @@ from legged_dynamics.model.flattening import (
     flatten,
     joint_physics,
     moved_mass,
+    read_inertia,
+    write_inertia,
 )
 from legged_dynamics.model.mimic import find_mimics, resolve_mimics
 from legged_dynamics.model.part_checks import check_parts
@@ -139,8 +141,6 @@ class RobotModel:
         name, links, joints, notes = parse_urdf(text)
         return cls(name, links, joints, base, notes)
 
-    # ---- what is in it ---------------------------------------------------------------------
-
     @property
     def n_bodies(self) -> int:
         """Return the number of rigid bodies, base included."""
@@ -200,10 +200,7 @@ class RobotModel:
         """
         Refuse an algorithm that divides by the inertia of every joint.
 
-        Parameters
-        ----------
-        what : str
-            The algorithm, for the error's text.
+        ``what`` is the algorithm, for the error's text.
 
         Raises
         ------
@@ -247,13 +244,11 @@ class RobotModel:
                 self.joint_index(name)
                 new: dict[str, Any] = {column: float(value)}
                 changed[name] = replace(changed[name], **new)
-        copy = self._copy()
-        copy.joints = tuple(changed.values())
         constants = self.tree.constants.copy()
-        for body, joint in enumerate(copy.joints, start=1):
+        for body, joint in enumerate(changed.values(), start=1):
             constants[body, layout.ARMATURE:layout.N_CONSTANTS] = joint_physics(joint)
-        constants.setflags(write=False)
-        copy.tree = Tree(self.tree.topology, constants)
+        copy = self._copy(constants)
+        copy.joints = tuple(changed.values())
         return copy
 
     def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
@@ -277,23 +272,44 @@ class RobotModel:
         copy.frames = dict(self.frames)
         for name, (link, pose) in frames.items():
             if name in copy.frames:
-                raise ModelError(f'expected the name of a frame that is not there yet, got '
-                                 f'{name!r}')
+                raise ModelError(f'expected the name of a new frame, got {name!r}')
             body, where = self.frame(link)
             copy.frames[name] = Frame(body, where @ pose)
         return copy
+
+    def body_inertia(self, body: int) -> Inertia:
+        """Return a body's inertia, welded links included, in the body's frame."""
+        return read_inertia(self.tree.constants[body])
+
+    def with_body_inertia(self, inertias: Mapping[int, Inertia]) -> RobotModel:
+        """
+        Return the model with other inertias of some bodies, in the bodies' frames.
+
+        Raises
+        ------
+        ModelError
+            When a mass is not positive.
+
+        """
+        constants = self.tree.constants.copy()
+        for body, inertia in inertias.items():
+            if not inertia.mass > 0.0:
+                raise ModelError(f'body {body}: expected a mass above 0 kg, got {inertia.mass:g}')
+            write_inertia(constants[body], inertia)
+        return self._copy(constants)
 
     def __repr__(self) -> str:
         kind = 'floating' if self.floating else 'fixed'
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '
                 f'{self.n_joints} joints, {self.total_mass:.3f} kg)')
 
-    def _copy(self) -> RobotModel:
+    def _copy(self, constants: np.ndarray | None = None) -> RobotModel:
         copy = object.__new__(RobotModel)
         copy.__dict__.update(self.__dict__)
+        if constants is not None:
+            constants.setflags(write=False)
+            copy.tree = Tree(self.tree.topology, constants)
         return copy
-
-    # ---- how it is built -------------------------------------------------------------------
 
     def _remark(self, notes: Sequence[str]) -> None:
         self.warnings += tuple(notes)

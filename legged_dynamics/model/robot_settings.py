@@ -10,6 +10,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
 from legged_dynamics.schema import Setting
 
 SETTINGS = (
@@ -46,6 +47,13 @@ SETTINGS = (
             'Viscous friction: one value, or one per joint in command order.', 0.0),
     Setting('robot.joint_friction', [], 'N m',
             'Coulomb friction: one value, or one per joint in command order.', 0.0),
+    Setting('robot.payload_mass', 0.0, 'kg',
+            'What the base carries beyond the URDF; negative where the URDF has too much.'),
+    Setting('robot.payload_position', [0.0, 0.0, 0.0], 'm',
+            'Where the payload is, in the axes of the root link.', -10.0, 10.0),
+    Setting('robot.center_of_mass_offset', [0.0, 0.0, 0.0], 'm',
+            "Shift of the base's centre of mass from where the URDF has it.", -1.0, 1.0),
+    *SENSOR_SETTINGS,
     Setting('noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0),
     Setting('noise.velocity', 0.01, 'rad/s', 'Joint velocity, one standard deviation.', 0.0),
     Setting('noise.effort', 0.5, 'N m', 'Joint torque, one standard deviation.', 0.0),

@@ -12,6 +12,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
@@ -79,6 +80,7 @@ class RobotInput:
         self._keeps = screen is not None
         self._now = clock or (lambda: component.node.get_clock().now().nanoseconds)
         self._text = self.waiting = ''
+        self._sensors = SensorCorrection.from_parameters(values)
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
         self._find_spare, self._quiet = spare, set(stated)
@@ -162,7 +164,8 @@ class RobotInput:
             self._component.node.get_logger().error(f'robot_description: {error}')
             return
         self.description_fault, self._text = '', urdf
-        self._read_joints = convert.JointStateReader(model.joint_names, self._spare, model.mimics)
+        self._read = convert.SensorReader(model.joint_names, self._sensors, self._spare,
+                                          model.mimics)
         self._synchronizer.reset()
         self.model = model
 
@@ -172,13 +175,13 @@ class RobotInput:
         if not self.listening or self.model is None:
             return
         try:
-            sample = self._read_joints(message)
+            sample = self._read.joints(message)
         except MeasurementError as error:
             self._screen.refused(str(error))
             self.joints.refused(now, str(error))
             return
-        if not self._quiet.issuperset(self._read_joints.assumed):
-            self._warn_of(self._read_joints.assumed)
+        if not self._quiet.issuperset(self._read.assumed):
+            self._warn_of(self._read.assumed)
         fault = self._screen.joints(sample, message.name)
         odd = fault or self._screen.effort(sample)
         if odd:
@@ -203,7 +206,7 @@ class RobotInput:
         if not self.listening or self.model is None:
             return
         try:
-            sample = convert.read_imu(message)
+            sample = self._read.imu(message)
         except MeasurementError as error:
             self.imu.refused(now, str(error))
             return

@@ -8,9 +8,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from legged_dynamics.simulation.exercises import ExerciseController
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.plant import Plant
-from legged_dynamics.simulation.quadruped_controller import JointTargets, QuadrupedController
+from legged_dynamics.simulation.quadruped_controller import JointTargets
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, STANDING, Schedule
 from legged_dynamics.simulation.standing_controller import StandingController
 from legged_dynamics.simulation.truth import ContactTruth, TrueState, dry_friction
@@ -72,12 +73,12 @@ class SimulatedRobot(SimulatedHardware):
         return cls(Plant.from_files(config, urdf), schedule=schedule, noise=noise, seed=seed,
                    start_ns=start_ns)
 
-    def _own_controller(self) -> QuadrupedController | StandingController:
+    def _own_controller(self) -> ExerciseController | StandingController:
         plant = self.plant
         if plant.flat_feet:
             return StandingController(self.model, self.data, joints=plant.joints,
                                       feet=plant.feet, base=plant.base_link, settings=plant.gait)
-        return QuadrupedController(
+        return ExerciseController(
             self.model, self.data, feet=plant.feet, base=plant.base_link,
             foot_radius=plant.foot_radius, settings=plant.gait, friction=plant.floor_friction)
 

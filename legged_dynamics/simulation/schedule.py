@@ -20,15 +20,20 @@ class Behaviour:
         Whether the legs trot.
     speed : float
         Forward speed, as a multiple of the gait's speed.
+    exercise : {'', 'squat', 'lift'}
+        What a standing robot does to be checked.
 
     """
 
     stepping: bool
     speed: float
+    exercise: str = ''
 
 
 BEHAVIOURS = {
     'stand': Behaviour(stepping=False, speed=0.0),
+    'squat': Behaviour(stepping=False, speed=0.0, exercise='squat'),
+    'lift_legs': Behaviour(stepping=False, speed=0.0, exercise='lift'),
     'trot_in_place': Behaviour(stepping=True, speed=0.0),
     'trot_forward': Behaviour(stepping=True, speed=1.0),
 }

@@ -247,8 +247,8 @@ def reduce_static_forces(model: StickybotModel, state: StickybotState,
     u = _turn(statics, u, hold_pose, start)
     reactions = statics.at(statics.z, u)[1]
     peak = _peak(reactions)
-    message = (f'turning the hips leaves {peak - least.value:.4g} N above the least possible '
-               f'{least.value:.4g} N: ')
+    message = (f'turning the hips leaves {max(peak - least.value, 0.0):.4f} N above the least '
+               f'possible {least.value:.4g} N: ')
     message += ("each limb's radial force is set by where its foot and hip are, and takes r_x "
                 'and r_y to undo' if peak > 1.01 * least.value else 'less than 1 % of it')
     return StaticReduction(

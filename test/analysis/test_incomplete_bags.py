@@ -105,7 +105,7 @@ def test_a_rate_other_than_the_stated_one_is_told(tmp_path):
     slow = [(t, r, m) for t, r, m in messages(steps=300)
             if not t.startswith(('/joint', '/imu')) or (r // 2_000_000) % 5 == 0]
     analysis = analyse(write(tmp_path / 'bag', slow))
-    assert any('come at 100 Hz, but the estimator is set to 500 Hz' in note
+    assert any('come every 10 ms (100 Hz), but the estimator is set to 500 Hz' in note
                for note in analysis.notes)
 
 

@@ -3,17 +3,30 @@
 """From a bag or a CSV file to joint torques and foot wrenches, and how good they are."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from legged_dynamics.analysis.bags import SUFFIXES, BagReader
 from legged_dynamics.analysis.gait.accuracy import FootErrors, foot_errors
+from legged_dynamics.analysis.gait.alignment import (
+    SAID_LAG,
+    Alignment,
+    align,
+    floor_slope,
+    plates_later,
+    slope_words,
+    words,
+)
 from legged_dynamics.analysis.gait.bag_motion import (
     BagMotion,
     motion_from_imu,
     motion_from_odometry,
+    speed_topic,
 )
+from legged_dynamics.analysis.gait.belt import AUTO, belt_velocity, found_belt, parse_belts
+from legged_dynamics.analysis.gait.csv_columns import CsvColumns
 from legged_dynamics.analysis.gait.csv_motion import read_contacts, read_motion, read_wrenches
 from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.analysis.gait.plates import Plates, read_plates
@@ -27,9 +40,17 @@ from legged_dynamics.analysis.gait.subject import (
 from legged_dynamics.analysis.topics import input_topics, odometry_topic
 from legged_dynamics.contact.double_support import METHODS, DoubleSupport
 from legged_dynamics.contact.gait_settings import GaitSettings
+from legged_dynamics.contact.ground_demand import ground_demand
 from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.stance_detection import soles_of
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.payload import scaled_to
+
+PLATES = 'plates'
+# Times [s] and values of a column or a topic, by its name.
+Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
 
 def analyse_gait(source: str | Path, options: GaitOptions | None = None
@@ -73,7 +94,12 @@ def _of_file(source: Path, options: GaitOptions,
         notes.append('Times are uneven: resampled evenly, linear in between.')
     motion = RecordedMotion.from_poses(subject.model, even.time, even.base_position,
                                        even.base_quaternion, even.position, options.cutoff)
-    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes)
+    def column(name: str) -> tuple[np.ndarray, np.ndarray]:
+        table = CsvColumns(source)
+        return table.time(), table[name]
+
+    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes,
+                   column)
 
 
 def _of_bag(source: Path, options: GaitOptions,
@@ -107,12 +133,17 @@ def _of_bag(source: Path, options: GaitOptions,
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
         plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)
-    return _solved(source, subject, options, settings, found, plates, notes)
+
+    def topic(name: str) -> tuple[np.ndarray, np.ndarray]:
+        with BagReader(source) as again:
+            return speed_topic(again, name, found.start_ns)
+
+    return _solved(source, subject, options, settings, found, plates, notes, topic)
 
 
 def _solved(source: Path, subject: Subject, options: GaitOptions, settings: GaitSettings,
-            found: BagMotion, plates: Plates | None,
-            notes: list[str]) -> tuple[GaitResult, str]:
+            found: BagMotion, plates: Plates | None, notes: list[str],
+            series: Series) -> tuple[GaitResult, str]:
     motion, feet = found.motion, tuple(foot.link for foot in subject.feet)
     contact, origin = found.contact, 'detected, on line' if found.contact is not None else (
         'detected, off line')
@@ -120,15 +151,31 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
         contact, origin = (read_contacts(options.contact_file, feet, motion.time),
                            f'taken from {options.contact_file.name}')
     guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
-    solver = DoubleSupport(subject.model, subject.feet, settings)
-    reactions = solver.solve(motion, contact, options.method, guess)
+    belt, said = _belt(subject, motion, options, series)
+    demand = ground_demand(subject.model, subject.feet, motion, belt)
+    measured = plates is not None and plates.valid.any()
+    alignment = align(demand, plates) if plates is not None and measured else None
+    model = _weighed(subject.model, options, alignment)
+    if model is not subject.model:
+        said.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
+                    f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
+        demand = ground_demand(model, subject.feet, motion, belt)
+        alignment = align(demand, plates) if plates is not None and measured else None
+    solver = DoubleSupport(model, subject.feet, settings)
+    reactions = solver.solve(motion, contact, options.method, guess, belt)
+    said += slope_words(floor_slope(demand, soles_of(demand, settings), reactions.contact))
     errors: dict[str, FootErrors] = {}
-    if plates is not None and plates.valid.any():
+    together = None
+    if plates is not None and alignment is not None:
+        said += words(alignment)
         errors[options.method] = foot_errors(reactions, plates)
+        if abs(alignment.lag) > SAID_LAG:
+            together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
-                errors[method] = foot_errors(solver.solve(motion, reactions.contact, method),
-                                             plates)
+                errors[method] = foot_errors(
+                    solver.solve(motion, reactions.contact, method, ground_velocity=belt), plates)
+    notes += said
     if not reactions.supported.all():
         notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
                      'than the feet must bear load (a seat, a hand): what is said of the feet '
@@ -139,6 +186,42 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
     silent = (~reactions.contact.any(axis=1)).sum()
     if silent:
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
-    result = GaitResult(source, subject.model, subject.feet, found.start_ns, motion, reactions,
-                        options.method, origin, plates, errors, [*subject.notes, *notes])
+    result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
+                        options.method, origin, plates, errors, [*subject.notes, *notes],
+                        alignment, together)
     return result, subject.description
+
+
+def _belt(subject: Subject, motion: RecordedMotion, options: GaitOptions,
+          series: Series) -> tuple[np.ndarray | None, list[str]]:
+    """Return the velocity of what is under the feet, None for the floor, and what to say of it."""
+    feet = [foot.link for foot in subject.feet]
+    if tuple(options.belt_speed) == (AUTO,):
+        common = found_belt(ground_demand(subject.model, subject.feet, motion))
+        if common is None:
+            return None, []
+        return np.tile(common, (len(motion), len(feet), 1)), [
+            f'The soles that lie flat all move at {np.linalg.norm(common):.2f} m/s: taken for the '
+            'belt of a treadmill (--belt-speed 0 if it is none).']
+    belts = parse_belts(options.belt_speed, feet)
+    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, series)
+    if not velocity.any():
+        return None, []
+    return velocity, ['The ground under the feet runs backward: '
+                      + ', '.join(f'{foot} {np.linalg.norm(velocity[:, i], axis=1).mean():.2f} m/s'
+                                  for i, foot in enumerate(feet)) + ' on average.']
+
+
+def _weighed(model: RobotModel, options: GaitOptions, alignment: Alignment | None) -> RobotModel:
+    if not options.mass:
+        return model
+    if options.mass == PLATES:
+        if alignment is None or not np.isfinite(alignment.mass):
+            raise ConfigurationError('--mass plates: expected a recording with force plates (see '
+                                     '--truth), got none; give the mass in kg')
+        return scaled_to(model, alignment.mass * model.total_mass)
+    try:
+        return scaled_to(model, float(options.mass))
+    except ValueError:
+        raise ConfigurationError(f'--mass: expected kilograms or {PLATES!r}, got '
+                                 f'{options.mass!r}') from None

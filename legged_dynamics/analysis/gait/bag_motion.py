@@ -160,6 +160,34 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
         model, grid, p, xyzw, gyro, accelerometer, mount, q, cutoff), contact[nearest])
 
 
+def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return times since a stamp [s] and speeds [m/s] of a topic.
+
+    std_msgs Float64 or Float32, by their receipt, or the x of a TwistStamped, by its stamp.
+
+    Raises
+    ------
+    BagError
+        When the topic does not exist, has another type, or holds nothing.
+
+    """
+    kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
+    if name not in bag.topics or bag.topics[name].type not in kinds:
+        there = [topic for kind in kinds for topic in bag.of_type(kind)]
+        raise BagError(f'expected a speed or a topic with {", ".join(kinds)}, got {name!r}; '
+                       f'topics of these types are: {", ".join(there) or "(none)"}')
+    stamped = bag.topics[name].type == kinds[2]
+    stamps, speeds = [], []
+    for message in bag.messages({name}):
+        said = bag.decode(message)
+        stamps.append(stamp_ns(said.header.stamp) if stamped else message.receipt_ns)
+        speeds.append(said.twist.linear.x if stamped else said.data)
+    if not stamps:
+        raise BagError(f'{bag.path}: expected speeds on {name}, got no message')
+    return _seconds(stamps, start_ns), np.array(speeds, float)
+
+
 def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
           span: tuple[int | None, int | None]) -> None:
     counts = dict.fromkeys(takers, 0)

@@ -53,6 +53,10 @@ class GaitOptions:
         Bool topic that says when the truth is complete; empty: what the YAML says.
     start, end : float or None [s]
         Range of a bag, from its beginning.
+    mass : str
+        Total mass of the model [kg], 'plates' for what force plates say, or empty for the URDF's.
+    belt_speed : tuple of str
+        Speed of a treadmill's belts, as `belt.parse_belts` takes them; 'auto': found by the soles.
     compare : bool
         Whether the other methods are measured against the truth, too.
 
@@ -78,6 +82,8 @@ class GaitOptions:
     valid: str = ''
     start: float | None = None
     end: float | None = None
+    mass: str = ''
+    belt_speed: tuple[str, ...] = ('auto',)
     compare: bool = True
 
     @property

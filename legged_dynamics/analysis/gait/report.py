@@ -5,9 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from legged_dynamics.analysis.charts import Chart, Line
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
-from legged_dynamics.analysis.page import Page
+from legged_dynamics.analysis.gait.verdict import doubts, verdict
+from legged_dynamics.analysis.page import Page, command_line
 from legged_dynamics.analysis.plots.gait import (
     draw_balance,
     draw_foot_forces,
@@ -15,6 +19,7 @@ from legged_dynamics.analysis.plots.gait import (
     draw_pressure,
 )
 from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.verdict import distrust
 from legged_dynamics.contact.double_support import METHODS
 from legged_dynamics.exceptions import OutputError
 
@@ -32,6 +37,9 @@ FIGURES = {
                  'of stance. x forward.'),
     'torques': ('Joint torques', draw_joint_torques,
                 'What muscles or motors deliver, of the joints that need most.')}
+CHARTS = ('Force of the ground on each foot, world axes; grey: measured, where all contacts are. '
+          'Drag to zoom, double click to see all, click on a name to hide it.')
+MOST_JOINTS = 8
 EXPLANATION = (
     'Root mean squares over all samples in which a foot is truly loaded and every contact is '
     'measured; "alone" and "together" by how many feet are. The motion alone leaves open how two '
@@ -55,6 +63,15 @@ def write_report(result: GaitResult, folder: Path) -> Path:
                 f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
                 f'{len(result.motion)} samples. Method {result.method}: '
                 f'{METHODS[result.method]}.')
+    sentence, judged = verdict(result)
+    page.verdict(sentence, judged)
+    reasons = doubts(result)
+    if reasons:
+        page.banner(distrust(reasons))
+    page.heading('Forces on the feet')
+    for chart in force_charts(result):
+        page.chart(chart)
+    page.paragraph(CHARTS)
     if result.errors:
         chosen = result.errors[result.method]
         page.cards([(f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
@@ -62,11 +79,13 @@ def write_report(result: GaitResult, folder: Path) -> Path:
                     (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')])
     page.heading('What to know')
     page.listing(result.notes or ['Nothing was odd.'])
-    tables = [table for table in (errors_table(result), feet_table(result), joints_table(result))
-              if table.rows]
-    for table in tables:
-        page.heading(table.title)
-        if table is tables[0] and result.errors:
+    for heading, table in (('Error', errors_table(result)), ('Feet', feet_table(result)),
+                           ('Joints', joints_table(result))):
+        if not table.rows:
+            continue
+        page.heading(heading)
+        page.paragraph(f'{table.title}.')
+        if heading == 'Error':
             page.paragraph(EXPLANATION)
         page.table(table.head, table.rows, table.strong, table.first)
     try:
@@ -74,11 +93,45 @@ def write_report(result: GaitResult, folder: Path) -> Path:
         for name, (heading, draw, caption) in FIGURES.items():
             picture = png(draw(result))
             (folder / f'{name}.png').write_bytes(picture)
+            if name in ('forces', 'torques'):       # the page has charts of them
+                continue
             page.heading(heading)
             page.figure(picture, caption)
+        page.heading('Joint torques over time')
+        page.chart(torque_chart(result), FIGURES['torques'][2])
         path = folder / REPORT
-        path.write_text(page.html(f'legged-dynamics inverse-dynamics {result.source}'),
+        path.write_text(page.html(
+            command_line(f'legged-dynamics inverse-dynamics {result.source}'),
+            result.model.name),
                         encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write the report to {folder}: {error}') from error
     return path
+
+
+def force_charts(result: GaitResult) -> list[Chart]:
+    """Return the charts of the feet's forces and of what no foot explains."""
+    r, charts, measured = result.reactions, [], None
+    if result.plates is not None and result.plates.valid.any():
+        measured = np.where(result.plates.valid[:, None, None],
+                            result.plates.world_force(r.foot_rotation), np.nan)
+    for axis, title in ((2, 'Vertical force'), (0, 'Force along x'), (1, 'Force along y')):
+        lines = []
+        for i, foot in enumerate(r.feet):
+            if measured is not None:
+                lines.append(Line(f'{foot}, measured', measured[:, i, axis], -1))
+            lines.append(Line(foot, r.force[:, i, axis], i))
+        charts.append(Chart(title, 'N', result.motion.time, lines, 0.02 * result.weight,
+                            height=330 if axis == 2 else 210))
+    rest = np.linalg.norm(r.root_residual[:, :3], axis=1)
+    charts.append(Chart('Force that no foot explains', 'N', result.motion.time,
+                        [Line('residual', rest, 7)], 0.02 * result.weight, height=170))
+    return charts
+
+
+def torque_chart(result: GaitResult) -> Chart:
+    """Return the torques of the joints that need most."""
+    effort = result.reactions.joint_effort
+    most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]
+    return Chart('Joint torques', 'N m', result.motion.time,
+                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.analysis.gait.accuracy import FootErrors
+from legged_dynamics.analysis.gait.alignment import Alignment
 from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.contact.gait_reactions import GaitReactions
 from legged_dynamics.contact.recorded_motion import RecordedMotion
@@ -42,6 +43,10 @@ class GaitResult:
         Against the truth, by method.
     notes : list of str
         What is odd or was assumed.
+    alignment : Alignment or None
+        How plates and motion fit together.
+    together : FootErrors or None
+        Errors of the method with the clocks of plates and motion put together, where they are not.
 
     """
 
@@ -56,6 +61,8 @@ class GaitResult:
     plates: Plates | None
     errors: dict[str, FootErrors]
     notes: list[str]
+    alignment: Alignment | None = None
+    together: FootErrors | None = None
 
     @property
     def stamps(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from legged_dynamics.analysis.gait.accuracy import FootErrors
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.table import Table
 from legged_dynamics.contact.double_support import METHODS
@@ -43,8 +44,11 @@ def errors_table(result: GaitResult) -> Table:
     """Return the errors against the truth, one row a method; none without truth."""
     rows = []
     for method, e in result.errors.items():
-        rows.append((method, *(_newtons(value) for value in (
-            e.vertical, e.single, e.double, e.fore_aft, e.sideways, e.pull)), METHODS[method]))
+        rows.append((method, *_errors(e), METHODS[method]))
+        if method == result.method and result.together is not None and result.alignment:
+            lag = 1e3 * result.alignment.lag
+            rows.append((f'{method}, {abs(lag):.0f} ms', *_errors(result.together),
+                         f'the same, the plates {"earlier" if lag > 0.0 else "later"} by that'))
     first = next(iter(result.errors.values()), None)
     title = '' if first is None else (
         f'Error of each foot while truly loaded, rms [N], {first.count} samples (contact agrees '
@@ -52,6 +56,11 @@ def errors_table(result: GaitResult) -> Table:
         f'{first.total:.1f} N)')
     return Table(title, ('method', 'vertical', 'alone', 'together', 'along x', 'along y',
                          'least vertical force', ''), rows, [0] if rows else [])
+
+
+def _errors(e: FootErrors) -> list[str]:
+    return [_newtons(value) for value in (e.vertical, e.single, e.double, e.fore_aft, e.sideways,
+                                          e.pull)]
 
 
 def _newtons(value: float) -> str:

@@ -30,8 +30,13 @@ def new_figure(height: float) -> Figure:
 
 def png(figure: Figure) -> bytes:
     """Return a figure as PNG."""
+    return picture(figure, 'png')
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """Return a figure as png, svg or pdf."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', dpi=DPI, facecolor='white')
+    figure.savefig(buffer, format=kind, dpi=DPI, facecolor='white')
     return buffer.getvalue()
 
 

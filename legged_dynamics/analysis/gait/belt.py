@@ -1,0 +1,108 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The belts of a treadmill: what is under each foot runs backward.
+
+Speeds are positive for a belt that runs from front to back, as it does for who walks forward;
+"back" is opposite to the mean heading of the base. Where nothing is said, the soles that lie flat
+tell: on the floor they are at rest, on a belt they all move alike.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from legged_dynamics.contact.ground_demand import GroundDemand
+from legged_dynamics.contact.sole_motion import speed_scale
+from legged_dynamics.exceptions import ConfigurationError
+
+AUTO = 'auto'
+# A belt slower than this is taken for noise, as a multiple of sqrt(g l).
+LEAST_SPEED = 0.05
+# Soles that turn slower than this lie flat [rad/s]; near their lowest, as a part of the leg.
+TURNING, NEAR = 0.5, 0.02
+# Flat soles that differ by more than this part of their speed are on no common belt.
+SPREAD = 0.25
+
+
+def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
+    """
+    Return a speed, a topic or a column by foot from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+
+    Raises
+    ------
+    ConfigurationError
+        When a foot is not one of the feet, or some feet have a belt and others have none.
+
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        foot, separator, value = word.rpartition('=')
+        if separator and foot not in feet:
+            raise ConfigurationError(f'--belt-speed: expected a foot ({", ".join(feet)}), '
+                                     f'got {foot!r}')
+        found.update({foot: value} if separator else dict.fromkeys(feet, value))
+    missing = [foot for foot in feet if found and foot not in found]
+    if missing:
+        raise ConfigurationError(f'--belt-speed: expected a belt for each foot, got none for '
+                                 f'{", ".join(missing)}; 0 for the floor')
+    return found
+
+
+def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarray,
+                  base_rotation: np.ndarray,
+                  series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """
+    Return the velocity of what is under each foot, (n, nf, 3) in world axes [m/s].
+
+    Parameters
+    ----------
+    belts : mapping of str to str
+        As `parse_belts` returns it.
+    feet : sequence of str
+        In the order of the results.
+    time : (n,) array [s]
+        Of the motion.
+    base_rotation : (n, 3, 3) array
+        R_WB.
+    series : callable
+        Returns times [s] and speeds [m/s] of a topic or a column by its name.
+
+    """
+    forward = base_rotation[:, :2, 0].mean(axis=0)
+    length = np.linalg.norm(forward)
+    if length < 1e-3:
+        raise ConfigurationError('--belt-speed: expected a base that faces one way, got one that '
+                                 'turns about; its x axis says where forward is')
+    back = np.append(-forward / length, 0.0)
+    speeds = []
+    for foot in feet:
+        try:
+            speeds.append(np.full(len(time), float(belts[foot])))
+        except ValueError:
+            at, values = series(belts[foot])
+            speeds.append(np.interp(time, at, values))
+    return np.stack(speeds, axis=1)[..., None] * back
+
+
+def found_belt(demand: GroundDemand) -> np.ndarray | None:
+    """Return the velocity that all flat soles have in common, (3,) [m/s]; None when at rest."""
+    scale, seen = speed_scale(demand), []
+    for i, points in enumerate(demand.sole_points()):
+        middle = points.mean(axis=1)
+        velocity = np.gradient(middle, demand.step, axis=0)
+        turning = np.linalg.norm(np.gradient(demand.foot_rotation[:, i], demand.step, axis=0),
+                                 axis=(1, 2)) / np.sqrt(2.0)
+        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * demand.leg_length
+        flat = low & (turning < TURNING)
+        if flat.sum() < 3:
+            return None
+        seen.append(velocity[flat, :2])
+    middles = [np.median(values, axis=0) for values in seen]
+    common = np.mean(middles, axis=0)
+    speed = float(np.linalg.norm(common))
+    spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
+    if speed < LEAST_SPEED * scale or spread > SPREAD * speed:
+        return None
+    return np.append(common, 0.0)

@@ -1,0 +1,102 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``doctor``: what is wrong with a robot's description, driver or sensors."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+SICK = 1        # exit code when something was found
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'doctor', help='find what is wrong with URDF, YAML, driver or sensors',
+        description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
+        'mount, wrong torques, masses, clocks and dead sensors, in a bag or, without one, live: '
+        'then it says what to do (stand, lift each leg, squat and lean). Each finding comes with '
+        'how sure it is and the YAML lines that mend it. Exit code 1 when something was found.')
+    parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
+                        help='folder, .mcap or .db3 file; without it, live on the bus')
+    parser.add_argument('--robot', default='', metavar='YAML',
+                        help='robot YAML (path, or name of one that comes with the package); '
+                        'default: the one that fits the URDF')
+    parser.add_argument('--urdf', default='', metavar='FILE',
+                        help='URDF; default: robot_description in the bag or on the bus')
+    parser.add_argument('--joint-states', default='', metavar='TOPIC')
+    parser.add_argument('--imu', default='', metavar='TOPIC')
+    parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
+    parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
+    parser.add_argument('--fix', type=Path, metavar='OUT.YAML',
+                        help='write the robot YAML with all mends')
+    parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
+                        help='write a report with a picture of each finding')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Examine, print the findings, write mends and report."""
+    from legged_dynamics.doctor.examination import examine
+
+    if args.bag is None:
+        from legged_dynamics.nodes.checkup import live_patient
+        choice, log = live_patient(args, print)
+    else:
+        choice, log = patient(args)
+    examined = examine(choice.model, choice.config, log)
+    print(told(examined, choice.name, log.duration))
+    if args.fix:
+        from legged_dynamics.cli.robot_yaml import write_yaml
+        mends: dict[str, Any] = {}
+        for finding in examined.findings:
+            mends.update(finding.mend)
+        write_yaml(args.fix, choice.parameters, mends, f'{choice.name}, as legged-dynamics doctor '
+                   'mends it')
+        print(f'\nMended YAML: {args.fix}')
+    if args.out:
+        from legged_dynamics.analysis.doctor_report import write_report
+        write_report(args.out, examined, choice.name, log)
+        print(f'\nReport: {args.out.resolve()}')
+    return SICK if examined.findings else 0
+
+
+def patient(args: argparse.Namespace) -> tuple[Any, Any]:
+    """
+    Return robot and sensors of a bag.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bag or the robot cannot be read.
+
+    """
+    from legged_dynamics.analysis.bags import BagReader
+    from legged_dynamics.analysis.robot import choose_robot
+    from legged_dynamics.analysis.sensor_log import read_sensor_log
+    from legged_dynamics.analysis.topics import input_topics
+
+    with BagReader(args.bag) as bag:
+        topic = input_topics(bag, args.joint_states, args.imu)[2]
+        choice = choose_robot(bag, topic, args.robot, args.urdf)
+        return choice, read_sensor_log(bag, args.joint_states, args.imu, args.start, args.end)
+
+
+def told(examined: Any, name: str, duration: float) -> str:
+    """Return the findings for the terminal."""
+    from legged_dynamics.cli.robot_yaml import yaml_lines
+
+    found = examined.findings
+    count = f'{len(found)} finding{"s" if len(found) != 1 else ""}'
+    lines = [f'{name}, {duration:.1f} s: ' + (count if found else 'nothing wrong was found')]
+    for i, finding in enumerate(found, start=1):
+        lines += ['', f'{i}. {finding.text}  [{finding.kind}; {finding.sure}]']
+        lines += [f'   or: {other}' for other in finding.also]
+        if finding.advice:
+            lines.append(f'   {finding.advice}')
+        if finding.mend:
+            lines += [f'     {line}' for line in yaml_lines(finding.mend).splitlines()]
+    lines += [f'{"" if i else chr(10)}not judged: {said}'
+              for i, said in enumerate(examined.unchecked)]
+    return '\n'.join(lines)

@@ -1,0 +1,161 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``identify``: masses, friction, motors and sensors of a robot out of a bag."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.cli.doctor import patient
+
+UNTOLD = 1          # exit code when masses and torques have no scale
+UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
+             'Error bars are too small for light robots whose joints rub.')
+PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'identify', help='masses, friction, motor constants, offsets and noise out of a bag',
+        description='Identifies a robot from a minute of standing, squatting and leaning, '
+        'swinging each leg and trotting, with joint efforts: base mass, centre of mass and '
+        'inertia, link masses, friction, armature, torque constants, encoder offsets, IMU mount '
+        'and biases, sensor noise; each with an error bar, and which motion would tell what this '
+        'one does not. Masses and torques have one common factor: give --total-mass or '
+        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag.')
+    parser.add_argument('bag', metavar='BAG', type=Path, help='folder, .mcap or .db3 file')
+    parser.add_argument('--validate', metavar='BAG', type=Path,
+                        help='another bag, on which described and identified are compared')
+    parser.add_argument('--robot', default='', metavar='YAML')
+    parser.add_argument('--urdf', default='', metavar='FILE')
+    parser.add_argument('--joint-states', default='', metavar='TOPIC')
+    parser.add_argument('--imu', default='', metavar='TOPIC')
+    parser.add_argument('--start', type=float, metavar='S')
+    parser.add_argument('--end', type=float, metavar='S')
+    parser.add_argument('--total-mass', type=float, metavar='KG', help='of the weighed robot')
+    parser.add_argument('--trust-effort', action='store_true',
+                        help='the efforts are right on the whole')
+    parser.add_argument('--params-file', type=Path, metavar='FILE',
+                        help='how far the description is to be trusted: identify.*')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
+                        help='write robot.yaml and robot.urdf there')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Identify, print the table, write YAML and URDF."""
+    from legged_dynamics.analysis.verdict import DOUBTFUL
+    from legged_dynamics.identification.identify import identify
+    from legged_dynamics.identification.noise import sensor_noise
+    from legged_dynamics.schema import read_parameter_file
+
+    choice, log = patient(args)
+    trust = {}
+    if args.params_file:
+        trust = {name: value for name, value in read_parameter_file(args.params_file).items()
+                 if name.startswith('identify.')}
+    found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
+                     trust_effort=args.trust_effort, trust=trust)
+    if not args.validate:
+        print(UNCHECKED)
+    noise = {name: float(f'{value:.3g}') for name, value in sensor_noise(log).items()}
+    if not found.absolute:
+        print('No scale: masses and torques are known but for a common factor. Weigh the robot '
+              'and give --total-mass, or trust the torques with --trust-effort.')
+    print(table(found))
+    print('\nSensor noise: ' + ', '.join(f'{name} {value:g}' for name, value in noise.items()))
+    print('\nWhat forces of the ground cannot explain, root mean square:')
+    print(comparison('this bag', found.before, found.after))
+    if args.validate:
+        print(validation(args, choice, found))
+    if args.out:
+        write(args.out, choice, found, noise, args)
+    if not found.absolute:
+        return UNTOLD
+    return 0 if args.validate else DOUBTFUL
+
+
+def table(found: Any) -> str:
+    """Return the identified quantities, and what was not told."""
+    lines = [f'{"":34}{"described":>11}{"identified":>12}{"+-":>10}  unit']
+    untold: dict[str, list[str]] = {}
+    for q in found.quantities:
+        if q.told:
+            lines.append(f'{q.kind + " " + q.name:34.34}{q.described:11.4g}{q.value:12.4g}'
+                         f'{q.deviation:10.2g}  {q.unit}')
+        else:
+            untold.setdefault(f'{q.kind}: {q.motion}', []).append(q.name)
+    if untold:
+        lines.append('\nNot told by this motion:')
+        lines += [f'  {names[0]}{f" and {len(names) - 1} more" if len(names) > 1 else ""}, '
+                  f'{what}' for what, names in untold.items()]
+    return '\n'.join(lines)
+
+
+def comparison(what: str, before: Any, after: Any) -> str:
+    """Return one line on how well the equations closed before and after."""
+    return (f'  {what}: force {100 * before.force:.2f} -> {100 * after.force:.2f} % of the weight,'
+            f' moment {100 * before.moment:.2f} -> {100 * after.moment:.2f} % of weight times '
+            f'height, effort {before.effort:.3g} -> {after.effort:.3g} N m')
+
+
+def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
+    """Return the comparison on another bag."""
+    import copy
+
+    from legged_dynamics.identification.identify import validate
+
+    other = copy.copy(args)
+    other.bag, other.start, other.end = args.validate, None, None
+    log = patient(other)[1]
+    described = choice.config.apply_to(choice.model)
+    return comparison('the other bag', validate(described, choice.config, log),
+                      validate(found.model, found.config, log))
+
+
+def settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
+    """Return what the robot's YAML gets, by dotted name."""
+    from legged_dynamics.doctor.finding import changes
+
+    model = found.model
+    order = list(choice.config.joints or model.joint_names)
+    joints = {joint.name: joint for joint in model.joints}
+    changed: dict[str, Any] = {'robot.joints': order}
+    for kind, key in PER_JOINT.items():
+        column = {'coulomb': 'friction', 'viscous': 'damping', 'armature': 'armature'}[kind]
+        changed[f'robot.{key}'] = [float(f'{getattr(joints[name], column):.5g}')
+                                   for name in order]
+    # The identified inertias stand in the URDF; what the YAML added to the old ones goes.
+    changed['robot.payload_mass'] = 0.0
+    changed['robot.center_of_mass_offset'] = [0.0, 0.0, 0.0]
+    changed.update(changes(choice.config, found.config, model.joint_names))
+    return {**changed, **noise}
+
+
+def write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
+          args: argparse.Namespace) -> None:
+    """
+    Write YAML and URDF.
+
+    Raises
+    ------
+    OutputError
+        When they cannot be written.
+
+    """
+    from legged_dynamics.cli.robot_yaml import write_yaml
+    from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.identification.urdf_writing import with_inertias
+
+    stem = choice.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = with_inertias(choice.urdf, choice.model, found.model)
+        (folder / f'{stem}.urdf').write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write to {folder}: {error}') from error
+    write_yaml(folder / f'{stem}.yaml', choice.parameters, settings(choice, found, noise),
+               f'{stem}, as legged-dynamics identify found it in {args.bag}')
+    print(f'\nIdentified robot: {folder / stem}.yaml and .urdf')

@@ -1,0 +1,206 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Finding what is wrong: the fault that explains most is mended, then the next, until none pays.
+
+A fault is held against the healthy robot by the likelihood of the whole recording, prior odds
+included. A fault that has a size must pay twice: its mend must make the recording likelier, and
+its size must be likelier of a faulty than of a healthy robot.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from legged_dynamics.doctor.evidence import Evidence, Judge
+from legged_dynamics.doctor.finding import Finding, changes
+from legged_dynamics.doctor.hypotheses import Hypothesis, hypotheses
+from legged_dynamics.doctor.sizes import Sized, sized_hypotheses
+from legged_dynamics.doctor.streams import listen
+from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.identification.samples import Signals, filtered, observe
+from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+MOST = 8            # findings of the physics: a robot with more is another robot
+ALIKE = 3.0         # nats: explanations closer than that are both told
+SIZE_ODDS = 2.0     # nats against a size, once the mend pays
+ROUNDS = 3          # Gauss-Newton steps of a size
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """
+    What was found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order in which they were found: later ones hold once the earlier are mended.
+    before, after : Evidence or None
+        On the configuration as it was and as mended; None where physics could not be judged.
+    config : RobotConfig
+        Mended.
+    checked, unchecked : tuple of str
+        What was looked at, and what could not be, with the reason.
+
+    """
+
+    findings: tuple[Finding, ...]
+    before: Evidence | None
+    after: Evidence | None
+    config: RobotConfig
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    finding: Finding
+    config: RobotConfig
+    rank: float
+    evidence: Evidence
+
+
+def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examination:
+    """
+    Look for everything that may be wrong with a robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        As the URDF has it.
+    config : RobotConfig
+        As the YAML has it.
+    log : SensorLog
+        Standing, lifting each leg and squatting; whatever else there is counts too.
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot has no feet, a fixed base or spherical joints.
+    MeasurementError
+        When the recording is too short.
+
+    """
+    check_floating_robot(config.apply_to(model), config)
+    findings, config, unchecked = listen(model, config, log)
+    if any(finding.blocks for finding in findings):
+        return Examination(tuple(findings), None, None, config, ('streams',),
+                           (*unchecked, 'Everything else: mend the above first.'))
+    signals = filtered(log)
+    judge = Judge(signals, model, config)
+    before = after = judge.weigh(config)
+    first = config
+    while len(findings) < MOST:
+        best = _best(judge, signals, model, config, after)
+        if best is None:
+            break
+        mended = replace(best.finding, mend=changes(config, best.config, model.joint_names))
+        findings.append(mended)
+        config, after = best.config, best.evidence
+    samples = observe(signals, model, first)
+    return Examination(tuple(findings), before, after, config,
+                       ('streams', *after.dimensions), (*unchecked, *_blind(samples, signals)))
+
+
+def _blind(samples: object, signals: Signals) -> list[str]:
+    """Return what the recording lacks."""
+    said = []
+    if not samples.has_effort.any():        # type: ignore[attr-defined]
+        said.append('Masses, centre of mass and efforts: joint_states has no effort.')
+    if not signals.has_imu:
+        said.append('The IMU: there is none.')
+    elif not np.isfinite(signals.orientation).any():
+        said.append("The IMU's orientation: it has none.")
+    moved = np.sqrt(np.nanmean(samples.rate ** 2, axis=0)) > 0.02   # type: ignore[attr-defined]
+    if not moved.all():
+        said.append(f'{int((~moved).sum())} of {len(moved)} joints hardly moved: signs and order '
+                    'of their readings; lift every leg and squat.')
+    return said
+
+
+def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig,
+          now: Evidence) -> _Candidate | None:
+    """Return the fault that explains most, or None when no fault pays."""
+    # All scores are at most zero, so nothing can gain more than what is missing.
+    if -now.score <= 7.0:
+        return None
+    found: list[_Candidate] = []
+    samples = observe(signals, model, config)
+    effort = samples.has_effort
+    orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
+    for guess in hypotheses(model, config, orientation=orientation, imu=signals.has_imu,
+                            effort=bool(effort.any())):
+        candidate = _weighed(judge, guess, now)
+        if candidate is not None:
+            found.append(candidate)
+    for sized in sized_hypotheses(model, config, judge.height, imu=signals.has_imu, effort=effort,
+                                  period=1.0 / signals.sample_rate):
+        candidate = _fitted(judge, sized, config, now)
+        if candidate is not None:
+            found.append(candidate)
+    found.sort(key=lambda candidate: -candidate.rank)
+    worth = [candidate for candidate in found if candidate.finding.evidence > 0.0]
+    if not worth:
+        return None
+    best = worth[0]
+    also = tuple(other.finding.text for other in found if other is not best
+                 and other.rank > best.rank - ALIKE and other.finding.kind != best.finding.kind)
+    return replace(best, finding=replace(best.finding, also=also[:3]))
+
+
+def _weighed(judge: Judge, guess: Hypothesis, now: Evidence) -> _Candidate | None:
+    try:
+        evidence = judge.weigh(guess.config)
+    except LeggedDynamicsError:
+        return None
+    gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
+    if gain < 0.0:
+        return None
+    return _Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
+                      guess.config, gain, evidence)
+
+
+def _fitted(judge: Judge, sized: Sized, config: RobotConfig, now: Evidence) -> _Candidate | None:
+    """Fit a fault's size by Gauss-Newton on the t likelihood, and weigh it."""
+    size = np.zeros(len(sized.steps))
+    best, at = now, size
+    prior = np.eye(len(size)) / sized.faulty ** 2
+    try:
+        for _ in range(ROUNDS):
+            here = best
+            J = np.stack([(judge.weigh(sized.apply(at + step)).residual - here.residual)
+                          / step.sum() for step in np.diag(sized.steps)], axis=1)
+            WJ = here.weight[:, None] * J
+            step = np.linalg.solve(J.T @ WJ + prior, -(WJ.T @ here.residual) - prior @ at)
+            for part in (1.0, 0.3):
+                size = at + part * step
+                told = judge.weigh(sized.apply(size))
+                if told.score > best.score:
+                    break
+            else:
+                break
+            gained = told.score - best.score
+            best, at = told, size
+            if best.score - now.score < 1.0 or gained < 0.02 * (best.score - now.score):
+                break
+    except LeggedDynamicsError:
+        if best is now:
+            return None
+    gain = best.score - now.score
+    if gain < sized.cost:
+        return None
+    rank = gain - sized.cost - 0.5 * float(at @ at) / sized.faulty ** 2
+    rank -= len(at) * np.log(sized.faulty / sized.healthy)
+    alarm = min(rank, sized.likelier(at) - SIZE_ODDS)
+    return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), alarm),
+                      sized.apply(at), rank, best)

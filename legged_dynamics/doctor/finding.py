@@ -1,0 +1,106 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A finding: what is wrong, how sure that is, and the lines that mend it."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from legged_dynamics.model.feet import FlatFoot
+from legged_dynamics.model.robot_config import RobotConfig
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    Something wrong.
+
+    Attributes
+    ----------
+    kind : str
+        What sort of fault, such as 'swapped_legs'.
+    subject : tuple of str
+        Joints, legs or sensors that it is about.
+    text : str
+        One sentence.
+    evidence : float
+        Log of how much more likely the fault is than a healthy robot, prior odds included.
+    mend : mapping of str to value
+        Settings of the robot's YAML that mend it, by dotted name; empty where no YAML can.
+    advice : str
+        What to do where no YAML mends it, or beside it.
+    also : tuple of str
+        Other faults that this recording cannot tell from it.
+    blocks : bool
+        Whether nothing else can be judged before it is mended.
+
+    """
+
+    kind: str
+    subject: tuple[str, ...]
+    text: str
+    evidence: float
+    mend: Mapping[str, Any] = field(default_factory=dict)
+    advice: str = ''
+    also: tuple[str, ...] = ()
+    blocks: bool = False
+
+    @property
+    def probability(self) -> float:
+        """How sure the finding is, 0 to 1."""
+        return 1.0 / (1.0 + math.exp(-min(max(self.evidence, -500.0), 500.0)))
+
+    @property
+    def sure(self) -> str:
+        """How sure it is, for people."""
+        if self.evidence > 14.0:
+            return 'certain'
+        return f'{100.0 * min(self.probability, 0.9999):.4g} %'
+
+
+def changes(before: RobotConfig, after: RobotConfig,
+            joint_names: tuple[str, ...]) -> dict[str, Any]:
+    """
+    Return the settings in which a configuration differs from another, by dotted name.
+
+    Parameters
+    ----------
+    before, after : RobotConfig
+        As the YAML has it, and mended.
+    joint_names : tuple of str
+        Of the model; they become the command order where lists need one and the YAML has none.
+
+    """
+    found: dict[str, Any] = {}
+    old, new = before.sensors.parameters(), after.sensors.parameters()
+    for name, value in new.items():
+        if old.get(name) != value:
+            found[name] = value
+    if any(len(value) == len(joint_names) and isinstance(value[0], float)
+           for value in found.values() if isinstance(value, list) and value) \
+            and not before.joints:
+        found = {'robot.joints': list(after.sensors.joints or joint_names), **found}
+    if after.imu_link != before.imu_link:
+        found['robot.imu_link'] = after.imu_link
+    if after.payload.mass != before.payload.mass:
+        found['robot.payload_mass'] = float(after.payload.mass)
+        found['robot.payload_position'] = [float(x) for x in after.payload.com]
+    if after.center_of_mass_offset != before.center_of_mass_offset:
+        found['robot.center_of_mass_offset'] = [float(x) for x in after.center_of_mass_offset]
+    for foot, other in zip(after.feet, before.feet):
+        if foot != other and not isinstance(foot, FlatFoot):
+            found['robot.foot_radius'] = float(foot.radius)
+        elif isinstance(foot, FlatFoot) and foot != other:
+            found['robot.sole'] = [foot.front, foot.back, foot.left, foot.right]
+    return {name: _rounded(value) for name, value in found.items()}
+
+
+def _rounded(value: Any) -> Any:
+    """Return numbers as people write them, to six digits."""
+    if isinstance(value, float):
+        return float(f'{value:.6g}')
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return value

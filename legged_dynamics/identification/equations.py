@@ -1,0 +1,218 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The equations of motion of many instants at once, and their regressor.
+
+With the base's proper acceleration in the place of gravity, the wrench on the base and the joint
+efforts are ``Y(motion) pi``: linear in the ten inertial parameters of each body (mass, first
+moment of mass, inertia about the body's origin; Atkeson, An and Hollerbach 1986). The ground's
+forces f enter as ``G f`` on the base and ``J^T f`` on the joints.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    N_FOOT_STATE,
+    FeetTable,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+)
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
+from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.model import tree as layout
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import PARENT, PRISMATIC, V_START
+from legged_dynamics.spatial.algebra import cross, dot, load3, rotate, rotate_back, z_axis
+from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.table import get3, get9
+
+N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin (xx xy xz yy yz zz)
+
+
+@kernel
+def _equations(tree, feet, q, v, a, base, normal, bodies, states, wrench, tau, jacobian, grasp,
+               points, poses):
+    """Fill inverse dynamics and contact kinematics, one instant after the other."""
+    for n in range(q.shape[0]):
+        newton_euler(tree, q[n], v[n], a[n], base[n], bodies, tau[n])
+        for k in range(6):
+            wrench[n, k] = bodies[0, FORCE + k]
+        contact_points(feet, bodies, load3(normal[n], 0), states)
+        contact_jacobians(tree, feet, bodies, states, jacobian[n])
+        contact_map(feet, states, grasp[n])
+        for i in range(feet.index.shape[0]):
+            for k in range(3):
+                points[n, i, k] = states[i, CONTACT + k]
+            for k in range(9):
+                poses[n, i, k] = states[i, k]
+
+
+@part
+def _symmetric_part(r, c, x):
+    """Return E x for the symmetric unit matrix with ones at (r, c) and (c, r)."""
+    y0, y1, y2 = 0.0, 0.0, 0.0
+    if r == 0:
+        y0 += x[c]
+    elif r == 1:
+        y1 += x[c]
+    else:
+        y2 += x[c]
+    if r != c:
+        if c == 1:
+            y1 += x[r]
+        else:
+            y2 += x[r]
+    return y0, y1, y2
+
+
+@kernel
+def _regressor(tree, q, v, a, base, bodies, Y):
+    """Fill Y (n, 6 + nv, 10 nb)."""
+    topology, nb = tree.topology, tree.topology.shape[0]
+    for n in range(q.shape[0]):
+        forward_kinematics(tree, q[n], v[n], a[n], base[n], bodies)
+        for i in range(nb):
+            R, p = get9(bodies, i, ROTATION), get3(bodies, i, POSITION)
+            w = rotate_back(R, get3(bodies, i, OMEGA))
+            alpha = rotate_back(R, get3(bodies, i, ALPHA))
+            acc = rotate_back(R, get3(bodies, i, ACCELERATION))
+            for k in range(N_INERTIAL):
+                if k == 0:
+                    f, m = acc, (0.0, 0.0, 0.0)
+                elif k < 4:
+                    e = (1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, 1.0 if k == 3 else 0.0)
+                    spin = cross(w, cross(w, e))
+                    turn = cross(alpha, e)
+                    f = (turn[0] + spin[0], turn[1] + spin[1], turn[2] + spin[2])
+                    m = cross(e, acc)
+                else:
+                    r = 0 if k < 7 else (1 if k < 9 else 2)
+                    c = k - 4 if k < 7 else (k - 6 if k < 9 else 2)
+                    Ia = _symmetric_part(r, c, alpha)
+                    Iw = _symmetric_part(r, c, w)
+                    gyroscopic = cross(w, Iw)
+                    f = (0.0, 0.0, 0.0)
+                    m = (Ia[0] + gyroscopic[0], Ia[1] + gyroscopic[1], Ia[2] + gyroscopic[2])
+                f_B, m_B = rotate(R, f), rotate(R, m)
+                column = N_INERTIAL * i + k
+                arm = cross(p, f_B)
+                for r in range(3):
+                    Y[n, r, column] = f_B[r]
+                    Y[n, 3 + r, column] = m_B[r] + arm[r]
+                b = i
+                while b > 0:
+                    z = z_axis(get9(bodies, b, ROTATION))
+                    row = 6 + topology[b, V_START]
+                    if topology[b, layout.JOINT] == PRISMATIC:
+                        Y[n, row, column] = dot(z, f_B)
+                    else:
+                        o = get3(bodies, b, POSITION)
+                        lever = cross((p[0] - o[0], p[1] - o[1], p[2] - o[2]), f_B)
+                        Y[n, row, column] = dot(z, (m_B[0] + lever[0], m_B[1] + lever[1],
+                                                    m_B[2] + lever[2]))
+                    b = topology[b, PARENT]
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """
+    Both sides of the equations of n instants, in base axes.
+
+    Attributes
+    ----------
+    wrench : (n, 6) array [N, N m]
+        What must act on the base, about its origin.
+    effort : (n, nv) array [N m or N]
+        What the joints must deliver without the ground.
+    jacobian : (n, nc, nv) array
+        Joint part of the contacts' Jacobian.
+    grasp : (n, 6, nc) array
+        From contact forces to the wrench on the base.
+    points : (n, nf, 3) array [m]
+        Where the feet touch.
+    foot_rotation : (n, nf, 3, 3) array
+        R_BF.
+
+    """
+
+    wrench: np.ndarray
+    effort: np.ndarray
+    jacobian: np.ndarray
+    grasp: np.ndarray
+    points: np.ndarray
+    foot_rotation: np.ndarray
+
+
+def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.ndarray,
+                     a: np.ndarray, base: np.ndarray, normal: np.ndarray) -> Equations:
+    """
+    Return the equations of n instants.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With 1-DoF joints.
+    feet : FeetTable
+        Of :func:`legged_dynamics.dynamics.jacobians.feet_table`.
+    q, v, a : (n, nv) array
+        Joint positions, velocities, accelerations, in the model's order.
+    base : (n, 9) array
+        Angular velocity, angular acceleration, proper acceleration of the base's origin.
+    normal : (n, 3) array
+        The ground's normal in base axes.
+
+    """
+    n, nv, nf, nc = len(q), model.nv, len(feet.index), feet.size
+    out = Equations(np.zeros((n, 6)), np.zeros((n, nv)), np.zeros((n, nc, nv)),
+                    np.zeros((n, 6, nc)), np.zeros((n, nf, 3)), np.zeros((n, nf, 3, 3)))
+    q, v, a, base, normal = (np.ascontiguousarray(x, float) for x in (q, v, a, base, normal))
+    _equations(model.tree, feet, q, v, a, base, normal, body_workspace(model),
+               np.zeros((nf, N_FOOT_STATE)), out.wrench, out.effort, out.jacobian, out.grasp,
+               out.points, out.foot_rotation.reshape(n, nf, 9))
+    return out
+
+
+def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+              base: np.ndarray) -> np.ndarray:
+    """
+    Return ``Y`` of n instants, (n, 6 + nv, 10 nb): base wrench first, then joint efforts.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With 1-DoF joints.
+    q, v, a : (n, nv) array
+        In the model's order.
+    base : (n, 9) array
+        As :func:`motion_equations` has it.
+
+    """
+    q, v, a, base = (np.ascontiguousarray(x, float) for x in (q, v, a, base))
+    Y = np.zeros((len(q), 6 + model.nv, N_INERTIAL * model.n_bodies))
+    _regressor(model.tree, q, v, a, base, body_workspace(model), Y)
+    return Y
+
+
+def inertial_parameters(model: RobotModel) -> np.ndarray:
+    """Return the parameters that `regressor` multiplies, (10 nb,), in the bodies' frames."""
+    found = np.empty((model.n_bodies, N_INERTIAL))
+    for body in range(model.n_bodies):
+        inertia = model.body_inertia(body)
+        c = inertia.com
+        about_origin = inertia.about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        found[body] = [inertia.mass, *(inertia.mass * c), *about_origin[np.triu_indices(3)]]
+    return found.ravel()

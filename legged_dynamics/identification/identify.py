@@ -1,0 +1,282 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Identifies a robot from a recording of its own sensors, without any force sensor.
+
+Nonlinear least squares (scipy) from the description on, each unknown held to it by how far the
+description is to be trusted. Error bars allow for residuals that stay alike for a while: the
+recording is cut into blocks, and their scatter takes the place of white noise (the sandwich
+estimator of Huber and White). What they do not shrink, the motion does not tell, and it is said
+which motion would.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.estimation.noise import nominal_position
+from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.identification.problem import Problem
+from legged_dynamics.identification.quantities import Quantity, quantities
+from legged_dynamics.identification.samples import Signals, filtered
+from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.identification.unknowns import Trust, Unknowns, check_total_mass
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+BLOCK = 1.5             # s, over which residuals may stay alike
+WEIGHED = 0.003         # of the mass: how well a scale weighs a robot
+ROBUST = 3.0            # tolerances, beyond which a residual counts linearly: impacts
+MOST = 12               # evaluations a pass
+PASSES = 3              # the later ones with impacts and sticking joints weighed down
+SPACING = 0.05          # s between the samples that are computed with
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    What a recording says of a robot.
+
+    Attributes
+    ----------
+    model : RobotModel
+        Identified: inertias and joint physics.
+    config : RobotConfig
+        Identified: torque constants, offsets, the IMU's mount and biases.
+    quantities : tuple of Quantity
+        Each with its error bar, and whether the motion tells it.
+    x : (p,) array
+        The unknowns.
+    covariance : (p, p) array
+    before, after : Balance
+        How well the equations closed with the description, and with what was identified.
+    absolute : bool
+        Whether masses and torques have a scale: by a weighed mass, or trusted torques.
+
+    """
+
+    model: RobotModel
+    config: RobotConfig
+    quantities: tuple[Quantity, ...]
+    x: np.ndarray
+    covariance: np.ndarray
+    before: Balance
+    after: Balance
+    absolute: bool
+
+
+@dataclass(frozen=True)
+class Balance:
+    """
+    What ground forces cannot explain: root mean squares over a recording.
+
+    Attributes
+    ----------
+    force, moment : float
+        Of the base's equations, of the weight, and of weight times height.
+    effort : float [N m or N]
+        Of the joints' equations.
+
+    """
+
+    force: float
+    moment: float
+    effort: float
+
+
+def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
+             total_mass: float | None = None, trust_effort: bool = False,
+             trust: Mapping[str, Any] | None = None) -> Identification:
+    """
+    Identify a robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        As the URDF has it.
+    config : RobotConfig
+        As the YAML has it.
+    log : SensorLog
+        Standing, squatting and leaning, swinging legs, trotting: the more kinds the better.
+    total_mass : float, optional [kg]
+        Of the weighed robot. Torques and masses have one common factor that no motion on the
+        ground tells; a scale does.
+    trust_effort : bool
+        Whether the efforts, on the whole, are taken as right, to the same end.
+    trust : mapping, optional
+        Of `unknowns.SETTINGS`, by dotted name.
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot does not fit, or a value is out of range.
+    MeasurementError
+        When the recording is too short or has no efforts.
+
+    """
+    check_total_mass(total_mass, model)
+    model = config.apply_to(model)
+    check_floating_robot(model, config)
+    signals = filtered(log, spacing=SPACING)
+    problem = make_problem(model, config, signals, Trust.from_parameters(trust))
+    u = problem.unknowns
+    if not problem.known.any():
+        raise MeasurementError('identification needs joint efforts, and joint_states has none; '
+                               'record effort, or motor currents with an effort_scale')
+    prior = _prior(u, total_mass, trust_effort)
+
+    before = balance(problem, np.zeros(u.size))
+    z, weight = np.zeros(u.size), np.ones(1)
+    for _ in range(PASSES):
+        reduced = _Reduced(problem, prior, weight)
+        z = least_squares(reduced.residual, z, reduced.jacobian, max_nfev=MOST, xtol=1e-4,
+                          ftol=1e-4, x_scale=1.0).x
+        problem.rescale(z * u.deviation)
+        problem.settle(z * u.deviation)
+        weight = _robust(problem(z * u.deviation, jacobian=False).residual)
+    x = z * u.deviation
+    covariance = _covariance(problem, x, prior, signals)
+    found = quantities(u, x, covariance, np.diag(u.deviation ** 2))
+    return Identification(u.robot(x), u.configuration(x), found, x, covariance, before,
+                          balance(problem, x), total_mass is not None or trust_effort)
+
+
+def make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
+                 trust: Trust | None = None) -> Problem:
+    """Return the estimation problem of a robot and a recording."""
+    height = standing_height(model, config)
+    u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
+    return Problem(signals, u, height)
+
+
+def standing_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return how far the feet of the standing robot are below its base, on average [m]."""
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
+
+
+def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
+    """
+    Return how well the equations of a robot close on a recording.
+
+    Parameters
+    ----------
+    model, config : RobotModel, RobotConfig
+        Described or identified; the model with its joint physics.
+    log : SensorLog
+        Another one than the robot was identified from.
+
+    """
+    problem = make_problem(model, config, filtered(log))
+    return balance(problem, np.zeros(problem.unknowns.size))
+
+
+def balance(problem: Problem, x: np.ndarray) -> Balance:
+    """Return how well the equations close."""
+    rest = problem(x, jacobian=False).balance
+    known = np.flatnonzero(problem.known) + 6
+
+    def size(columns: Any) -> float:
+        return float(np.sqrt(np.mean(np.sum(rest[:, columns] ** 2, axis=1))))
+    return Balance(size(slice(0, 3)) / problem.weight,
+                   size(slice(3, 6)) / problem.weight / problem.height,
+                   float(np.sqrt(np.mean(rest[:, known] ** 2))))
+
+
+class _Reduced:
+    """
+    The problem with as many residuals as unknowns, and one more: the same cost and steps.
+
+    With ``H = J^T J = L L^T`` of all residuals r, those are ``L^-1 J^T r`` with derivative
+    ``L^T``, and the rest of r, which no step changes.
+    """
+
+    def __init__(self, problem: Problem, prior: Any, weight: np.ndarray):
+        self._problem, self._prior, self._weight = problem, prior, weight
+        self._z = np.full(problem.unknowns.size, np.nan)
+
+    def residual(self, z: np.ndarray) -> np.ndarray:
+        """Return the (p + 1,) residuals at scaled unknowns."""
+        self._at(z)
+        return self._r
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """Return their (p + 1, p) derivative."""
+        self._at(z)
+        return self._J
+
+    def _at(self, z: np.ndarray) -> None:
+        if np.array_equal(z, self._z):
+            return
+        D = self._problem.unknowns.deviation
+        at = self._problem(z * D)
+        root = np.sqrt(self._weight)
+        r, J = at.residual * root, at.jacobian
+        J *= root[:, None] if len(root) > 1 else 1.0
+        known, slope = self._prior(z)
+        H = D[:, None] * (J.T @ J) * D + slope.T @ slope
+        g = D * (J.T @ r) + slope.T @ known
+        L = np.linalg.cholesky(H)
+        inner = np.linalg.solve(L, g)
+        rest = max(float(r @ r + known @ known - inner @ inner), 0.0)
+        self._r = np.append(inner, np.sqrt(rest))
+        self._J = np.vstack([L.T, np.zeros(len(z))])
+        self._z = z.copy()
+
+
+def _robust(residual: np.ndarray) -> np.ndarray:
+    """Return the weights by which squares beyond `ROBUST` count linearly."""
+    return 1.0 / np.sqrt(1.0 + (residual / ROBUST) ** 2)
+
+
+def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
+    """Return the residuals and derivative of what is known beforehand, as a function of z."""
+    masses = 10 * np.arange(u.model.n_bodies)
+    rows = []
+    if trust_effort:        # the mean of the torque constants' logs is zero
+        row = np.zeros(u.size)
+        row[u.parts['effort_scale']] = u.deviation[u.parts['effort_scale']] / u.model.n_joints
+        rows.append(row / WEIGHED)
+
+    def known(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        residual, jacobian = [z], [np.eye(u.size)]
+        for row in rows:
+            residual.append(np.array([row @ z]))
+            jacobian.append(row[None])
+        if total_mass is not None:
+            x = z * u.deviation
+            each = u.inertial(x)[masses]
+            scale = 1.0 / (WEIGHED * total_mass)
+            row = np.zeros((1, u.size))
+            row[0, masses] = 2.0 * each * u.deviation[masses] * scale
+            residual.append(np.array([(each.sum() - total_mass) * scale]))
+            jacobian.append(row)
+        return np.concatenate(residual), np.concatenate(jacobian)
+    return known
+
+
+def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -> np.ndarray:
+    """Return the covariance of the unknowns, by the scatter of the blocks."""
+    u = problem.unknowns
+    at = problem(x)
+    D = u.deviation
+    robust = _robust(at.residual)
+    J = at.jacobian * D
+    WJ = J * robust[:, None]
+    known = prior(x / D)[1]
+    known = known.T @ known
+    bread = np.linalg.inv(J.T @ WJ + known)
+    step = max(float(np.median(np.diff(signals.time))), 1e-6)
+    rows = at.rows * max(int(BLOCK / step), 1)
+    starts = np.arange(0, len(at.residual), rows)
+    g = np.add.reduceat(WJ * at.residual[:, None], starts, axis=0)
+    meat = g.T @ g
+    middle = bread @ (meat + known) @ bread
+    return middle * np.outer(D, D)

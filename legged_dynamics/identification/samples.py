@@ -1,0 +1,312 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recorded signals in one band and on one clock: what identification and doctor compute with.
+
+Every signal goes through the same zero-phase low-pass, so equations that are linear in the signals
+stay true of the filtered ones, and is then thinned out to twice the band. Corrections (names,
+signs, units, offsets, axes, delay) are applied to the filtered signals, which is the same as
+before the filter and thousands of times cheaper.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.jit import kernel
+
+BAND = 8.0          # Hz: legs swing and bodies sway below it, impacts and structure ring above
+OF_RATE = 0.12      # of the sampling rate, the most that the band may be
+UP_TIME = 1.5       # s, over which the accelerometer's direction counts as the vertical's
+SETTLING = 0.4      # s at either end that the filter spoils
+SHORTEST = 2.0      # s
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """
+    A recording's signals, filtered, as reported.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints as the driver names them.
+    time : (n,) array [s]
+        Of the thinned samples, from the first joint state on.
+    position, velocity, acceleration, effort, rate : (n, nj) array
+        Acceleration is the filtered derivative of velocity, rate that of position. NaN columns
+        where nothing was measured.
+    imu_time : (k,) array [s]
+        Of the IMU's filtered signals, by its own stamps.
+    gyro, gyro_rate, accelerometer : (k, 3) array
+    orientation : (k, 4) array
+        NaN where there is none.
+    band, sample_rate : float [Hz]
+
+    """
+
+    names: tuple[str, ...]
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    effort: np.ndarray
+    rate: np.ndarray
+    imu_time: np.ndarray
+    gyro: np.ndarray
+    gyro_rate: np.ndarray
+    accelerometer: np.ndarray
+    orientation: np.ndarray
+    band: float
+    sample_rate: float
+
+    @property
+    def has_imu(self) -> bool:
+        """Whether there is an IMU."""
+        return len(self.imu_time) > 0
+
+
+def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -> Signals:
+    """
+    Return the signals of a recording.
+
+    Parameters
+    ----------
+    log : SensorLog
+        What was recorded.
+    band : float [Hz]
+        Cut-off of the low-pass; less where the rate is low.
+    spacing : float, optional [s]
+        Between the thinned samples; a quarter of the band's period when None.
+
+    Raises
+    ------
+    MeasurementError
+        When the recording is too short or has no positions.
+
+    """
+    joints = log.joints
+    stamp = joints.stamp_ns
+    # A clock that stands still or runs backwards is a finding of its own; the receipts then serve.
+    if len(stamp) < 2 or not (np.diff(stamp) > 0).mean() > 0.5:
+        stamp = joints.receipt_ns
+    stamp, first = _increasing(stamp)
+    if len(stamp) < 50 or (stamp[-1] - stamp[0]) * 1e-9 < SHORTEST:
+        raise MeasurementError(f'expected at least {SHORTEST:g} s of joint states, got '
+                               f'{len(stamp)} samples; record longer')
+    zero = stamp[0]
+    t = (stamp - zero) * 1e-9
+    period = float(np.median(np.diff(t)))
+    band = min(band, OF_RATE / period)
+    grid = np.arange(t[0], t[-1], period)
+    q, v, tau = (_low_pass(_onto(grid, t, values[first]), band, period)
+                 for values in (joints.position, joints.velocity, joints.effort))
+    a, rate = np.gradient(v, period, axis=0), np.gradient(q, period, axis=0)
+    step = max(int((spacing or 0.25 / band) / period), 1)
+    edge = max(int(SETTLING / period), 1)
+    keep = slice(edge, len(grid) - edge, step)
+    imu = _imu_signals(log, zero, band)
+    imu_time, gyro, gyro_rate, accelerometer, orientation = imu
+    return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
+                   imu_time, gyro, gyro_rate, accelerometer, orientation, band, 1.0 / period)
+
+
+def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
+    empty = (np.zeros(0), *[np.zeros((0, 3))] * 3, np.zeros((0, 4)))
+    imu = log.imu
+    if imu is None or len(imu.stamp_ns) < 50:
+        return empty
+    stamp = imu.stamp_ns
+    joints = log.joints
+    overlap = min(stamp[-1], joints.stamp_ns[-1]) - max(stamp[0], joints.stamp_ns[0])
+    if overlap < 0.5 * (joints.stamp_ns[-1] - joints.stamp_ns[0]) or not (
+            np.diff(stamp) > 0).mean() > 0.5:
+        # Its clock is another one: by receipts, which is all that is left.
+        stamp = imu.receipt_ns - joints.receipt_ns[0] + zero
+    stamp, first = _increasing(stamp)
+    t = (stamp - zero) * 1e-9
+    period = float(np.median(np.diff(t)))
+    grid = np.arange(t[0], t[-1], period)
+    gyro, accelerometer = (_low_pass(_onto(grid, t, values[first]), band, period)
+                           for values in (imu.gyro, imu.acceleration))
+    turn = imu.orientation[first]
+    turn = turn * np.cumprod(np.where(np.sum(turn * np.roll(turn, 1, axis=0), axis=1) < 0.0, -1.0,
+                                      1.0))[:, None]        # the same rotation, without jumps
+    turn = _low_pass(_onto(grid, t, turn), band, period)
+    return (grid, gyro, np.gradient(gyro, period, axis=0), accelerometer,
+            turn / np.linalg.norm(turn, axis=1, keepdims=True))
+
+
+def _increasing(stamp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stamps that are later than all before them, and where they are."""
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(stamp), prepend=stamp[0] - 1) > 0)
+    return stamp[first], first
+
+
+def _onto(grid: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    columns = []
+    for column in values.T:
+        known = np.isfinite(column)
+        columns.append(np.interp(grid, t[known], column[known]) if known.mean() > 0.5
+                       else np.full(len(grid), np.nan))
+    return np.stack(columns, axis=1)
+
+
+def _low_pass(values: np.ndarray, band: float, period: float) -> np.ndarray:
+    sections = butter(2, min(2.0 * band * period, 0.9), output='sos')
+    return sosfiltfilt(sections, values, axis=0)
+
+
+@kernel
+def _vertical(time, w, a, up):
+    """
+    Fill the vertical: turned with the gyro and drawn to the accelerometer, from both ends.
+
+    The mean of a pass forwards and one backwards has no lag.
+    """
+    n = len(time)
+    for direction in range(2):
+        x, y, z = 0.0, 0.0, 0.0
+        weight = 0.0
+        for step in range(n):
+            k = step if direction == 0 else n - 1 - step
+            if step > 0:
+                last = k - 1 if direction == 0 else k + 1
+                dt = time[k] - time[last]
+                wx = 0.5 * (w[k, 0] + w[last, 0]) * dt
+                wy = 0.5 * (w[k, 1] + w[last, 1]) * dt
+                wz = 0.5 * (w[k, 2] + w[last, 2]) * dt
+                # Twice: a midpoint step, good to the third power of the angle.
+                mx, my, mz = (x + 0.5 * (y * wz - z * wy), y + 0.5 * (z * wx - x * wz),
+                              z + 0.5 * (x * wy - y * wx))
+                x, y, z = x + my * wz - mz * wy, y + mz * wx - mx * wz, z + mx * wy - my * wx
+                weight *= math.exp(-abs(dt) / UP_TIME)
+            # A mean of all readings so far, the older the less.
+            weight += 1.0
+            gain = 1.0 / weight
+            x, y, z = (x + gain * (a[k, 0] - x), y + gain * (a[k, 1] - y),
+                       z + gain * (a[k, 2] - z))
+            up[k, 0] += x
+            up[k, 1] += y
+            up[k, 2] += z
+    for k in range(n):
+        length = math.sqrt(up[k, 0] ** 2 + up[k, 1] ** 2 + up[k, 2] ** 2)
+        for i in range(3):
+            up[k, i] /= max(length, 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """
+    What the signals say of the robot under a configuration: the model's order, the base's axes.
+
+    Attributes
+    ----------
+    time : (n,) array [s]
+    position, velocity, acceleration, effort, rate : (n, nj) array
+    base : (n, 9) array
+        Angular velocity, angular acceleration, proper acceleration of the base's origin.
+    up : (n, 3) array
+        The vertical in base axes: the accelerometer's direction, carried on by the gyro.
+    up_by_orientation : (n, 3) array
+        The same by the IMU's orientation; NaN without.
+
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    effort: np.ndarray
+    rate: np.ndarray
+    base: np.ndarray
+    up: np.ndarray
+    up_by_orientation: np.ndarray
+
+    @cached_property
+    def has_effort(self) -> np.ndarray:
+        """(nj,) flags: joints whose effort is known."""
+        return np.isfinite(self.effort).all(axis=0)
+
+
+def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples:
+    """
+    Return the samples that the signals give under a configuration's corrections and IMU mount.
+
+    Parameters
+    ----------
+    signals : Signals
+        Of the recording.
+    model : RobotModel
+        With 1-DoF joints.
+    config : RobotConfig
+        Its `sensors`, `imu_link` and base count.
+
+    Raises
+    ------
+    MeasurementError
+        When a joint of the model is not in the recording.
+
+    """
+    c, names = config.sensors, model.joint_names
+    order = _order(signals, c.driver_names(names))
+    scale, offset = c.per_joint('position_scale', names, 1.0), c.per_joint(
+        'position_offset', names, 0.0)
+    speed = c.per_joint('velocity_scale', names, 1.0)
+    effort = signals.effort[:, _order(signals, c.driver_names(names, effort=True))]
+    effort = effort * c.per_joint('effort_scale', names, 1.0)
+    effort[:, [name in c.ignore_effort for name in names]] = np.nan
+    velocity, acceleration = signals.velocity[:, order], signals.acceleration[:, order]
+    rate = signals.rate[:, order] * scale
+    blind = ~np.isfinite(velocity).all(axis=0)
+    velocity, acceleration = velocity * speed, acceleration * speed
+    if blind.any():         # a driver without velocities: from the positions
+        velocity[:, blind] = rate[:, blind]
+        acceleration[:, blind] = np.gradient(rate[:, blind], signals.time, axis=0)
+    base, up, attitude = _base(signals, model, config)
+    return Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
+                   acceleration, effort, rate, base, up, attitude)
+
+
+def _order(signals: Signals, wanted: tuple[str, ...]) -> list[int]:
+    where = {name: i for i, name in enumerate(signals.names)}
+    missing = [name for name in wanted if name not in where]
+    if missing:
+        raise MeasurementError(f'joint_states: expected {", ".join(missing)}, got '
+                               f'{", ".join(signals.names)}')
+    return [where[name] for name in wanted]
+
+
+def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.ndarray, ...]:
+    n, c = len(signals.time), config.sensors
+    if not signals.has_imu:     # taken as level and slow
+        rest = np.tile([0.0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], (n, 1))
+        return rest, rest[:, 6:] / GRAVITY, np.full((n, 3), np.nan)
+
+    def at(values: np.ndarray) -> np.ndarray:
+        t = signals.time + c.imu_delay
+        return np.stack([np.interp(t, signals.imu_time, column) for column in values.T], axis=1)
+
+    nearest = np.searchsorted(signals.imu_time, signals.time + c.imu_delay).clip(
+        0, len(signals.imu_time) - 1)
+    reported = c.reported_up(signals.orientation[nearest])
+    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
+    w, a = c.imu(at(signals.gyro), at(signals.accelerometer), reported)
+    alpha = c.imu(at(signals.gyro_rate), np.zeros((n, 3)))[0] + np.asarray(c.gyro_bias)
+    w, alpha, a = (x @ mount.R.T for x in (w, alpha, a))
+    p = mount.p
+    a = a - np.cross(alpha, p) - np.cross(w, np.cross(w, p))
+    up = np.zeros((n, 3))
+    _vertical(signals.time, w, a, up)
+    attitude = (np.full((n, 3), np.nan) if c.ignore_orientation
+                else reported @ c.imu_matrix.T @ mount.R.T)
+    return np.hstack([w, alpha, a]), up, attitude

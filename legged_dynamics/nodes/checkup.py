@@ -1,0 +1,103 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A live checkup: listens to the robot, says what it should do, and ends when that is done."""
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.analysis.robot import RobotChoice, choose_live_robot
+from legged_dynamics.analysis.sensor_log import SensorLogWriter
+from legged_dynamics.doctor.checkup import Checkup
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.runner import run
+from legged_dynamics.nodes.description import when_described
+from legged_dynamics.nodes.endpoints import Endpoints
+
+
+class CheckupNode(Component):
+    """
+    Records joint states and IMU through a checkup.
+
+    Its class attributes are set by :func:`live_patient`; it ends the process's spinning when the
+    checkup is over.
+    """
+
+    default_name = 'legged_dynamics_doctor'
+    robot, urdf = '', ''
+    say: Callable[[str], None] = staticmethod(print)
+    choice: RobotChoice | None = None
+    writer: SensorLogWriter
+
+    def configure(self) -> None:
+        """Join the topics."""
+        cls = type(self)
+        cls.writer, cls.choice = SensorLogWriter(), None
+        self._endpoints = Endpoints(self)
+        self._checkup: Checkup | None = None
+        self._order: list[int] | None = None
+        self._first: int | None = None
+        qos = self.dialect.qos.best_effort(1000)
+        when_described(self, self._endpoints, cls.urdf, self._described)
+        self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints,
+                                     qos)
+        self._endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._imu, qos)
+
+    def _described(self, urdf: str) -> None:
+        cls = type(self)
+        cls.choice = choose_live_robot(urdf, cls.robot)
+        self._checkup = Checkup(cls.choice.model, cls.choice.config)
+        cls.say(self._checkup.instruction)
+
+    def _imu(self, message: Any) -> None:
+        type(self).writer.take_imu(message, self.node.get_clock().now().nanoseconds)
+
+    def _joints(self, message: Any) -> None:
+        cls, now = type(self), self.node.get_clock().now().nanoseconds
+        cls.writer.take_joints(message, now)
+        if self._checkup is None or cls.choice is None:
+            return
+        if self._order is None:
+            names = list(message.name)
+            wanted = cls.choice.model.joint_names
+            if not set(wanted) <= set(names):
+                raise SystemExit(0)         # the names are the finding
+            self._order, self._first = [names.index(name) for name in wanted], now
+        position = np.asarray(message.position, float)[self._order]
+        if self._checkup.update((now - (self._first or now)) * 1e-9, position):
+            cls.say(self._checkup.instruction)
+            for asked, moved in list(self._checkup.moved.items())[-1:]:
+                if asked != moved:
+                    cls.say(f'  (the joints of {moved} moved)')
+        if self._checkup.done:
+            raise SystemExit(0)
+
+
+def live_patient(args: argparse.Namespace,
+                 say: Callable[[str], None]) -> tuple[RobotChoice, SensorLog]:
+    """
+    Go through a checkup on the bus and return robot and sensors.
+
+    Raises
+    ------
+    MiddlewareError
+        When nothing came.
+
+    """
+    class Node(CheckupNode):
+        robot, urdf = args.robot, args.urdf
+    Node.say = staticmethod(say)        # type: ignore[method-assign]
+    remaps = [f'{there}:={name}' for there, name in (('joint_states', args.joint_states),
+                                                     ('imu/data', args.imu)) if name]
+    words = [word for remap in remaps for word in ('-r', remap)]
+    code = run(Node, ['--ros-args', *words] if words else [])
+    if Node.choice is None or not Node.writer.count:
+        missing = 'robot_description' if Node.choice is None else 'joint_states'
+        raise MiddlewareError(f'nothing came on {missing} (exit code {code}); is the driver up, '
+                              'on the same ROS_DOMAIN_ID?')
+    return Node.choice, Node.writer.log()

@@ -1,0 +1,309 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Faults planted in a healthy recording or description, and what a doctor must say of them."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.identification.sensor_log import ImuLog, JointLog, SensorLog
+from legged_dynamics.model.feet import PointFoot
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+DEGREE = math.pi / 180.0
+
+
+@dataclass(frozen=True, eq=False)
+class Patient:
+    """A robot as its owner brings it: description, YAML, recording."""
+
+    model: RobotModel
+    config: RobotConfig
+    log: SensorLog
+
+    def leg(self, foot: int) -> list[int]:
+        """Return the joints of a foot's leg, as places in the recording."""
+        link = self.config.feet[foot].link
+        names = [self.model.joint_names[body - 1]
+                 for body in self.model.chain(self.model.frame(link).body)]
+        return [self.log.joints.names.index(name) for name in names]
+
+    def joints(self, **fields: Any) -> Patient:
+        """Return it with other fields of the joint log."""
+        return replace(self, log=SensorLog(replace(self.log.joints, **fields), self.log.imu))
+
+    def imu(self, **fields: Any) -> Patient:
+        """Return it with other fields of the IMU log."""
+        return replace(self, log=SensorLog(self.log.joints, replace(self._imu, **fields)))
+
+    @property
+    def _imu(self) -> ImuLog:
+        assert self.log.imu is not None
+        return self.log.imu
+
+
+@dataclass(frozen=True)
+class PlantedFault:
+    """
+    A fault.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        Of the finding that names it.
+    plant : callable
+        Returns a sick patient for a healthy one.
+    value : callable, optional
+        Returns from a finding's mend the number that matters.
+    expected : callable, optional
+        Returns that number for a healthy patient.
+    tolerance : float
+        How near it must be.
+
+    """
+
+    name: str
+    kind: str
+    plant: Callable[[Patient], Patient]
+    value: Callable[[dict[str, Any], Patient], float] | None = None
+    expected: Callable[[Patient], float] | None = None
+    tolerance: float = 0.15
+
+    def named_by(self, findings: Any, healthy: Patient) -> str:
+        """Return what is wrong with what a doctor said of it; '' when it is right."""
+        kinds = [finding.kind for finding in findings]
+        if kinds != [self.kind]:
+            return f'said {", ".join(kinds) or "healthy"}'
+        if self.value is not None and self.expected is not None:
+            got, wanted = self.value(dict(findings[0].mend), healthy), self.expected(healthy)
+            if not abs(got - wanted) <= self.tolerance * abs(wanted) + 1e-9:
+                return f'mended by {got:.4g} instead of {wanted:.4g}'
+        return ''
+
+
+def _exchanged(p: Patient, source: list[int], *fields: str) -> Patient:
+    log = p.log.joints
+    return p.joints(**{name: getattr(log, name)[:, source]
+                       for name in fields or ('position', 'velocity', 'effort')})
+
+
+def _swap(p: Patient, a: list[int], b: list[int], *fields: str) -> Patient:
+    source = list(range(len(p.log.joints.names)))
+    for i, j in zip(a, b):
+        source[i], source[j] = j, i
+    return _exchanged(p, source, *fields)
+
+
+def _scaled(p: Patient, joints: Any, factor: float, *fields: str) -> Patient:
+    changed = {}
+    for name in fields:
+        values = getattr(p.log.joints, name).copy()
+        values[:, joints] *= factor
+        changed[name] = values
+    return p.joints(**changed)
+
+
+def _shifted(p: Patient, joint: int, offset: float) -> Patient:
+    values = p.log.joints.position.copy()
+    values[:, joint] += offset
+    return p.joints(position=values)
+
+
+def _turned(p: Patient, R: np.ndarray) -> Patient:
+    return p.imu(gyro=p._imu.gyro @ R.T, acceleration=p._imu.acceleration @ R.T,
+                 orientation=np.full_like(p._imu.orientation, np.nan))
+
+
+def _alphabetical(p: Patient) -> Patient:
+    names = p.log.joints.names
+    return _exchanged(p, sorted(range(len(names)), key=lambda i: names[i]))
+
+
+def _by_kind(p: Patient) -> Patient:
+    legs = [p.leg(i) for i in range(len(p.config.feet))]
+    grouped = [leg[k] for k in range(len(legs[0])) for leg in legs]
+    urdf = [p.log.joints.names.index(name) for name in p.model.joint_names]
+    source = list(range(len(urdf)))
+    for there, value in zip(urdf, grouped):
+        source[there] = value
+    return _exchanged(p, source)
+
+
+def _without_gravity(p: Patient) -> Patient:
+    x, y, z, w = p._imu.orientation.T
+    up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], 1)
+    return p.imu(acceleration=p._imu.acceleration - 9.81 * up)
+
+
+def _frozen(p: Patient, field: str, column: int, value: float | None = None) -> Patient:
+    values = getattr(p.log.joints, field).copy()
+    values[:, column] = values[0, column] if value is None else value
+    return p.joints(**{field: values})
+
+
+def _jittered(p: Patient) -> Patient:
+    log = p.log.joints
+    period = float(np.median(np.diff(log.stamp_ns)))
+    shake = np.random.default_rng(1).uniform(0.0, 0.8 * period, len(log.stamp_ns))
+    return p.joints(stamp_ns=log.stamp_ns + shake.astype(np.int64))
+
+
+def _thinned(p: Patient) -> Patient:
+    log = p.log.joints
+    period = float(np.median(np.diff(log.stamp_ns))) * 1e-9
+    step = max(round(1.0 / 40.0 / period), 1)
+    return replace(p, log=SensorLog(JointLog(**{
+        name: value[::step] if isinstance(value, np.ndarray) else value
+        for name, value in vars(log).items()}), p.log.imu))
+
+
+def _heavier(p: Patient, factor: float) -> Patient:
+    base = p.model.body_inertia(0)
+    mass = base.mass + (1.0 / factor - 1.0) * p.model.total_mass
+    share = mass / base.mass
+    return replace(p, model=p.model.with_body_inertia(
+        {0: replace(base, mass=mass, about_com=share * base.about_com)}))
+
+
+def _unbalanced(p: Patient, share: float) -> Patient:
+    base = p.model.body_inertia(0)
+    return replace(p, model=p.model.with_body_inertia(
+        {0: replace(base, com=base.com - [share * _height(p), 0.0, 0.0])}))
+
+
+def _height(p: Patient) -> float:
+    from legged_dynamics.dynamics.kinematics import frame_poses
+    from legged_dynamics.estimation.noise import nominal_position
+    q = nominal_position(p.model, p.config)
+    feet = tuple(foot.link for foot in p.config.feet)
+    return float(np.mean([abs(pose.p[2]) for pose in frame_poses(p.model, q, feet).values()]))
+
+
+def _radius(p: Patient, share: float) -> Patient:
+    return replace(p, config=replace(p.config, feet=tuple(
+        PointFoot(foot.link, foot.radius + share * _height(p))      # type: ignore[union-attr]
+        for foot in p.config.feet)))
+
+
+def _late_imu(p: Patient, seconds: float) -> Patient:
+    return p.imu(stamp_ns=p._imu.stamp_ns + round(seconds * 1e9))
+
+
+def _at(key: str, joint: int) -> Callable[[dict[str, Any], Patient], float]:
+    """Return the reader of a list's value for a joint of the recording."""
+    def read(mend: dict[str, Any], p: Patient) -> float:
+        values = mend.get(f'robot.sensors.{key}', [math.nan])
+        order = mend.get('robot.joints') or p.config.joints or p.model.joint_names
+        return float(values[0] if len(values) == 1
+                     else values[list(order).index(p.log.joints.names[joint])])
+    return read
+
+
+def _of(key: str, place: int | None = None) -> Callable[[dict[str, Any], Patient], float]:
+    def read(mend: dict[str, Any], p: Patient) -> float:
+        value = mend.get(key, math.nan)
+        return float(value if place is None else value[place])
+    return read
+
+
+def _tilt(angle: float) -> np.ndarray:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def planted_faults(healthy: Patient) -> list[PlantedFault]:
+    """Return the faults, for a robot of at least two legs with at least three joints each."""
+    p = healthy
+    legs = [p.leg(i) for i in range(len(p.config.feet))]
+    hip, thigh, knee = legs[0][0], legs[1][1], legs[2 % len(legs)][2]
+    other = legs[-1][2]
+    every = slice(None)
+    height = _height(p)
+    F = PlantedFault
+    both = ('position', 'velocity', 'effort')
+    upside = np.diag([1.0, -1.0, -1.0])
+    rolled = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    sitting = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    return [
+        F('left and right leg swapped', 'swapped_legs', lambda x: _swap(x, legs[0], legs[1])),
+        F('front and hind leg swapped', 'swapped_legs', lambda x: _swap(x, legs[1], legs[-1])),
+        F('two joints of a leg swapped', 'swapped_joints',
+          lambda x: _swap(x, legs[0][1:2], legs[0][2:3])),
+        F('hip and thigh swapped', 'swapped_joints',
+          lambda x: _swap(x, legs[-1][0:1], legs[-1][1:2])),
+        F('values in the order of the legs by kind', 'joint_order', _by_kind),
+        F('efforts of two legs swapped', 'effort_order',
+          lambda x: _swap(x, legs[0], legs[1], 'effort')),
+        F('a joint flipped', 'joint_sign', lambda x: _scaled(x, knee, -1.0, *both),
+          _at('position_scale', knee), lambda _: -1.0, 0.0),
+        F('a hip flipped', 'joint_sign', lambda x: _scaled(x, hip, -1.0, *both),
+          _at('effort_scale', hip), lambda _: -1.0, 0.0),
+        F('velocity sign of a joint', 'velocity_sign',
+          lambda x: _scaled(x, thigh, -1.0, 'velocity'), _at('velocity_scale', thigh),
+          lambda _: -1.0, 0.0),
+        F('effort sign of a joint', 'effort_sign', lambda x: _scaled(x, other, -1.0, 'effort'),
+          _at('effort_scale', other), lambda _: -1.0, 0.0),
+        F('effort sign of all joints', 'effort_sign',
+          lambda x: _scaled(x, every, -1.0, 'effort'), _at('effort_scale', 0), lambda _: -1.0,
+          0.0),
+        F('knee offset 5 degrees', 'position_offset', lambda x: _shifted(x, knee, 5.0 * DEGREE),
+          _at('position_offset', knee), lambda _: -5.0 * DEGREE),
+        F('hip offset 4 degrees', 'position_offset', lambda x: _shifted(x, hip, 4.0 * DEGREE),
+          _at('position_offset', hip), lambda _: -4.0 * DEGREE),
+        F('degrees for radians', 'degrees',
+          lambda x: _scaled(x, every, 1.0 / DEGREE, 'position', 'velocity'),
+          _at('position_scale', 0), lambda _: DEGREE, 1e-3),
+        F('velocities in degrees', 'velocity_degrees',
+          lambda x: _scaled(x, every, 1.0 / DEGREE, 'velocity'), _at('velocity_scale', 0),
+          lambda _: DEGREE, 1e-3),
+        F('IMU upside down', 'imu_upside_down', lambda x: _turned(x, upside)),
+        F('IMU turned by 90 degrees', 'imu_axes', lambda x: _turned(x, rolled)),
+        F('axis order wrong', 'imu_axes', lambda x: _turned(x, sitting)),
+        F('IMU tilted by 10 degrees', 'imu_mount', lambda x: _turned(x, _tilt(10.0 * DEGREE)),
+          _of('robot.sensors.imu_rpy', 1), lambda _: -10.0 * DEGREE),
+        F('accelerometer of the other sign', 'accelerometer_sign',
+          lambda x: x.imu(acceleration=-x._imu.acceleration)),
+        F('accelerometer in g', 'accelerometer_units',
+          lambda x: x.imu(acceleration=x._imu.acceleration / 9.80665)),
+        F('gravity missing', 'missing_gravity', _without_gravity),
+        F('gyro in degrees', 'gyro_degrees', lambda x: x.imu(gyro=x._imu.gyro / DEGREE),
+          _of('robot.sensors.gyro_scale'), lambda _: DEGREE, 1e-3),
+        F('gyro of the other sign', 'gyro_sign', lambda x: x.imu(gyro=-x._imu.gyro)),
+        F('quaternion as w x y z', 'quaternion_order',
+          lambda x: x.imu(orientation=np.roll(x._imu.orientation, 1, axis=1))),
+        F('current for torque', 'effort_scale',
+          lambda x: _scaled(x, every, 1.0 / 2.7, 'effort'), _at('effort_scale', 0),
+          lambda _: 2.7, 0.05),
+        F('gear ratio forgotten', 'effort_scale', lambda x: _scaled(x, every, 1.0 / 9.0, 'effort'),
+          _at('effort_scale', 0), lambda _: 9.0, 0.05),
+        F('torque of one joint scaled', 'effort_scale_joint',
+          lambda x: _scaled(x, knee, 1.6, 'effort'), _at('effort_scale', knee),
+          lambda _: 1.0 / 1.6, 0.1),
+        F('total mass 15 % wrong', 'total_mass', lambda x: _heavier(x, 1.15),
+          _of('robot.payload_mass'), lambda x: x.model.total_mass * (1.0 - 1.0 / 1.15), 0.15),
+        F('centre of mass off', 'center_of_mass', lambda x: _unbalanced(x, 0.08),
+          _of('robot.center_of_mass_offset', 0),
+          lambda x: 0.08 * height, 0.2),
+        F('foot radius wrong', 'foot_radius', lambda x: _radius(x, 0.06),
+          _of('robot.foot_radius'),
+          lambda x: x.config.feet[0].radius, 0.25),             # type: ignore[union-attr]
+        F('IMU 20 ms late', 'clock_offset', lambda x: _late_imu(x, 0.020),
+          _of('robot.sensors.imu_delay'), lambda _: 0.020, 0.15),
+        F('encoder dead', 'frozen_encoder', lambda x: _frozen(x, 'position', thigh)),
+        F('torque sensor dead', 'dead_effort', lambda x: _frozen(x, 'effort', thigh, 0.0)),
+        F('IMU frozen', 'frozen_imu', lambda x: x.imu(
+            gyro=np.tile(x._imu.gyro[:1], (len(x._imu.gyro), 1)),
+            acceleration=np.tile(x._imu.acceleration[:1], (len(x._imu.gyro), 1)))),
+        F('stamps of receipt', 'stamp_jitter', _jittered),
+        F('stamps all zero', 'time_base',
+          lambda x: x.joints(stamp_ns=np.zeros_like(x.log.joints.stamp_ns))),
+        F('IMU on another clock', 'time_base', lambda x: x.imu(
+            stamp_ns=x._imu.stamp_ns - x._imu.stamp_ns[0])),
+        F('rate too low', 'low_rate', _thinned),
+    ]

@@ -1,0 +1,101 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the reports, their skeleton, and when they warn."""
+import base64
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from legged_dynamics.analysis.charts import Chart, Line, thinned, with_gaps
+from legged_dynamics.analysis.page import Page
+from legged_dynamics.cli import main
+
+
+def test_a_gap_is_a_gap():
+    time = np.concatenate([np.arange(10), np.arange(30, 40)]) * 0.01
+    at, columns = with_gaps(time, np.ones((2, 20)))
+    assert len(at) == 21 and np.isnan(columns[:, 10]).all() and 0.09 < at[10] < 0.30
+    assert (np.diff(at) > 0.0).all() and np.isfinite(np.delete(columns, 10, axis=1)).all()
+
+
+def test_thinning_keeps_peaks_and_gaps():
+    time = np.arange(100_000) * 1e-3
+    values = np.sin(time)[None].repeat(2, axis=0)
+    values[0, 54_321], values[1, 70_000:71_000] = 9.0, np.nan
+    at, columns = thinned(time, values, 4000)
+    assert len(at) <= 4000 + 2 and (np.diff(at) > 0.0).all()
+    assert columns[0].max() == 9.0 and abs(at[columns[0].argmax()] - 54.321) < 0.1
+    assert np.isnan(columns[1, (at > 70.1) & (at < 70.9)]).all()
+    assert np.isfinite(columns[1, (at < 69.9) | (at > 71.1)]).all()
+    short = np.arange(10.0), np.ones((1, 10))
+    assert thinned(*short)[0] is short[0]
+
+
+def test_a_page_needs_nothing_beside_itself():
+    page = Page('Title <1>', 'lead')
+    page.heading('One & two')
+    page.heading('Two')
+    page.heading('Three')
+    page.verdict('Error -0.0 % of the weight.')
+    page.banner('Not to be trusted: <reason>.')
+    values = np.array([1.0, np.nan, 3.0])
+    page.chart(Chart('Force </script>', 'N', np.arange(3.0), [Line('foot', values)]), 'caption')
+    text = page.html('legged-dynamics analyze "a b"', 'anymal_class')
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text) and '@import' not in text
+    body = text.split('<body>')[1]
+    # The banner is the first thing said, the verdict the second.
+    assert 0 < body.index('class="banner"') < body.index('class="verdict"') < body.index('<nav')
+    assert 'Error 0.0 % of the weight' in body and '&lt;reason&gt;' in body
+    assert body.count('href="#s') == 3 and 'One &amp; two' in body
+    for part in ('legged-dynamics analyze &quot;a b&quot;', 'robot anymal_class', 'numpy '):
+        assert part in body.split('<footer>')[1]
+    data = json.loads(re.search(r'application/json">(.*?)</script>', body)[1])
+    assert data['title'] == 'Force </script>'
+    seen = np.frombuffer(base64.b64decode(data['series'][0]['values']), '<f4')
+    np.testing.assert_array_equal(seen, values.astype('f4'))
+    assert 'prefers-color-scheme: dark' in text and '@media print' in text
+    assert '<script' not in Page('no', 'charts').html('x').split('<body>')[1]
+
+
+def test_a_report_of_a_bag_says_its_verdict_first(walking_bag, tmp_path, capsys):
+    assert main(['analyze', str(walking_bag), '-o', str(tmp_path / 'out'), '--no-csv',
+                 '--no-enriched-bag']) == 0
+    assert capsys.readouterr().out.startswith('Error of the vertical force on a standing foot')
+    text = (tmp_path / 'out' / 'report.html').read_text()
+    assert text.count('class="chart"') == 4 and len(text) < 3_000_000
+    assert 'class="banner"' not in text
+
+
+def test_results_that_deserve_no_trust():
+    from legged_dynamics.analysis.gait import verdict as gait
+
+    n = 100
+    reactions = SimpleNamespace(
+        contact=np.ones((n, 2), bool), root_residual=np.zeros((n, 6)), feet=('a', 'b'),
+        supported=np.ones(n, bool), force=np.full((n, 2, 3), 300.0))
+    result = SimpleNamespace(reactions=reactions, errors={}, method='travelling', weight=600.0,
+                             together=None, alignment=None)
+    assert not gait.doubts(result)
+    text, judged = gait.verdict(result)
+    assert not judged and 'a 300 N, b 300 N' in text
+    reactions.root_residual[:, 0] = 90.0
+    assert ['15 % of the weight' in reason for reason in gait.doubts(result)] == [True]
+    reactions.supported[:60] = False
+    reactions.contact[:] = False
+    assert len(gait.doubts(result)) == 3
+
+
+@pytest.mark.parametrize(('suffix', 'begins'), [('svg', b'<?xml'), ('pdf', b'%PDF'),
+                                                ('png', b'\x89PNG')])
+def test_a_figure_is_what_its_name_says(tmp_path, suffix, begins):
+    path = tmp_path / f'map.{suffix}'
+    assert main(['force-map', 'anymal_class', '-o', str(path)]) == 0
+    assert path.read_bytes().startswith(begins)
+
+
+def test_a_figure_of_no_known_kind_is_refused(tmp_path, capsys):
+    assert main(['force-map', 'anymal_class', '-o', str(tmp_path / 'map.docx')]) == 2
+    assert '.png, .svg, .pdf' in capsys.readouterr().err

@@ -1,0 +1,148 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Belts, clocks, level, heading and mass, planted into a walk whose truth is known."""
+import numpy as np
+import pytest
+from test_gait_files import BASE, load_error, options, write_table, write_walk
+from walkers import DT, MASS, two_footed_walk
+
+from legged_dynamics.analysis.gait.alignment import (
+    align,
+    floor_slope,
+    plates_later,
+    slope_words,
+    words,
+)
+from legged_dynamics.analysis.gait.analysis import analyse_gait
+from legged_dynamics.analysis.gait.belt import parse_belts
+from legged_dynamics.analysis.gait.plates import Plates
+from legged_dynamics.cli import main
+from legged_dynamics.contact.gait_settings import GaitSettings
+from legged_dynamics.contact.ground_demand import ground_demand
+from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.stance_detection import soles_of
+from legged_dynamics.exceptions import BagError, ConfigurationError
+
+WALK = two_footed_walk()
+INNER = slice(8, -8)
+
+
+def plates(lag=0.0, yaw=0.0, mass=1.0, tilt=0.0):
+    """Return plates that are late, turned, tilted or heavier than the walk."""
+    late = np.stack([[np.interp(WALK.time - lag, WALK.time, WALK.force[:, i, k])
+                      for k in range(3)] for i in range(2)]).transpose(2, 0, 1)
+    c, s = np.cos(yaw), np.sin(yaw)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    lean = np.array([[np.cos(tilt), 0.0, np.sin(tilt)], [0.0, 1.0, 0.0],
+                     [-np.sin(tilt), 0.0, np.cos(tilt)]])
+    valid = np.zeros(len(WALK.time), bool)
+    valid[INNER] = True
+    return Plates(mass * late @ turn.T @ lean.T, np.zeros(2, bool), valid)
+
+
+def demand(**more):
+    return ground_demand(WALK.model, WALK.feet, WALK.motion(**more))
+
+
+@pytest.mark.parametrize('lag', [-0.013, 0.0, 0.008])
+def test_the_clock_of_the_plates(lag):
+    """The walker bears its weight at all times: only its horizontal force can tell."""
+    assert np.isnan(align(demand(), plates(lag)).lag)
+    rng = np.random.default_rng(0)
+    bob = 0.02 * np.sin(2.0 * np.pi * 1.8 * WALK.time)
+    up = -(2.0 * np.pi * 1.8) ** 2 * bob * MASS
+    base = WALK.base + np.outer(bob, [0.0, 0.0, 1.0])
+    late = plates(lag)
+    share = late.force[..., 2] / late.force[..., 2].sum(axis=1, keepdims=True)
+    late.force[..., 2] += share * np.interp(WALK.time - lag, WALK.time, up)[:, None]
+    late.force[:] += rng.normal(0.0, 3.0, late.force.shape)
+    found = align(ground_demand(WALK.model, WALK.feet, WALK.motion(base=base)), late)
+    assert found.lag == pytest.approx(lag, abs=0.0015)
+    said = ' '.join(words(found))
+    assert ('behind' in said) == (lag > 0.0) and ('ahead of' in said) == (lag < 0.0)
+    together = plates_later(late, WALK.time, found.lag)
+    np.testing.assert_allclose(together.force[20:-20, :, 0].sum(axis=1),
+                               WALK.force[20:-20, :, 0].sum(axis=1), atol=25.0)
+    assert not together.valid[:6].any()
+
+
+def test_heading_tilt_and_mass_of_the_plates():
+    straight = align(demand(), plates())
+    assert abs(straight.heading) < 0.01 and straight.tilt < 0.005
+    assert straight.mass == pytest.approx(1.0, abs=0.01) and not words(straight)
+    assert align(demand(), plates(yaw=0.1)).heading == pytest.approx(0.1, abs=0.01)
+    assert align(demand(), plates(mass=1.06)).mass == pytest.approx(1.06, abs=0.01)
+    assert align(demand(), plates(tilt=0.04)).tilt == pytest.approx(0.04, abs=0.006)
+    said = ' '.join(words(align(demand(), plates(yaw=-0.1, mass=0.9, tilt=0.05))))
+    for part in ('-5.7 deg about up', '-10.', '--mass', 'not level'):
+        assert part in said
+
+
+def test_a_floor_that_is_not_level_is_found():
+    c, s = np.cos(0.05), np.sin(0.05)
+    lean = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    xyzw = np.tile([0.0, np.sin(0.025), 0.0, np.cos(0.025)], (len(WALK.time), 1))
+    motion = RecordedMotion.from_poses(WALK.model, WALK.time, WALK.base @ lean.T, xyzw,
+                                       WALK.position)
+    seen = ground_demand(WALK.model, WALK.feet, motion)
+    x, y = floor_slope(seen, soles_of(seen, GaitSettings.from_parameters()), WALK.contact)
+    assert np.arctan(x) == pytest.approx(-0.05, abs=0.005) and np.isnan(y)
+    assert '-2.8 deg along x' in slope_words((x, y))[0]
+    level = demand()
+    assert not slope_words(floor_slope(level, soles_of(level, GaitSettings.from_parameters()),
+                                       WALK.contact))
+
+
+def on_a_belt(folder, speed):
+    """Write the walk as it is on a treadmill whose speed may change."""
+    urdf = write_walk(folder)[1]
+    gone = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1])) * DT])
+    base = WALK.base - np.outer(gone, [1.0, 0.0, 0.0])
+    path = write_table(folder / 'belt.csv', ['time', *BASE, *WALK.model.joint_names, 'belt'],
+                       [WALK.time, base, np.tile([0.0, 0.0, 0.0, 1.0], (len(base), 1)),
+                        WALK.position, speed])
+    return path, urdf
+
+
+@pytest.mark.parametrize('said', ['auto', '1.2', 'belt', 'foot0=1.2 foot1=belt'])
+def test_a_walk_on_a_treadmill_is_a_walk(tmp_path, said):
+    path, urdf = on_a_belt(tmp_path, np.full(len(WALK.time), 1.2))
+    result, _ = analyse_gait(path, options(urdf, belt_speed=tuple(said.split())))
+    overground, _ = analyse_gait(write_walk(tmp_path)[0], options(urdf))
+    assert load_error(result.reactions) < 1.1 * load_error(overground.reactions)
+    assert any('1.20 m/s' in note for note in result.notes)
+    assert not any('m/s' in note for note in overground.notes)
+
+
+def test_what_is_refused(tmp_path):
+    path, urdf = write_walk(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"expected a foot \(foot0, foot1\), got 'hand'"):
+        parse_belts(['hand=1.0'], ('foot0', 'foot1'))
+    with pytest.raises(ConfigurationError, match='none for foot1; 0 for the floor'):
+        parse_belts(['foot0=1.0'], ('foot0', 'foot1'))
+    with pytest.raises(ConfigurationError, match="kilograms or 'plates', got 'heavy'"):
+        analyse_gait(path, options(urdf, mass='heavy'))
+    with pytest.raises(ConfigurationError, match='a mass above 0 kg, got -3'):
+        analyse_gait(path, options(urdf, mass='-3'))
+    with pytest.raises(ConfigurationError, match='expected a recording with force plates'):
+        analyse_gait(path, options(urdf, mass='plates'))
+
+
+def test_a_mass_from_a_scale(tmp_path):
+    path, urdf = write_walk(tmp_path)
+    plain, _ = analyse_gait(path, options(urdf))
+    heavy, _ = analyse_gait(path, options(urdf, mass='72'))
+    np.testing.assert_allclose(heavy.reactions.force, 72.0 / plain.model.total_mass
+                               * plain.reactions.force, atol=1e-6)
+    assert any('72.00 kg (--mass), and not the 60.00 kg' in note for note in heavy.notes)
+    assert main(['inverse-dynamics', str(path), '--urdf', str(urdf), '--feet', 'foot0', 'foot1',
+                 '--mass', '72', '--belt-speed', '0', '-o', str(tmp_path / 'out'), '--no-report',
+                 '--no-bag']) == 0
+
+
+def test_belt_topics(walking_bag):
+    with pytest.raises(BagError, match="a speed or a topic with std_msgs/msg/Float64.*'/belt'"):
+        from legged_dynamics.analysis.bags import BagReader
+        from legged_dynamics.analysis.gait.bag_motion import speed_topic
+        with BagReader(walking_bag) as bag:
+            speed_topic(bag, '/belt', 0)

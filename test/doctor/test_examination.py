@@ -1,0 +1,85 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor finds planted faults, names them and mends them; the healthy are left alone."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from patients import healthy
+
+from legged_dynamics.doctor.evidence import Judge
+from legged_dynamics.doctor.examination import examine
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.identification.samples import filtered
+from legged_dynamics.model import RobotConfig
+from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.simulation.sensor_faults import planted_faults
+
+# A few of each sort; the whole table is in benchmarks/doctor_table.py.
+CHOSEN = ('IMU upside down', 'total mass 15 % wrong', 'encoder dead', 'IMU frozen',
+          'stamps of receipt', 'stamps all zero', 'IMU on another clock')
+
+
+def test_a_healthy_robot_is_told_so():
+    patient = healthy()
+    found = examine(patient.model, patient.config, patient.log)
+    assert found.healthy and not found.unchecked
+    # What it leaves is noise: far below the tolerance on every kind of evidence.
+    assert all(squares.mean() < 0.5 for squares in found.before.squares.values())
+
+
+@pytest.mark.parametrize('name', CHOSEN)
+def test_a_planted_fault_is_found_and_mended(name):
+    patient = healthy()
+    fault = next(fault for fault in planted_faults(patient) if fault.name == name)
+    sick = fault.plant(patient)
+    found = examine(sick.model, sick.config, sick.log)
+    assert fault.named_by(found.findings, patient) == ''
+    assert found.findings[0].evidence > 0.0
+
+
+def test_the_mend_heals():
+    patient = healthy()
+    fault = next(f for f in planted_faults(patient) if f.name == 'front and hind leg swapped')
+    sick = fault.plant(patient)
+    finding, = examine(sick.model, sick.config, sick.log).findings
+    mended = RobotConfig.from_parameters(
+        {'robot.feet': [foot.link for foot in sick.config.feet],
+         'robot.joints': list(sick.config.joints), **finding.mend})
+    config = replace(sick.config, sensors=mended.sensors)
+    signals = filtered(sick.log)
+    judge = Judge(signals, sick.model, sick.config)
+    whole = Judge(filtered(patient.log), patient.model, patient.config).weigh(patient.config)
+    assert judge.weigh(sick.config).score < 5.0 * whole.score - 50.0
+    assert judge.weigh(config).score == pytest.approx(whole.score, rel=1e-6)
+
+
+def test_without_efforts_what_moves_is_still_judged():
+    patient = healthy()
+    sick = patient.joints(effort=np.full_like(patient.log.joints.effort, np.nan)).imu(
+        acceleration=-patient.log.imu.acceleration)
+    found = examine(sick.model, sick.config, sick.log)
+    assert [finding.kind for finding in found.findings] == ['accelerometer_sign']
+    assert any('no effort' in said for said in found.unchecked)
+
+
+def test_names_of_another_style_are_matched():
+    patient = healthy()
+    names = tuple(f'{name.lower()}_joint' for name in patient.log.joints.names)
+    found, = examine(patient.model, patient.config, patient.joints(names=names).log).findings
+    assert found.kind == 'joint_names' and found.blocks
+    correction = SensorCorrection.from_parameters(found.mend)
+    assert set(correction.driver_names(patient.model.joint_names)) == set(names)
+
+
+def test_a_short_recording_is_refused():
+    patient = healthy()
+    with pytest.raises(MeasurementError, match='record longer'):
+        examine(patient.model, patient.config, patient.log.part(0.0, 1.0))
+
+
+def test_a_robot_without_feet_is_refused():
+    patient = healthy()
+    with pytest.raises(ConfigurationError, match='at least one foot'):
+        examine(patient.model, replace(patient.config, feet=()), patient.log)
+

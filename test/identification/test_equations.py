@@ -1,0 +1,25 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The regressor against Newton-Euler and Pinocchio's own."""
+import numpy as np
+import pytest
+from robots import random_robot
+
+from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
+from legged_dynamics.identification.equations import inertial_parameters, regressor
+
+ROUND_OFF = 1e-9
+
+
+@pytest.mark.parametrize('seed', [1, 2, 3])
+def test_regressor_times_parameters_is_inverse_dynamics(seed):
+    model = random_robot(seed, 7)
+    rng = np.random.default_rng(seed)
+    q, v, a = rng.normal(size=(3, 5, model.nv))
+    base = rng.normal(size=(5, 9))
+    told = regressor(model, q, v, a, base) @ inertial_parameters(model)
+    for n in range(5):
+        known = inverse_dynamics(model, Motion(q[n], v[n], a[n], BaseMotion(
+            base[n, :3], base[n, 3:6], base[n, 6:])))
+        np.testing.assert_allclose(told[n], [*known.base_wrench, *known.joint_effort],
+                                   atol=ROUND_OFF * np.abs(told[n]).max())
