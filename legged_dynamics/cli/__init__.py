@@ -19,11 +19,12 @@ from legged_dynamics.cli import (
     run,
     stickybot,
     stickybot_sweep,
+    warm,
 )
 from legged_dynamics.exceptions import LeggedDynamicsError
 
 VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
-         stickybot_sweep)
+         stickybot_sweep, warm)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 

@@ -61,16 +61,17 @@ class TopicInfo(NamedTuple):
 
 
 class CyclonePublisher:
-    """Publishes on a DDS topic."""
+    """Publishes on a DDS topic; what nobody would get is not even serialised."""
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str):
-        self._node, self._name = node, name
+    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool):
+        self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = envelope(name)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
-        self.publish_raw(serialize(msg, self._name))
+        if self._latched or self.get_subscription_count():
+            self.publish_raw(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
         """Send a message that is CDR bytes already."""
@@ -145,6 +146,11 @@ class CycloneBus:
         Environment with ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and
         CYCLONEDDS_URI; the process's own when None.
 
+    Attributes
+    ----------
+    stopping : bool
+        Whether ``stop`` was called.
+
     Raises
     ------
     MiddlewareError
@@ -170,7 +176,7 @@ class CycloneBus:
         self._publications: BuiltinDataReader | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
-        self._stopping = False
+        self.stopping = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -183,7 +189,7 @@ class CycloneBus:
     def spin(self, duration_s: float = math.inf) -> None:
         """Run callbacks until ``stop`` is called or the time is over."""
         end = time.monotonic() + duration_s
-        while not self._stopping and (left := end - time.monotonic()) > 0.0:
+        while not self.stopping and (left := end - time.monotonic()) > 0.0:
             self.spin_once(min(left, _LONGEST_WAIT_S))
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
@@ -198,7 +204,7 @@ class CycloneBus:
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
-        self._stopping = True
+        self.stopping = True
         self._wake.set(True)
 
     def close(self) -> None:
@@ -234,7 +240,7 @@ class CycloneBus:
                   qos: QoSProfile) -> CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name)
+        return CyclonePublisher(node, writer, name, qos.latched)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,

@@ -48,6 +48,7 @@ class ComponentHost:
 
         """
         self.component.configure()
+        self.component.configured = True
         self.state = 'inactive'
         self.component.activate()
         self.state = 'active'
@@ -59,6 +60,7 @@ class ComponentHost:
             self.state = 'inactive'
         if self.state == 'inactive':
             self._try(self.component.cleanup)
+            self.component.configured = False
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:

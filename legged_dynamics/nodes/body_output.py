@@ -51,7 +51,7 @@ class BodyOutput:
         self._odometry = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
         self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
                                               qos)
-        self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', '/tf', qos)
+        self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', 'tf', qos)
                     if parameters['publish_tf'] else None)
 
     def publish(self, state: BodyState, command: WorkspaceCommand, reaction: GroundReaction,

@@ -88,7 +88,7 @@ class DiagnosticsPublisher:
     Parameters
     ----------
     component : Component
-        Its node name heads every status.
+        Its node's name, namespace included, heads every status.
     endpoints : Endpoints
         Of the component.
     judge : callable
@@ -102,6 +102,9 @@ class DiagnosticsPublisher:
                  judge: Callable[[int], dict[str, tuple[str, str]]],
                  details: Callable[[int], dict[str, dict[str, Any]]]):
         self._component = component
+        # Two robots' statuses meet on one topic.
+        self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
+        self._hardware = component.node.get_namespace().strip('/')
         self._judge = judge
         self._details = details
         self._last_ns = 0
@@ -122,8 +125,8 @@ class DiagnosticsPublisher:
         self._levels, self._last_ns = levels, now
         details = self._details(now)
         self._publisher.publish(diagnostics(dialect, now, [
-            diagnostic_status(dialect, level, f'{node.get_name()}: {name}', message,
-                              details.get(name, {}))
+            diagnostic_status(dialect, level, f'{self._name}: {name}', message,
+                              details.get(name, {}), self._hardware)
             for name, (level, message) in status.items()]))
 
     def _log_changes(self, status: dict[str, tuple[str, str]]) -> None:

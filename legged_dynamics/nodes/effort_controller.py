@@ -12,8 +12,8 @@ import numpy as np
 
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
@@ -62,6 +62,7 @@ class EffortController(Component):
 
     """
 
+    has_kernels = True
     settings: ClassVar[tuple[Setting, ...]] = ()
     defaults: ClassVar[Mapping[str, Any]] = {}
 
@@ -69,7 +70,7 @@ class EffortController(Component):
         super().__init__(node, dialect)
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *self.shared_settings(), *self.settings)
         self.parameters = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters, self.changing)
+        follow_settings(node, dialect, table, self.parameters, self._changing, self.fixed)
         self.endpoints = Endpoints(self)
         self.guard: EffortGuard | None = None
 
@@ -169,9 +170,7 @@ class EffortController(Component):
     def configure(self) -> None:
         """Read parameters and join the topics; commands wait for activate."""
         values = self.parameters
-        self._config = RobotConfig.from_parameters(
-            {name: value for name, value in values.items()
-             if name.startswith(('robot.', 'noise.'))})
+        self._config = self._read_robot(values)
         self._output = InputMonitor('control', round(values['input_timeout'] * 1e9))
         self._guarded_state = GuardState.SAFE
         self._limited: tuple[str, ...] = ()
@@ -183,6 +182,15 @@ class EffortController(Component):
         self.open()
         self.input = RobotInput(self, self.endpoints, values, self._build, self._take)
         self.endpoints.timer(WATCH_PERIOD, self._watch)
+
+    @staticmethod
+    def _read_robot(values: dict[str, Any]) -> RobotConfig:
+        return RobotConfig.from_parameters({name: value for name, value in values.items()
+                                            if name.startswith(('robot.', 'noise.'))})
+
+    def _changing(self, values: dict[str, Any]) -> None:
+        self._read_robot(values)
+        self.changing(values)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""

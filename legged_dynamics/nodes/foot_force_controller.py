@@ -53,6 +53,7 @@ class FootForceController(EffortController):
 
     default_name = 'foot_force_controller'
     settings = NODE_SETTINGS
+    live = ('map.', 'markers.', 'desired_timeout', 'world_frame')
     # A body that stands is slow, and limp it falls: 50 ms old is good enough. Joint states that
     # have waited for the IMU in vain must be young enough, too.
     defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.05, 'safety.hold': 0.1}

@@ -8,9 +8,9 @@ from typing import Any
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.description import urdf_text
@@ -54,7 +54,7 @@ class SimulatedRobotNode(Component):
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *plant_settings(kind[KIND.name]),
                  *NODE_SETTINGS)
         self.parameters = kind | declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters)
+        follow_settings(node, dialect, table, self.parameters, fixed=self.fixed)
         self._endpoints = Endpoints(self)
         self._timer: Any = None
 

@@ -48,6 +48,7 @@ class StickybotControllerNode(EffortController):
 
     default_name = 'stickybot_controller'
     settings = (*STICKYBOT_SETTINGS, *NODE_SETTINGS)
+    live = tuple(setting.name for setting in NODE_SETTINGS)
     # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
     # would shake its light limbs instead.
     defaults = {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1}

@@ -65,6 +65,7 @@ class WorkspaceControllerNode(EffortController):
     """
 
     default_name = 'workspace_controller'
+    live = tuple(setting.name for setting in WORKSPACE_SETTINGS)
     settings = (*WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
     # Without the IMU, joint states must go on being answered before the guard lets go.
     defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.05, 'safety.hold': 0.1}

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import Parameter, declare_settings, follow_settings
+from legged_dynamics.middleware.parameters import Parameter
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.schema import Setting
 
 TABLE = (Setting('gain', 1.0, 'N/m', 'Stiffness.', 0.0, 10.0),
