@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -37,9 +38,9 @@ class ComponentHost:
         node.fault_handler = self.on_fault
         self.state = 'unconfigured'
 
-    def start(self) -> None:
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> None:
         """
-        Configure and activate.
+        Configure and, while that is still wanted, activate.
 
         Raises
         ------
@@ -50,8 +51,9 @@ class ComponentHost:
         self.component.configure()
         self.component.configured = True
         self.state = 'inactive'
-        self.component.activate()
-        self.state = 'active'
+        if wanted():
+            self.component.activate()
+            self.state = 'active'
 
     def stop(self) -> None:
         """Deactivate and clean up as far as there is something to do; faults are logged."""

@@ -67,6 +67,10 @@ class LoopbackSubscription:
         self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
         self.dropped = self.source_ns = 0
 
+    def get_publisher_count(self) -> int:
+        """Return how many publishers match."""
+        return self._bus.publishers_of(self)
+
     def offer(self, cdr: bytes) -> None:
         """Take a message in; the oldest makes room when the queue is full."""
         self.dropped += len(self._pending) == self.qos.depth
@@ -182,6 +186,10 @@ class LoopbackBus:
         return [entry for entry in self._subscriptions
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
+
+    def publishers_of(self, subscription: LoopbackSubscription) -> int:
+        """Return how many publishers reach a subscription."""
+        return sum(subscription in self.matches(entry) for entry in self._publishers)
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> LoopbackPublisher:

@@ -84,7 +84,7 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
                 node.busy = compilation.state
                 spin(lambda: not compilation.done)
                 node.busy = ''
-            if not stopping and node.autostart and not node.start():
+            if not stopping and node.autostart and not node.start(lambda: not stopping):
                 return 1
             # the compiler's objects are here to stay; scanning them would stall callbacks
             gc.collect()

@@ -10,6 +10,7 @@ from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy
 
 from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.ros2_dialect import rclpy_class
 
 try:    # not in Humble
     from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -81,3 +82,23 @@ class RclpySubscription:
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
         return self.subscription.get_publisher_count()
+
+
+class NativePublishers:
+    """
+    Lets a plain rclpy node publish our messages.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Any):
+        self._node = node
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> RclpyPublisher:
+        """Return a publisher of one of our messages."""
+        return RclpyPublisher(self._node.create_publisher(
+            rclpy_class(msg_type.ros_type), topic, qos_profile,
+            event_callbacks=quiet_publisher_events()), msg_type.ros_type)

@@ -189,10 +189,15 @@ class ComponentNode(LifecycleNode):
             self._transition(step, _ERROR)
         return _SUCCESS
 
-    def start(self) -> bool:
-        """Configure and activate; False when the component cannot (the log says why)."""
-        return (self.trigger_configure() == _SUCCESS
-                and self.trigger_activate() == _SUCCESS)
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> bool:
+        """
+        Configure and, while that is still wanted, activate.
+
+        Returns False when the component cannot do either; the log says why.
+        """
+        if self.trigger_configure() != _SUCCESS:
+            return False
+        return not wanted() or self.trigger_activate() == _SUCCESS
 
     def stop(self) -> None:
         """Deactivate, clean up and finalize as far as there is something to do."""

@@ -96,7 +96,7 @@ def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int
             if bus.stopping:
                 return 0
             try:
-                host.start()
+                host.start(lambda: not bus.stopping)
             except LeggedDynamicsError as error:
                 node.get_logger().error(f'cannot start: {error}')
                 return 1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -154,6 +154,10 @@ class EffortController(Component):
 
         """
 
+    def grips(self) -> tuple[Sequence[str], Sequence[float]]:
+        """Return feet that were told to hold on or to let go, beside the efforts, and how."""
+        return (), ()
+
     def failed(self) -> None:
         """Answer a fault beside the efforts, which the guard has held or made safe."""
 
@@ -223,6 +227,7 @@ class EffortController(Component):
         guard = EffortGuard(model, joints, {
             setting.name: self.parameters[setting.name] for setting in SAFETY_SETTINGS})
         self.build(model, self._config)
+        self._joints = tuple(joints)
         self._order = np.array([model.joint_index(name) for name in joints])
         self._sent = np.zeros(model.n_joints)
         self.guard = guard
@@ -231,15 +236,15 @@ class EffortController(Component):
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
             f'{len(joints)} of them')
 
-    def _take(self, measurement: Measurement) -> None:
+    def _take(self, measurement: Measurement) -> tuple[Sequence[str], Sequence[float]] | None:
         assert self.guard is not None
-        now = self._now()
+        now = self.input.now(measurement.stamp_ns)
         # Set before the work: what fails below is answered with a command of its own.
         self._velocity = measurement.velocity[self._order]
         command = self.control(measurement)
         if command is None and self._commanded_ns is None:
             self._output.refused(now, 'not ready to command')
-            return
+            return None
         measured = None if measurement.effort is None else measurement.effort[self._order]
         guarded = self.guard.apply(
             now, None if command is None else command[self._order], self._velocity,
@@ -248,7 +253,7 @@ class EffortController(Component):
             # Who has not taken over yet does not make a robot limp: what queued up while the
             # node was being built is too old.
             self._output.refused(now, guarded.fault)
-            return
+            return None
         self._send(now, guarded.effort)
         self._guarded_state, self._limited = guarded.state, guarded.limited
         if guarded.fault:
@@ -257,6 +262,8 @@ class EffortController(Component):
             self._output.saw(now)
         self._sent[self._order] = guarded.effort
         self.commanded(measurement, self._sent)
+        feet, grips = self.grips()
+        return (*self._joints, *feet), [*guarded.effort, *grips]
 
     def _watch(self) -> None:
         """Answer the silence of the joint states."""

@@ -3,7 +3,7 @@
 """What every node hears of the robot: its description, joint states and IMU, and their faults."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from legged_dynamics.estimation.measurement import Measurement
@@ -15,8 +15,10 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
+Commands = tuple[Sequence[str], Sequence[float]]
 SETTINGS = (
     Setting('imu_timeout', IMU_TIMEOUT, 's',
             'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
@@ -28,6 +30,9 @@ SETTINGS = (
 class RobotInput:
     """
     Turns the robot's topics into measurements, in the model's joint order.
+
+    Where time is simulated (``use_sim_time``) it answers every measurement on ``~/answer``: a
+    simulator in lock-step waits for that.
 
     Parameters
     ----------
@@ -41,7 +46,8 @@ class RobotInput:
         Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it. Called
         once for each description that can be read.
     measured : callable
-        Takes a Measurement; its MeasurementErrors are shown as refused joint states.
+        Takes a Measurement; its MeasurementErrors are shown as refused joint states. It may return
+        what it has commanded, as names and values.
 
     Attributes
     ----------
@@ -57,8 +63,10 @@ class RobotInput:
 
     def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
                  described: Callable[[RobotModel], None],
-                 measured: Callable[[Measurement], None]):
-        self._component = component
+                 measured: Callable[[Measurement], Commands | None]):
+        self._component, self._endpoints = component, endpoints
+        self._simulated = bool(component.node.get_parameter('use_sim_time').value)
+        self._answers: Any = None
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
         timeout = round(values['input_timeout'] * 1e9)
@@ -77,6 +85,7 @@ class RobotInput:
         """Make measurements from now on, with an empty memory."""
         self._synchronizer.reset()
         self.listening = True
+        self._offer_answers()
 
     def stop(self) -> None:
         """Make no more measurements."""
@@ -114,6 +123,21 @@ class RobotInput:
         self._read_joints = convert.JointStateReader(model.joint_names)
         self._synchronizer.reset()
         self.model = model
+        self._offer_answers()
+
+    def _offer_answers(self) -> None:
+        """Be there to answer, from when joint states are no longer left out."""
+        if self._simulated and self._answers is None and self.listening and self.model is not None:
+            self._answers = self._endpoints.publisher(
+                'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
+
+    def _answer(self, ns: int, commands: Commands | None) -> None:
+        if self._answers is not None:
+            self._answers.publish(answer(self._component.dialect, ns, commands))
+
+    def now(self, ns: int) -> int:
+        """Return the present time [ns], which a stamp is never ahead of where it is simulated."""
+        return max(self._now(), ns) if self._simulated else self._now()
 
     def _on_joints(self, message: Any) -> None:
         now = self._now()
@@ -124,6 +148,7 @@ class RobotInput:
             sample = self._read_joints(message)
         except MeasurementError as error:
             self.joints.refused(now, str(error))
+            self._answer(convert.stamp_ns(message.header.stamp), None)
             return
         self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
                                                   sample.velocity, sample.effort))
@@ -144,10 +169,13 @@ class RobotInput:
 
     def _pass(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:
+            commands = None
             try:
-                self._measured(measurement)
+                commands = self._measured(measurement)
             except MeasurementError as error:
                 self.joints.refused(self._now(), str(error))
+            finally:
+                self._answer(measurement.stamp_ns, commands)
 
     def _now(self) -> int:
         return self._component.node.get_clock().now().nanoseconds
