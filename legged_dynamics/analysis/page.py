@@ -15,6 +15,8 @@ h1 { font-size: 1.7rem; margin: 0 0 .2rem; }
 h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; padding-bottom: .25rem;
      border-bottom: 1px solid #ddd; }
 p, li { max-width: 78ch; }
+.banner { background: #b3261e; color: #fff; padding: .7rem 1rem; border-radius: 8px;
+          font-weight: 600; max-width: none; }
 .lead { color: #555; margin-top: 0; }
 .cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.4rem 0; }
 .card { border: 1px solid #dde3ea; border-radius: 8px; padding: .7rem 1rem; min-width: 9.5rem;
@@ -51,12 +53,17 @@ class Page:
     """
 
     def __init__(self, title: str, lead: str):
-        self._title = title
+        self._title, self._banners = title, 0
         self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
 
     def heading(self, text: str) -> None:
         """Begin a section."""
         self._parts.append(f'<h2>{escape(text)}</h2>')
+
+    def banner(self, text: str) -> None:
+        """Say before all else what must not be overlooked, in red."""
+        self._parts.insert(self._banners, f'<p class="banner">{escape(text)}</p>')
+        self._banners += 1
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph."""

@@ -3,7 +3,7 @@
 """Writes what an analysis found: a self-contained page, its figures, all estimates as CSV."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -64,9 +64,18 @@ EXPLANATION = (
     'estimate, so they show what fusing buys.')
 
 
-def write_report(analysis: Analysis, folder: Path) -> Path:
+def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
     """
     Write page and figures into a folder and return the page's path.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    folder : Path
+        Made where it is not there.
+    warnings : sequence of str
+        What the page says before all else, in red.
 
     Raises
     ------
@@ -81,6 +90,8 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
                 f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
                 f'{analysis.duration:.2f} s, {len(analysis.series.stamp_ns)} estimates, '
                 f'contacts {_contact_source(analysis)}.')
+    for warning in warnings:
+        page.banner(warning)
     page.cards(_cards(analysis))
     notes = analysis.notes or ['Nothing was missing.']
     page.heading('What to know')

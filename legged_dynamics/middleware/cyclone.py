@@ -86,6 +86,13 @@ class CyclonePublisher:
         # not get_matched_subscriptions: it fails when one joins between its two calls
         return self._writer.get_publication_matched_status().current_count
 
+    def wait_for_acks(self, seconds: float) -> bool:
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        try:
+            return self._writer.wait_for_acks(duration(seconds=seconds))
+        except DDSException:        # its spelling of a time-out, in some versions
+            return False
+
     def close(self) -> None:
         """Leave the bus."""
         self._writer = None

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.nodes.endpoints import Endpoints
@@ -15,7 +16,7 @@ from legged_dynamics.schema import Setting
 SETTINGS = (
     Setting('lock_step.answers', [], '', 'Topics on which nodes answer each sample '
             '(`~/answer` of nodes with use_sim_time); given any, time is simulated and waits for '
-            'all of them.'),
+            'all of them. A topic with a number behind a colon has a window of its own.'),
     Setting('lock_step.window', 1, 'samples', 'Samples that may be unanswered. A command is '
             'obeyed this many periods after the sample that it answers.', 1, 10000),
     Setting('lock_step.listeners', 0, '', 'Subscriptions that each topic of sensors and truth '
@@ -75,6 +76,11 @@ class LockStep:
     duration_ns : int
         When simulated time ends; 0: never.
 
+    Raises
+    ------
+    ConfigurationError
+        When an entry of `lock_step.answers` is malformed.
+
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, values: Mapping[str, Any],
@@ -83,7 +89,15 @@ class LockStep:
         self._listeners, self._speed = values['lock_step.listeners'], values['lock_step.speed']
         self.duration_ns = round(1e9 * values['lock_step.duration'])
         self._answered = answered
-        self._newest = dict.fromkeys(values['lock_step.answers'], 0)
+        self._newest, self._windows = {}, {}
+        for entry in values['lock_step.answers']:
+            topic, _, window = entry.partition(':')
+            if window and not (window.isdecimal() and int(window) > 0):
+                raise ConfigurationError('lock_step.answers: expected a topic such as /node/answer'
+                                         f', or with a window behind it, /node/answer:50; got '
+                                         f'{entry!r}')
+            self._newest[topic] = 0
+            self._windows[topic] = int(window or self._window)
         self._commands: dict[int, dict[str, float]] = {}
         self._complained = time.monotonic()
         self._subscriptions = [
@@ -113,13 +127,10 @@ class LockStep:
 
     def open(self, ns: int, period_ns: int) -> bool:
         """Return whether the sample of a stamp [ns] may be made."""
-        due = ns - self._window * period_ns
-        if due <= BEGIN_NS:
-            return True
-        silent = [topic for topic, newest in self._newest.items() if newest < due]
+        silent = [topic for topic, newest in self._newest.items()
+                  if newest < (due := ns - self._windows[topic] * period_ns) and due > BEGIN_NS]
         if silent:
-            self._complain(f'waiting for the answer to the sample of {due * 1e-9:.3f} s on '
-                           f'{", ".join(silent)}')
+            self._complain(f'at {ns * 1e-9:.3f} s, waiting for answers on {", ".join(silent)}')
         else:
             self._complained = time.monotonic()
         return not silent
