@@ -227,7 +227,7 @@ class EffortController(Component):
         guard = EffortGuard(model, joints, {
             setting.name: self.parameters[setting.name] for setting in SAFETY_SETTINGS})
         self.build(model, self._config)
-        self._joints = tuple(joints)
+        self._command_names = tuple(joints)
         self._order = np.array([model.joint_index(name) for name in joints])
         self._sent = np.zeros(model.n_joints)
         self.guard = guard
@@ -263,7 +263,7 @@ class EffortController(Component):
         self._sent[self._order] = guarded.effort
         self.commanded(measurement, self._sent)
         feet, grips = self.grips()
-        return (*self._joints, *feet), [*guarded.effort, *grips]
+        return (*self._command_names, *feet), [*guarded.effort, *grips]
 
     def _watch(self) -> None:
         """Answer the silence of the joint states."""
