@@ -58,7 +58,8 @@ setup(
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
         'urdf_parser_py>=0.0.4', 'pyyaml>=6',
     ],
-    extras_require={**EXTRAS, 'ros2': ROS2, 'all': [name for names in EXTRAS.values() for name in names]},
+    extras_require={**EXTRAS, 'ros2': ROS2,
+                    'all': [name for names in EXTRAS.values() for name in names]},
     zip_safe=True,
     entry_points={
         'console_scripts': [

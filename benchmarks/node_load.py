@@ -138,7 +138,8 @@ def measure(rate, seconds, listen, robot):
                  '--seconds', str(seconds + 2 * WARM_UP), '--robot', str(yaml)],
                 env={**os.environ, **environment}))
             bus.spin(2.0 + 2 * WARM_UP)
-            before, own, begin = cpu_seconds(processes[0].pid), time.process_time(), time.monotonic()
+            before, own = cpu_seconds(processes[0].pid), time.process_time()
+            begin = time.monotonic()
             bus.spin(seconds - WARM_UP)
             wall = time.monotonic() - begin
             cpu = (cpu_seconds(processes[0].pid) - before) / wall

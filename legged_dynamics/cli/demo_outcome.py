@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from legged_dynamics.exceptions import SimulationError
 
@@ -85,7 +86,7 @@ class Outcome:
 def digest_of(bag: Path) -> str:
     """Return a digest of the bits of sensors, truth and estimated wrenches in a bag, in order."""
     from legged_dynamics.analysis.bags import BagReader
-    parts = {}
+    parts: dict[str, Any] = {}
     with BagReader(bag) as reader:
         topics = [name for name in reader.topics
                   if name in ('/joint_states', '/imu/data') or name.startswith('/ground_truth/')

@@ -53,7 +53,7 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
 
 def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
                     values: dict[str, Any],
-                    accept: Callable[[dict[str, Any]], None] | None = None,
+                    accept: Callable[[dict[str, Any]], object] | None = None,
                     fixed: Callable[[str], str] = lambda name: '') -> None:
     """
     Keep ``values`` up to date with changes at run time, refusing those without sense or effect.

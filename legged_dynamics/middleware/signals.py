@@ -22,7 +22,7 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     previous = {number: signal.getsignal(number) for number in STOPPING}
     previous = {number: handler for number, handler in previous.items()
                 if not (number == signal.SIGHUP and handler is signal.SIG_IGN)}     # nohup
-    stopped = []
+    stopped: list[int] = []
 
     def on_signal(number: int, frame: object) -> None:
         if not stopped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from legged_dynamics.exceptions import ConfigurationError
@@ -102,7 +103,7 @@ class LockStep:
         self._complained = time.monotonic()
         self._subscriptions = [
             endpoints.subscription('sensor_msgs/msg/JointState', topic,
-                                   lambda message, topic=topic: self._take(topic, message),
+                                   partial(self._take, topic),
                                    component.dialect.qos.latched)
             for topic in self._newest]
 

@@ -210,8 +210,8 @@ class SimulatedRobotNode(Component):
         simulated = 1e-9 * self._ticks * self._robot.period_ns
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
         return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
-                f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst lateness '
-                f'{self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} times, '
+                f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst '
+                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} times, '
                 f'{self._robot.command_timeouts} command time-outs')
 
     # ---- topics ----------------------------------------------------------------------------

@@ -108,16 +108,18 @@ def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
         assert {name: topic.count for name, topic in bag.topics.items()} == {'/flags': 1}
 
 
-def demo(out, *arguments):
+@pytest.fixture(scope='module')
+def demo(tmp_path_factory):
+    """Return folder, process and bits of a demo as fast as the machine can."""
+    out = tmp_path_factory.mktemp('quiet') / 'demo'
     done = subprocess.run([*COMMAND, 'demo', '-o', str(out), '--schedule', 'stand 1.5',
-                           '--speed', '0', *arguments], capture_output=True, text=True)
-    return done, re.search(r'truth and estimates: (\w+)', done.stdout)
-
-
-def test_the_demo_records_what_the_replay_repeats(tmp_path):
-    out = tmp_path / 'demo'
-    done, bits = demo(out)
+                           '--speed', '0'], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    return out, done, re.search(r'truth and estimates: (\w+)', done.stdout)
+
+
+def test_the_demo_records_what_the_replay_repeats(demo):
+    out, done, bits = demo
     assert 'fused, zero-phase 25 Hz' in done.stdout and bits
     assert f'Report: {out / "report" / "report.html"}' in done.stdout
     analysis = analyse(out / 'bag')
@@ -145,9 +147,8 @@ def stalled(process):
     return stalls
 
 
-def test_the_same_bits_come_out_of_a_machine_that_stalls(tmp_path):
-    quiet, bits = demo(tmp_path / 'quiet')
-    assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+def test_the_same_bits_come_out_of_a_machine_that_stalls(demo, tmp_path):
+    _, _, bits = demo
     with (tmp_path / 'log').open('w') as log:
         busy = subprocess.Popen(
             [*COMMAND, 'demo', '-o', str(tmp_path / 'busy'), '--schedule', 'stand 1.5'],

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Components on real ROS 2 nodes in this process, and a node of rclpy's own beside them."""
 import time
+from functools import partial
 from importlib import import_module
 
 import rclpy
@@ -35,11 +36,15 @@ def ask(node, until, service, name, **fields):
     until(client.service_is_ready)
     # The server may not have matched us yet: Fast DDS then drops its answer.
     while True:
-        end, answer = time.monotonic() + RESEND, client.call_async(service.Request(**fields))
-        until(lambda: answer.done() or time.monotonic() > end)
+        answer = client.call_async(service.Request(**fields))
+        until(partial(_over, answer, time.monotonic() + RESEND))
         if answer.done():
             node.destroy_client(client)
             return answer.result()
+
+
+def _over(answer, end):
+    return answer.done() or time.monotonic() > end
 
 
 class RosBench:

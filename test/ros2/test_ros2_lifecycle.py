@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
 
 sys.path.insert(0, str(Path(__file__).parent.parent / 'middleware'))
-from echo_component import Echo  # noqa: E402
+from echo_component import Echo
 
-from legged_dynamics.exceptions import LeggedDynamicsError  # noqa: E402
+from legged_dynamics.exceptions import LeggedDynamicsError
 
 pytestmark = pytest.mark.dds
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
-from ros_bench import NATIVE  # noqa: E402
+from ros_bench import NATIVE
 
-from legged_dynamics.middleware import conversions as convert  # noqa: E402
-from legged_dynamics.middleware.cyclone import CycloneBus  # noqa: E402
-from legged_dynamics.middleware.definitions import DEFINITIONS  # noqa: E402
-from legged_dynamics.middleware.dialect import StandaloneDialect  # noqa: E402
-from legged_dynamics.middleware.messages import PRIMITIVES, definition, message_class  # noqa: E402
-from legged_dynamics.middleware.protocol import Component  # noqa: E402
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.cyclone import CycloneBus
+from legged_dynamics.middleware.definitions import DEFINITIONS
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.messages import PRIMITIVES, definition, message_class
+from legged_dynamics.middleware.protocol import Component
 
 pytestmark = pytest.mark.dds
 OURS = StandaloneDialect()
@@ -117,7 +117,7 @@ def test_cyclone_and_rclpy_understand_each_other(bench, environ, name):
         back, hand = bench.listen(name, '/back'), bench.publisher(name, '/there')
 
         def both(condition):
-            bench.until(lambda: bus.spin_once(0.01) and False or condition())
+            bench.until(lambda: (bus.spin_once(0.01) and False) or condition())
         both(lambda: hand.get_subscription_count() and publisher.get_subscription_count())
         sent = filled(name, NATIVE.message)
         hand.publish(sent)

@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
-from rcl_interfaces.msg import ParameterType  # noqa: E402
-from ros_bench import NATIVE  # noqa: E402
+from rcl_interfaces.msg import ParameterType
+from ros_bench import NATIVE
 
-from legged_dynamics.exceptions import ConfigurationError  # noqa: E402
-from legged_dynamics.middleware import conversions as convert  # noqa: E402
-from legged_dynamics.nodes.foot_force_controller import FootForceController  # noqa: E402
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode  # noqa: E402
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode  # noqa: E402
-from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode  # noqa: E402
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode  # noqa: E402
-from legged_dynamics.resources import robot_files  # noqa: E402
-from legged_dynamics.schema import read_parameter_file  # noqa: E402
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.nodes.foot_force_controller import FootForceController
+from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
 
 pytestmark = pytest.mark.dds
 ROBOT, URDF = robot_files('anymal_class')
@@ -69,7 +69,7 @@ def test_forces_are_estimated_on_ros2(bench):
     ids=['workspace', 'foot force', 'stickybot'])
 def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values, name):
     commands = bench.listen('std_msgs/msg/Float64MultiArray', '/effort_controller/commands', 1000)
-    controller = bench.host(node, {**values, 'use_sim_time': True})
+    bench.host(node, {**values, 'use_sim_time': True})
     robot = simulate(bench, [f'/{name}/answer'], values)
     bench.until(lambda: robot.component._ended)
     assert robot.component._robot.commanded and not robot.component._robot.fallen
