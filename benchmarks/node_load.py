@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -160,16 +161,87 @@ def measure(rate, seconds, listen, robot):
     return found
 
 
+def many_legged(folder, legs=8, joints=6):
+    """Write a robot of 8 legs with 6 joints each and a spine of 2; return its YAML and URDF."""
+    body = ('<inertial><mass value="{m}"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" '
+            'ixz="0" iyz="0"/></inertial>')
+    parts = [f'<link name="base">{body.format(m=20)}</link>']
+
+    def joint(name, parent, child, kind, xyz, axis):
+        parts.append(
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>'
+            '<limit lower="-3" upper="3" effort="100" velocity="20"/></joint>')
+    for k, parent in enumerate(('base', 'spine_0')):
+        joint(f'spine_{k}_joint', parent, f'spine_{k}', 'revolute', '0.1 0 0.1', '0 0 1')
+        parts.append(f'<link name="spine_{k}">{body.format(m=2)}</link>')
+    names, feet = [f'spine_{k}_joint' for k in range(2)], []
+    for leg in range(legs):
+        x, y = 0.25 * (leg // 2) - 0.375, 0.2 * (-1) ** leg
+        parent = 'base'
+        for k in range(joints):
+            name = f'leg_{leg}_{k}'
+            joint(f'{name}_joint', parent, name, 'revolute',
+                  f'{x} {y} 0' if k == 0 else '0 0.01 -0.1', ('1 0 0', '0 1 0', '0 1 0')[k % 3])
+            parts.append(f'<link name="{name}">{body.format(m=0.5)}</link>')
+            names.append(f'{name}_joint')
+            parent = name
+        joint(f'foot_{leg}_joint', parent, f'foot_{leg}', 'fixed', '0 0 -0.1', '1 0 0')
+        parts.append(f'<link name="foot_{leg}">{body.format(m=0.05)}</link>')
+        feet.append(f'foot_{leg}')
+    urdf, yaml = folder / 'many.urdf', folder / 'many.yaml'
+    urdf.write_text(f'<robot name="many">{"".join(parts)}</robot>')
+    yaml.write_text('/**:\n  ros__parameters:\n    robot:\n'
+                    f'      joints: [{", ".join(names)}]\n      feet: [{", ".join(feet)}]\n'
+                    '      imu_link: base\n')
+    return yaml, urdf
+
+
+def measure_pair(seconds):
+    """Return the load of simulated robot and body controller in real time, as a dictionary."""
+    yaml, urdf = robot_files('anymal_class')
+    with DomainLease() as lease:
+        environment = {**os.environ, **lease.environment(), 'PYTHONUNBUFFERED': '1'}
+
+        def start(node, *arguments):
+            return subprocess.Popen(
+                [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
+                 '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
+                env=environment, stderr=subprocess.PIPE, text=True)
+        controller = start('workspace_controller')
+        time.sleep(6.0)
+        robot = start('simulated_robot', '-p', 'schedule:=stand 100000')
+        time.sleep(5.0)
+        before, begin = [cpu_seconds(p.pid) for p in (robot, controller)], time.monotonic()
+        time.sleep(seconds)
+        wall = time.monotonic() - begin
+        load = [(cpu_seconds(p.pid) - b) / wall for p, b in zip((robot, controller), before)]
+        said = []
+        for process in (robot, controller):
+            process.send_signal(2)
+            said.append(process.communicate()[1].strip().splitlines()[-1:])
+    return {'backend': choose_backend(), 'robot': round(load[0], 3),
+            'controller': round(load[1], 3), 'together': round(sum(load), 3), 'said': said[0]}
+
+
 def main():
     """Measure, and print a line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--rate', type=float, default=500.0)
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--listen', action='store_true')
-    parser.add_argument('--robot', default='anymal_class')
+    parser.add_argument('--robot', default='anymal_class',
+                        help="or 'many': 50 joints, 8 feet")
+    parser.add_argument('--pair', action='store_true', help='simulated robot and body controller')
     parser.add_argument('--talk', action='store_true', help=argparse.SUPPRESS)
     args = parser.parse_args()
-    robot = robot_files(args.robot)
+    if args.pair:
+        print(json.dumps(measure_pair(args.seconds)))
+        return
+    folder = Path(tempfile.gettempdir()) / f'many_legged_{os.getuid()}'
+    folder.mkdir(exist_ok=True)
+    robot = (many_legged(folder) if args.robot.endswith('many') or args.robot.endswith('many.yaml')
+             else robot_files(args.robot))
     if args.talk:
         talk(args.rate, args.seconds, *robot)
     else:

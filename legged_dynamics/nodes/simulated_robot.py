@@ -211,8 +211,8 @@ class SimulatedRobotNode(Component):
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
         return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
                 f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst '
-                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} times, '
-                f'{self._robot.command_timeouts} command time-outs')
+                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} '
+                f'times, {self._robot.command_timeouts} command time-outs')
 
     # ---- topics ----------------------------------------------------------------------------
 
