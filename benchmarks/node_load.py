@@ -139,19 +139,20 @@ def measure(rate, seconds, listen, robot):
                  '--seconds', str(seconds + 2 * WARM_UP), '--robot', str(yaml)],
                 env={**os.environ, **environment}))
             bus.spin(2.0 + 2 * WARM_UP)
-            before, own = cpu_seconds(processes[0].pid), time.process_time()
+            before, heard = cpu_seconds(processes[0].pid), len(delays[feet[-1]])
             begin = time.monotonic()
             bus.spin(seconds - WARM_UP)
             wall = time.monotonic() - begin
             cpu = (cpu_seconds(processes[0].pid) - before) / wall
-            listener = (time.process_time() - own) / wall
+            heard = (len(delays[feet[-1]]) - heard) / wall if listen else rate
             bus.spin(WARM_UP + 4.0)
         finally:
             for process in processes:
                 process.terminate()
                 process.wait()
     found = {'backend': 'rclpy' if bus.ros else 'cyclonedds', 'rate': rate, 'listening': listen,
-             'share of a core': round(cpu, 3), 'listener': round(listener, 3)}
+             'share of a core': round(cpu, 3), 'us per sample': round(1e6 * cpu / heard),
+             'answers per second': round(heard)}
     if listen:
         age = np.array(delays[feet[-1]][200:]) * 1e-6
         sent = rate * (seconds + 2 * WARM_UP)

@@ -103,7 +103,7 @@ class RobotConfig:
         found = checked(values, SETTINGS)
         feet = tuple(_foot(link, found) for link in found['robot.feet'])
         if len(set(found['robot.feet'])) != len(feet):
-            raise ConfigurationError(f"robot.feet: expected each foot once, "
+            raise ConfigurationError(f'robot.feet: expected each foot once, '
                                      f"got {found['robot.feet']}")
         joints = tuple(found['robot.joints'])
         per_joint = {}

@@ -122,7 +122,8 @@ class ForceMapOutput:
               command: StandingCommand, R_WB: np.ndarray, lifetime: float) -> None:
         reach = foot_reach(self._model, found, self._names[i], effort, self._limits)
         asked = command.asked.get(i)
-        self._markers.publish(self._component.dialect.message('visualization_msgs/msg/MarkerArray')(
+        message = self._component.dialect.message('visualization_msgs/msg/MarkerArray')
+        self._markers.publish(message(
             markers=convert.force_markers(
                 self._component.dialect, ns, self._model.base_link, i, found.contact_points[i],
                 reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
