@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         kernel_cache.watchers.remove(count)
         bar.close()
     freed = kernel_state.prune(args.keep)
-    print(f'{made} kernels are in {kernel_cache.cache_directory()}'
+    print(f'The kernels are in {kernel_cache.cache_directory()}'
           + (f'; {freed / 1e6:.0f} MB of unused ones deleted' if freed else ''))
     return 0
 

@@ -204,8 +204,10 @@ class CycloneBus:
         handled = 0
         if self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns()))):
             for subscription in list(self._subscriptions):
-                handled += subscription.drain()
-                self._run_timers()
+                taken = subscription.drain()
+                if taken:
+                    handled += taken
+                    self._run_timers()
         self._run_timers()
         return handled
 
