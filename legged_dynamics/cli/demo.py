@@ -34,7 +34,6 @@ WINDOW = 50
 
 def add_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
-    from legged_dynamics.middleware.runner import BACKENDS
     parser = verbs.add_parser(
         'demo', help='a simulated robot walks, or moves its body; estimate, record and report',
         description='Runs simulator, estimator and recorder as separate processes on a DDS bus on '
@@ -53,7 +52,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--speed', type=float, default=1.0, metavar='X',
                         help='greatest real-time factor; 0: as fast as the machine can '
                         '(default: %(default)g)')
-    parser.add_argument('--middleware', choices=BACKENDS, default='cyclonedds',
+    parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
                         help='of the nodes (default: %(default)s)')
     parser.set_defaults(run=run)
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 from legged_dynamics.middleware.protocol import Component, Logger
-from legged_dynamics.spatial.kernel_state import is_warm
 
 
 class Compilation:
@@ -33,6 +32,7 @@ class Compilation:
     """
 
     def __init__(self, component_class: type[Component], logger: Logger):
+        from legged_dynamics.spatial.kernel_state import is_warm
         self._logger = logger
         self._process: subprocess.Popen[bytes] | None = None
         self.state = ''

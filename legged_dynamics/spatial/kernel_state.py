@@ -10,8 +10,8 @@ import shutil
 import time
 from pathlib import Path
 
-import llvmlite.binding
 import numba
+from numba.core import codegen
 
 from legged_dynamics.spatial.kernel_cache import ROOT, cache_directory, source_digest
 
@@ -23,8 +23,8 @@ _DAY = 86400.0      # s
 def kernels_digest() -> str:
     """Return a digest of the sources of all kernels of the package, and of what compiles them."""
     digest = hashlib.sha256(' '.join([
-        numba.__version__, llvmlite.__version__, platform.python_version(),
-        llvmlite.binding.get_host_cpu_name(), str(numba.config.DISABLE_JIT)]).encode())
+        numba.__version__, platform.python_version(), codegen.ll.get_host_cpu_name(),
+        str(numba.config.DISABLE_JIT)]).encode())
     for path in kernel_files():
         digest.update(source_digest(path).encode())
     return digest.hexdigest()[:20]
