@@ -14,7 +14,7 @@ def share_files() -> list:
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
-            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py'}:
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml'}:
                 parent = path.parent.relative_to(HERE)
                 folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
                 folder.append(str(path.relative_to(HERE)))
@@ -25,6 +25,7 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
              'mypy>=1.10'],
 }
@@ -56,14 +57,16 @@ setup(
     python_requires='>=3.10',
     install_requires=[
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
-        'urdf_parser_py>=0.0.4', 'pyyaml>=6',
+        'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'ros2': ROS2,
-                    'all': [name for names in EXTRAS.values() for name in names]},
+                    'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
+                            for name in names]},
     zip_safe=True,
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',
+            'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',

@@ -10,9 +10,21 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.parameter_file import read_parameters, shown
+
+# First parts of the names of all settings there are, whoever reads them; the names without a dot.
+# A name that begins otherwise is misspelt, for nobody would read it. (A test keeps them complete.)
+GROUPS = frozenset({
+    'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'force',
+    'force_filter', 'friction', 'gains', 'gait', 'limits', 'lock_step', 'map', 'markers', 'noise',
+    'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety', 'simulation',
+    'singularity', 'stance', 'standing', 'stickybot', 'transfer', 'watchdog', 'qos_overrides'})
+NAMES = frozenset({
+    'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
+    'max_gap', 'odom_frame', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
+    'robot_description', 'schedule', 'seed', 'sensor_noise', 'sensor_patience', 'stance', 'walk',
+    'world_frame', 'use_sim_time', 'autostart', 'start_type_description_service'})
 
 TYPE_NAMES = {bool: 'a boolean', int: 'an integer', float: 'a number', str: 'a string',
               list: 'a list'}
@@ -72,19 +84,25 @@ class Setting:
         return self._check_scalar(value, type(self.default))
 
     def _check_element(self, value: Any) -> Any:
-        return self._check_scalar(value, float if self.unit else type(value))
+        kind = type(self.default[0]) if self.default else float if self.unit else str
+        return self._check_scalar(value, kind)
 
     def _check_scalar(self, value: Any, kind: type) -> Any:
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+        if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+            try:
+                value = float(value)
+            except OverflowError:
+                value = math.inf
         if type(value) is not kind:
             self._refuse(value, TYPE_NAMES[kind])
         if kind in (int, float):
             low = -math.inf if self.lower is None else self.lower
             high = math.inf if self.upper is None else self.upper
-            if not low <= value <= high:
-                span = (f'at least {low:g}' if high == math.inf else
-                        f'at most {high:g}' if low == -math.inf else f'from {low:g} to {high:g}')
+            if not low <= value <= high or not math.isfinite(value):
+                span = ('that is finite' if math.isinf(low) and math.isinf(high) else
+                        f'at least {low:g}' if high == math.inf else
+                        f'at most {high:g}' if low == -math.inf else
+                        f'from {low:g} to {high:g}')
                 self._refuse(value, f'a value {span} {self.unit}'.rstrip())
         if self.choices and value not in self.choices:
             self._refuse(value, f'one of {", ".join(self.choices)}')
@@ -92,15 +110,36 @@ class Setting:
 
     def _refuse(self, value: Any, expected: str) -> None:
         raise ConfigurationError(
-            f'{self.name}: expected {expected}, got {value!r}. {self.description}')
+            f'{self.name}: expected {expected}, got {shown(value)}. {self.description}')
+
+
+class ParameterValues(dict[str, Any]):
+    """
+    Values by dotted name, which know where they stand.
+
+    Attributes
+    ----------
+    places : dict of str to str
+        File and line of each value that comes from a file.
+
+    """
+
+    def __init__(self, values: Mapping[str, Any] | None = None):
+        super().__init__(values or {})
+        self.places: dict[str, str] = dict(getattr(values, 'places', {}))
+
+    def update(self, other: Mapping[str, Any]) -> None:     # type: ignore[override]
+        """Take over the values of another, and where they stand."""
+        super().update(other)
+        self.places.update(getattr(other, 'places', {}))
 
 
 def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
     """
     Return every setting's value, checked, with defaults for those not given.
 
-    Keys outside the first name's namespaces are other people's and are left alone; an unknown
-    key inside one of them is an error, for a misspelt key would silently have no effect.
+    Keys in other readers' groups are left alone. An unknown key in a group of this table, or in a
+    group that nobody reads, is an error: a misspelt key would silently have no effect.
 
     Raises
     ------
@@ -109,19 +148,77 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
 
     """
     table = {setting.name: setting for setting in settings}
+    places = getattr(values, 'places', {})
     spaces = {name.split('.', 1)[0] for name in table if '.' in name}
     for key in values:
-        if key not in table and '.' in key and key.split('.', 1)[0] in spaces:
-            close = get_close_matches(key, table, n=1)
-            hint = f' Did you mean {close[0]}?' if close else ''
-            raise ConfigurationError(f'{key} is not a setting.{hint} '
-                                     f'The settings are: {", ".join(table)}.')
-    return {name: setting.check(values[name]) if name in values else
-            (list(setting.default) if isinstance(setting.default, list) else setting.default)
-            for name, setting in table.items()}
+        if key not in table:
+            check_name(key, table, spaces, places)
+    found = {}
+    for name, setting in table.items():
+        if name not in values:
+            default = setting.default
+            found[name] = list(default) if isinstance(default, list) else default
+            continue
+        try:
+            found[name] = setting.check(values[name])
+        except ConfigurationError as error:
+            raise ConfigurationError(_placed(str(error), name, places)) from error
+    return found
 
 
-def read_parameter_file(path: str | Path, node: str = '') -> dict[str, Any]:
+def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
+               places: Mapping[str, str] | None = None) -> None:
+    """
+    Refuse a name that no setting has.
+
+    Parameters
+    ----------
+    key : str
+        A dotted name that is not in the table.
+    table : iterable of str
+        The names that would be read.
+    spaces : iterable of str
+        Groups of which the table has all settings.
+    places : mapping of str to str, optional
+        Where names stand.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is in one of the spaces, or in no known group.
+
+    """
+    places, table = places or {}, list(table)
+    if not isinstance(key, str):
+        raise ConfigurationError(f'expected the name of a setting, got {shown(key)}')
+    group = key.split('.', 1)[0]
+    if '.' in key and group in spaces:
+        close = get_close_matches(key[:200], table, n=1)
+        hint = f' Did you mean {close[0]}?' if close else ''
+        raise ConfigurationError(_placed(
+            f'{shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
+            key, places))
+    if (group in GROUPS or group in spaces) if '.' in key else key in NAMES:
+        return
+    close = get_close_matches(key[:200], table, n=1, cutoff=0.75)
+    near = get_close_matches(group[:200], sorted(GROUPS if '.' in key else NAMES), n=1)
+    hint = f' Did you mean {close[0] if close else near[0]}?' if close or near else ''
+    what = (f'there is no group {shown_name(group)!r} of settings' if '.' in key else
+            'nothing reads it')
+    raise ConfigurationError(_placed(
+        f'{shown_name(key)} is not a setting: {what}.{hint}', key, places))
+
+
+def shown_name(name: str) -> str:
+    """Return a name as an error shows it: cut where it is long."""
+    return name if len(name) <= 100 else f'{name[:97]}...'
+
+
+def _placed(text: str, key: str, places: Mapping[str, str]) -> str:
+    return f'{places[key]}: {text}' if key in places else text
+
+
+def read_parameter_file(path: str | Path, node: str = '') -> ParameterValues:
     """
     Read a ROS 2 parameter file into dotted names, as seen by the node of that name.
 
@@ -130,41 +227,30 @@ def read_parameter_file(path: str | Path, node: str = '') -> dict[str, Any]:
     path : str or Path
         YAML with ``/**`` or node names on top and ``ros__parameters`` below them.
     node : str
-        Node whose own section is read too, after ``/**``.
+        Node whose own sections, in whatever namespace, are read too, after ``/**``.
 
     Raises
     ------
     ConfigurationError
-        When the file is missing, is not YAML or is not in parameter-file form.
+        When the file is missing, is not YAML, is not in parameter-file form, or has parameters
+        for other nodes only.
 
     """
-    path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except OSError as error:
-        raise ConfigurationError(f'cannot read the parameter file {path}: {error}') from error
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f'{path} is not valid YAML: {error}') from error
-    if not isinstance(content, dict):
-        raise ConfigurationError(f'{path}: expected "/**:" or a node name on top with '
-                                 f'"ros__parameters:" below it, got {type(content).__name__}')
-    found: dict[str, Any] = {}
-    for selector in ('/**', node, f'/{node}', f'/**/{node}'):
-        section = content.get(selector) if selector.strip('/') or selector == '/**' else None
-        if section is None:
-            continue
-        if not isinstance(section, dict) or not isinstance(section.get('ros__parameters'), dict):
-            raise ConfigurationError(f'{path}: expected "ros__parameters:" below {selector!r}')
-        found.update(flatten(section['ros__parameters']))
-    return found
-
-
-def flatten(tree: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
-    """Return nested mappings as one mapping of dotted names."""
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            flat.update(flatten(value, f'{prefix}{key}.'))
+    found, own, strangers = ParameterValues(), ParameterValues(), []
+    for selector, name, value, line in read_parameters(path):
+        if selector == '/**':
+            section = found
+        elif node and selector.rpartition('/')[2] == node:
+            section = own
         else:
-            flat[f'{prefix}{key}'] = value
-    return flat
+            strangers.append(selector)
+            continue
+        section[name] = value
+        section.places[name] = f'{path}, line {line}'
+    if strangers and not found and not own:
+        whose = ', '.join(sorted(set(map(shown_name, strangers)))[:5])
+        wanted = f'"/**:" or "{node}:"' if node else '"/**:"'
+        raise ConfigurationError(f'{path} has parameters for {whose} only, and what is read here '
+                                 f'stands below {wanted}. Write "/**:" on top to mean all nodes.')
+    found.update(own)
+    return found

@@ -6,10 +6,11 @@ How far estimated ground reactions are from the true ones.
 Errors are root mean squares over the feet that truly stand, in N and in percent of the weight,
 of the force vector (3-D) and of its vertical part. Three treatments stand side by side:
 
-* zero-phase: full-bandwidth estimate and truth both low-passed by the same second-order
-  Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth counts;
-* on line: the causal low-passed force as published, against the raw truth, delay included;
-* unfiltered: the full-bandwidth estimate against the raw truth.
+* zero-phase: the estimate of the sample before and its truth both low-passed by the same
+  second-order Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth
+  counts;
+* on line: the force as published at once, against the truth of the newest sample;
+* unfiltered: the estimate of the sample before against the raw truth.
 """
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ def _judge(bag: BagReader, duration: float, robot: RobotChoice, settings: Estima
         accuracy, score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                                  truth.valid) if truth.known else [],
         inputs, compare_live(series, recording.live, replay.joints),
-        measure_latency(replay.joints, recording.live, replay.delay),
+        measure_latency(replay.joints, recording.live, 0),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes,
          *_input_notes(replay, settings, inputs)],
         track_body(recording), desired_force(series, recording))

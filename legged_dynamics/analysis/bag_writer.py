@@ -3,6 +3,7 @@
 """Writing rosbag2 recordings, mcap or sqlite3, that ROS 2 and this package read alike."""
 from __future__ import annotations
 
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ from rosbags.interfaces import (
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from legged_dynamics.analysis.write_through import WriteThrough
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.middleware.cdr import serialize
 
 STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
 # Of rosbag2's metadata: 8 is what ROS 2 Jazzy writes, and Humble reads it too.
 VERSION = 8
+# An mcap bag is at most this far behind [s].
+FLUSH_PERIOD = 0.5
 _FOREVER = QosTime(2147483647, 4294967295)
 
 
@@ -41,7 +45,10 @@ class BagWriter:
     """
     A new rosbag2 recording; a context manager that closes it properly whatever happens.
 
-    A topic enters the bag with its first message, so an unused one leaves no trace.
+    A topic enters the bag with its first message, so an unused one leaves no trace. What an mcap
+    bag has been given reaches the disk with :meth:`flush`, which :meth:`write` calls as well when
+    the last time is half a second ago: who is killed loses no more. When the disk is full, the bag
+    ends with the last whole chunk, and is closed properly.
 
     Parameters
     ----------
@@ -70,6 +77,13 @@ class BagWriter:
         except Exception as error:
             raise BagError(f'cannot write a bag at {self.path}: {error}') from error
         self._writer = writer
+        self._flushed = time.monotonic()
+        self._through: WriteThrough | None = None
+        if storage == 'mcap':
+            try:
+                self._through = WriteThrough(writer)
+            except OSError as error:
+                raise BagError(f'cannot write a bag at {self.path}: {error}') from error
 
     def __enter__(self) -> BagWriter:
         """Return the writer, which is open already."""
@@ -125,9 +139,51 @@ class BagWriter:
             if topic not in self._connections:
                 self._connections[topic] = self._connect(topic)
             self._writer.write(self._connections[topic], receipt_ns, cdr)
+            self.count += 1
+            if self._through is not None:
+                self._through.wrote()
+            if time.monotonic() - self._flushed > FLUSH_PERIOD:
+                self._flush()
         except Exception as error:
-            raise BagError(f'cannot write to the bag {self.path}: {error}') from error
-        self.count += 1
+            raise self._refused(error) from error
+
+    def flush(self) -> None:
+        """
+        Have everything on the disk now.
+
+        Raises
+        ------
+        BagError
+            When the disk refuses.
+
+        """
+        if self._writer is None:
+            return
+        try:
+            self._flush()
+        except Exception as error:
+            raise self._refused(error) from error
+
+    def _flush(self) -> None:
+        self._flushed = time.monotonic()
+        if self._through is not None:
+            self._through.flush()
+
+    def _refused(self, error: Exception) -> BagError:
+        """Close the bag with what is on the disk, and say what happened."""
+        writer, self._writer = self._writer, None
+        if self._through is None or not isinstance(error, OSError) or writer is None:
+            self._writer = writer
+            return BagError(f'cannot write to the bag {self.path}: {error}')
+        try:
+            self._through.rescue()
+            self.count = sum(writer.counts.values())
+            self._finish(writer)
+        except Exception as second:
+            return BagError(f'cannot write to the bag {self.path}: {error}, nor close it: '
+                            f'{second}; "legged-dynamics repair {self.path}" saves what is there')
+        return BagError(f'cannot write to the bag {self.path}: {error}; it ends here, with '
+                        f'{self.count} messages')
 
     def write_message(self, topic: str, receipt_ns: int, message: Any) -> None:
         """Write a message object on an announced topic."""
@@ -148,15 +204,21 @@ class BagWriter:
             When the disk refuses.
 
         """
-        writer, self._writer = self._writer, None
-        if writer is None:
+        if self._writer is None:
             return
         try:
-            if not self.count:      # without messages there is no time span to write down
-                writer.min_timestamp = 0
-            writer.close()
+            self._flush()
+            if self._through is not None:
+                self._through.release()
+            self._finish(self._writer)
         except Exception as error:
-            raise BagError(f'cannot finish the bag {self.path}: {error}') from error
+            raise self._refused(error) from error
+        self._writer = None
+
+    def _finish(self, writer: Writer) -> None:
+        if not self.count:      # without messages there is no time span to write down
+            writer.min_timestamp = 0
+        writer.close()
 
 
 def _qos(latched: bool) -> Qos:

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosbags.highlevel import AnyReader
-from rosbags.interfaces import Connection, ConnectionExtRosbag2, QosDurability
-from rosbags.typesys import Stores, get_typestore
-
+from legged_dynamics.analysis.bag_repair import repair
 from legged_dynamics.exceptions import BagError
+
+if TYPE_CHECKING:       # else only once a bag is opened: who reads CSV can do without
+    from rosbags.interfaces import Connection
 
 SUFFIXES = ('.mcap', '.db3')
 
@@ -64,7 +65,8 @@ class BagReader:
     Parameters
     ----------
     path : str or Path
-        Folder with metadata.yaml, or a single .mcap or .db3 file.
+        Folder of a recording, or a single .mcap or .db3 file. A folder without metadata.yaml is
+        one that was never closed: what is whole in it is read.
 
     Attributes
     ----------
@@ -81,12 +83,21 @@ class BagReader:
     """
 
     def __init__(self, path: str | Path):
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+
         self.path = Path(path)
         _check_path(self.path)
+        self._saved: TemporaryDirectory[str] | None = None
+        source = self.path
+        if source.is_dir() and not (source / 'metadata.yaml').is_file():
+            self._saved = TemporaryDirectory(prefix='legged_dynamics_bag_')
+            source = Path(self._saved.name) / 'saved'
+            repair(self.path, source)
         self.topics: dict[str, BagTopic] = {}
         self._connections: dict[str, list[Connection]] = {}
         try:
-            self._reader = AnyReader([self.path],
+            self._reader = AnyReader([source],
                                      default_typestore=get_typestore(Stores.LATEST))
             self._reader.open()
         except Exception as error:      # whatever a parser says of a file it did not expect
@@ -99,6 +110,8 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
+        from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
+
         for connection in self._reader.connections:
             name, kind, extension = connection.topic, connection.msgtype, connection.ext
             self._connections.setdefault(name, []).append(connection)
@@ -126,6 +139,8 @@ class BagReader:
         """Close the bag."""
         if self._reader.stack is not None:
             self._reader.close()
+        if self._saved is not None:
+            self._saved.cleanup()
 
     @property
     def message_count(self) -> int:
@@ -210,9 +225,8 @@ def _check_path(path: Path) -> None:
         files = sorted(entry.name for entry in path.iterdir() if entry.suffix in SUFFIXES)
         inside = sorted(entry.parent.name for entry in path.glob('*/metadata.yaml'))
         if files:
-            hint = (f'it was probably not closed; try the file itself: {path / files[0]}, or '
-                    f'"ros2 bag reindex {path}"')
-        elif inside:
+            return              # it was not closed; what is whole is read
+        if inside:
             hint = f'did you mean {path / inside[0]}?'
         else:
             hint = 'nothing in it looks like a recording'
@@ -223,6 +237,6 @@ def _check_path(path: Path) -> None:
 def _reason(error: Exception) -> str:
     text = str(error) or type(error).__name__
     if any(word in text for word in ('magic', 'empty', 'Truncated', 'footer', 'ord()')):
-        return (f'{text} The recording was probably cut off before it was closed; "mcap recover" '
-                'can save what reached the disk')
+        return (f'{text} The recording was probably cut off before it was closed; '
+                '"legged-dynamics repair" can save what reached the disk')
     return text

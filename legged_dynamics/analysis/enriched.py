@@ -84,8 +84,8 @@ class EnrichedBag:
 
     def add(self, reaction: GroundReaction, receipt_ns: int) -> None:
         """Write an estimate."""
-        dialect, ns, write = self._dialect, reaction.stamp_ns, self._writer.write_message
-        wrench, contact = reaction.wrench, reaction.contact
+        dialect, ns, write = self._dialect, reaction.latest_ns, self._writer.write_message
+        wrench, contact = reaction.wrench, reaction.latest_contact
         marked = not self._next_marker_ns - 2_000_000_000 < ns < self._next_marker_ns
         for i, foot in enumerate(reaction.feet):
             write(self._wrenches[i], receipt_ns,

@@ -50,12 +50,12 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
         names.extend(f'{prefix}_{suffix}' if suffix else prefix for suffix in suffixes)
         columns.extend(values.reshape(len(values), -1).T)
 
-    world = np.einsum('nfij,nfj->nfi', series.foot_to_world, series.wrench.values[:, :, :3])
+    world = np.einsum('nfij,nfj->nfi', series.foot_to_world, series.published[:, :, :3])
     for i, foot in enumerate(series.feet):
         add(f'{foot}_contact', series.contact.values[:, i].astype(float), ('',))
         add(f'{foot}_contact_probability', series.probability.values[:, i], ('',))
         add(f'{foot}_observable', series.observable.values[:, i].astype(float), ('',))
-        add(foot, series.wrench.values[:, i], _COMPONENTS)
+        add(foot, series.published[:, i], _COMPONENTS)
         add(f'{foot}_raw', series.raw_wrench.values[:, i], _COMPONENTS)
         add(f'{foot}_world', world[:, i], _COMPONENTS[:3])
         if truth.known:

@@ -71,7 +71,7 @@ def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
     """Compare what was published live with the replay, by stamp, in all bits."""
     found = []
     inputs = np.unique(joints.stamp_ns)
-    stamps = series.stamp_ns.values
+    stamps = series.latest_ns.values
     for foot, record in live.items():
         replayed = series.wrench.values[:, series.feet.index(foot)]
         _, mine, theirs = np.intersect1d(stamps, record.stamp_ns, return_indices=True)

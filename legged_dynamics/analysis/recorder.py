@@ -69,6 +69,10 @@ class Recorder:
         self._taken.add(topic)
         return True
 
+    def flush(self) -> None:
+        """Have everything on the disk, also when nothing more comes."""
+        self._writer.flush()
+
     def take(self, topic: str, cdr: bytes, receipt_ns: int) -> None:
         """Write a message."""
         self._writer.write(topic, receipt_ns, cdr)

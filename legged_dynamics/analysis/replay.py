@@ -99,7 +99,9 @@ class Replay:
         self.plan = plan
         self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
         self._synchronizer = MeasurementSynchronizer(plan.imu_timeout)
-        self._read_joints = JointStateReader(plan.model.joint_names)
+        model = plan.config.apply_to(plan.model)
+        self._read_joints = JointStateReader(model.joint_names, plan.config.spare(model),
+                                             model.mimics)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
         self.joints, self.imu = InputTimes(), InputTimes()

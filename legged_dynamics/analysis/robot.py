@@ -3,16 +3,16 @@
 """Which robot a bag is of: its URDF and its YAML, given, found in the bag, or recognised."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from legged_dynamics.analysis.bags import BagReader
-from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
-from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
-from legged_dynamics.resources import robot_files, share_directory
+from legged_dynamics.analysis.recognition import read_model, recognise
+from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 
 NODE = 'ground_reaction_estimator'
@@ -116,50 +116,3 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
          if name.startswith(_TRUTH)},
         found['analysis.valid'], found['analysis.contact_force'] or None, notes)
-
-
-def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
-    """
-    Return a URDF's model, and sentences on what is odd about it.
-
-    Raises
-    ------
-    ModelError
-        When it cannot be read.
-
-    """
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter('always', ModelWarning)
-        model = RobotModel.from_urdf(source)
-    return model, [f'URDF: {warning.message}.' for warning in said
-                   if issubclass(warning.category, ModelWarning)]
-
-
-def recognise(model: RobotModel) -> Path:
-    """
-    Return the YAML of the one robot that comes with the package and fits a model.
-
-    Raises
-    ------
-    ConfigurationError
-        When none fits, or several do.
-
-    """
-    folder = share_directory() / 'config' / 'robots'
-    fitting = []
-    for path in sorted(folder.glob('*.yaml')):
-        try:
-            config = RobotConfig.from_yaml(path)
-            config.apply_to(model)
-        except LeggedDynamicsError:
-            continue
-        if config.feet:         # without feet, a YAML fits whatever there is
-            fitting.append(path)
-    # Robots of one family share the names of links and joints; then the robot's own name decides.
-    named = [path for path in fitting if path.stem == model.name]
-    if len(fitting) == 1 or len(named) == 1:
-        return (named or fitting)[0]
-    problem = (f'{len(fitting)} robots fit its URDF ({", ".join(p.stem for p in fitting)})'
-               if fitting else 'none of the robots that come with the package fits its URDF')
-    raise ConfigurationError(f'cannot tell which robot {model.name!r} is: {problem}; give its '
-                             'name or the path of its YAML with --robot')

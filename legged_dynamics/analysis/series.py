@@ -58,17 +58,19 @@ class ForceSeries:
 
     Attributes
     ----------
-    stamp_ns : Column of int
+    stamp_ns, latest_ns : Column of int
+        What `raw_wrench` and contact describe, and what `wrench` does.
     mode : Column of int
         Of `legged_dynamics.estimation.Mode`.
     wrench, raw_wrench : Column of (nf, 6)
-        Low-passed and full-bandwidth ``[f; m]``, in foot axes about the foot's origin.
+        ``[f; m]`` as published at once, and of the sample before; foot axes, foot's origin.
     contact : Column of (nf,) bool
 
     """
 
     def __init__(self, n_feet: int):
         self.stamp_ns = Column(dtype=np.int64)
+        self.latest_ns = Column(dtype=np.int64)
         self.mode = Column(dtype=np.int64)
         self.wrench = Column((n_feet, 6))
         self.raw_wrench = Column((n_feet, 6))
@@ -77,10 +79,20 @@ class ForceSeries:
     def append(self, reaction: GroundReaction) -> None:
         """Add an estimate."""
         self.stamp_ns.append(reaction.stamp_ns)
+        self.latest_ns.append(reaction.latest_ns)
         self.mode.append(reaction.mode)
         self.wrench.append(reaction.wrench)
         self.raw_wrench.append(reaction.raw_wrench)
         self.contact.append(reaction.contact)
+
+    @property
+    def published(self) -> np.ndarray:
+        """(n, nf, 6) wrench that describes each row's `stamp_ns`; NaN where there is none."""
+        wrench = np.full(self.wrench.values.shape, np.nan)
+        _, mine, theirs = np.intersect1d(self.stamp_ns.values, self.latest_ns.values,
+                                         return_indices=True)
+        wrench[mine] = self.wrench.values[theirs]
+        return wrench
 
     def aligned(self, stamps: np.ndarray) -> ForceSeries:
         """
@@ -95,7 +107,8 @@ class ForceSeries:
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
         where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
         found = ForceSeries(self.wrench.values.shape[1])
-        for name, fill in (('mode', Mode.UNAVAILABLE), ('wrench', np.nan), ('raw_wrench', np.nan),
+        for name, fill in (('mode', Mode.UNAVAILABLE), ('latest_ns', 0), ('wrench', np.nan),
+                           ('raw_wrench', np.nan),
                            ('contact', False)):
             values = getattr(self, name).values
             if len(values):

@@ -58,7 +58,7 @@ class Truth:
 
 def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np.ndarray:
     """Return (n, nf, 3) estimated forces in world axes [N], full-bandwidth or low-passed."""
-    wrench = (series.raw_wrench if raw else series.wrench).values
+    wrench = series.raw_wrench.values if raw else series.published
     return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[:, :, :3])
 
 

@@ -14,17 +14,20 @@ from legged_dynamics.cli import (
     force_map,
     info,
     inverse_dynamics,
+    new_robot,
     record,
+    repair,
     reproduce,
     run,
     stickybot,
     stickybot_sweep,
     warm,
 )
+from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, inverse_dynamics, info, force_map, reproduce, stickybot,
-         stickybot_sweep, warm)
+VERBS = (demo, run, record, repair, analyze, inverse_dynamics, info, new_robot, force_map,
+         reproduce, stickybot, stickybot_sweep, warm)
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 
@@ -46,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for verb in VERBS:
         verb.add_parser(verbs)
     args = parser.parse_args(argv)
+    end_with_parent()
     try:
         return args.run(args)
     except LeggedDynamicsError as error:

@@ -62,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.options import AnalysisOptions
     from legged_dynamics.cli.analyze import analyse_into, show
     from legged_dynamics.cli.demo_outcome import digest_of
+    from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule
@@ -76,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if bag.exists():
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
-    _warm(args.motion)
+    with interrupted_at_once():
+        _warm(args.motion)
     outcome = record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings = outcome.warnings(args.speed)

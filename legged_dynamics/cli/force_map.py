@@ -54,8 +54,6 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, print the table, write the figure."""
-    from legged_dynamics.analysis.plots import style
-    from legged_dynamics.analysis.plots.force_map import draw_force_map
     from legged_dynamics.analysis.standing_reach import standing_reach
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -67,6 +65,15 @@ def run(args: argparse.Namespace) -> int:
                            rotation_from_rpy([roll, pitch, 0.0]), args.friction, args.all_motors)
     for line in table(study):
         print(line)
+    try:
+        from legged_dynamics.analysis.plots import style
+        from legged_dynamics.analysis.plots.force_map import draw_force_map
+    except ModuleNotFoundError as error:
+        if args.out or (error.name or '').split('.')[0] != 'matplotlib':
+            raise
+        print("\nFigure: not drawn: the Python package 'matplotlib' is not installed "
+              '(pip install "legged_dynamics[bag]")')
+        return 0
     out = args.out or Path(f'{model.name}_force_map.png')
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +88,7 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
     """Return model, feet and nominal pose."""
     import numpy as np
 
-    from legged_dynamics.analysis.robot import read_model, recognise
+    from legged_dynamics.analysis.recognition import read_model, recognise
     from legged_dynamics.estimation.noise import nominal_position
     from legged_dynamics.model import PointFoot, RobotConfig
     from legged_dynamics.resources import robot_files, urdf_path

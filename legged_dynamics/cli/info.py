@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--robot', default='', metavar='YAML',
                         help='robot YAML (path, or name of one that comes with the package); '
                         'without it, the one that fits the URDF')
+    parser.add_argument('--picture', type=Path, metavar='SVG',
+                        help='where to draw skeleton, feet, soles, IMU axes and load per foot; '
+                        'default, with --robot: NAME_check.svg in the present folder')
     parser.set_defaults(run=run)
 
 
@@ -30,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Print everything."""
     import warnings
 
-    from legged_dynamics.analysis.robot import recognise
+    from legged_dynamics.analysis.recognition import recognise
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files, urdf_path
@@ -51,28 +54,31 @@ def run(args: argparse.Namespace) -> int:
     except ConfigurationError as error:
         if args.robot:
             raise
-        print(f'\nFeet\n  not known: {error}')
+        print(f'\nFeet\n  not known: {error}\n  `legged-dynamics new-robot {args.urdf}` writes a '
+              'YAML to begin with.')
         return 0
     config = RobotConfig.from_yaml(yaml)
     print(f'\nFeet ({yaml.name})')
     for line in feet_lines(model, config):
         print(f'  {line}')
+    if args.robot or args.picture:
+        picture = args.picture or Path(f'{yaml.stem}_check.svg')
+        print(f'\nCheck picture: {write_picture(model, config, picture)}')
     return 0
 
 
 def tree_lines(model: RobotModel) -> list[str]:
     """Return one line a link, indented by its depth, with mass, joint and limits."""
-    lines = [(model.base_link, _mass(model, model.base_link), '')]
-    lines += _below(model, model.base_link, '')
+    lines: list[tuple[str, str, str]] = []
+    waiting: list[tuple[str, Joint | None, int]] = [(model.base_link, None, 0)]
+    while waiting:
+        link, joint, depth = waiting.pop()
+        kind = '' if depth == 0 else 'fixed' if joint is None else _describe(joint)
+        lines.append((f'{"  " * min(depth, 40)}{link}', _mass(model, link), kind))
+        waiting += [(child, joint, depth + 1)
+                    for child, joint in reversed(children(model, link))]
     width = max(len(name) for name, _, _ in lines)
     return [f'{name:<{width}}  {mass:>11}  {joint}'.rstrip() for name, mass, joint in lines]
-
-
-def _below(model: RobotModel, link: str, indent: str) -> Iterator[tuple[str, str, str]]:
-    for child, joint in children(model, link):
-        yield (f'{indent}  {child}', _mass(model, child),
-               _describe(joint) if joint is not None else 'fixed')
-        yield from _below(model, child, f'{indent}  ')
 
 
 def children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
@@ -106,6 +112,9 @@ def _describe(joint: Joint) -> str:
         parts.append(f'{joint.velocity:.3g} {unit}/s')
     if math.isfinite(joint.effort):
         parts.append(f'{joint.effort:.3g} {force}')
+    if joint.mimic is not None:
+        parts.append(f'{joint.mimic.multiplier:g} times {joint.mimic.joint} '
+                     f'{joint.mimic.offset:+g}')
     return ', '.join(parts)
 
 
@@ -126,25 +135,42 @@ def joint_warnings(model: RobotModel) -> list[str]:
 
 def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
     """Return one line a foot: where it is in the standing pose, and what it carries there."""
-    import numpy as np
+    from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
+    from legged_dynamics.spatial.gravity import GRAVITY
 
-    from legged_dynamics.dynamics.motion import GRAVITY
-    from legged_dynamics.estimation import GroundReactionEstimator, Measurement
-    from legged_dynamics.estimation.noise import nominal_position
-
-    estimator = GroundReactionEstimator(model, config)
-    position = nominal_position(estimator.model, config)
-    still, up = np.zeros(model.n_joints), np.array([0.0, 0.0, GRAVITY])
-    mount = model.frame(config.imu_link or model.base_link).pose.R
-    contact = [True] * len(estimator.feet)
-    for tick in range(2 * estimator.delay + 2):
-        reaction = estimator.update(Measurement(
-            tick * 2_000_000, position, still, None, np.zeros(3), mount.T @ up), contact)
+    model = config.apply_to(model)
+    bodies = body_poses(model, config.nominal_in(model))
+    if not config.feet:
+        return ['none are named in the YAML']
+    loads, fall = foot_loads(model, config.feet, bodies)
     lines = []
-    for i, foot in enumerate(estimator.feet):
-        x, y, z = reaction.foot_position[i]
-        force = float(np.linalg.norm(reaction.raw_wrench[i, :3]))
-        lines.append(f'{foot}: at ({x:+.3f}, {y:+.3f}, {z:+.3f}) m from the base, carries '
-                     f'{force:.1f} N ({100.0 * force / (model.total_mass * GRAVITY):.1f} % of the '
+    for foot, load in zip(config.feet, loads):
+        x, y, z = link_pose(model, bodies, foot.link).p
+        lines.append(f'{foot.link}: at ({x:+.3f}, {y:+.3f}, {z:+.3f}) m from the base, carries '
+                     f'{load * model.total_mass * GRAVITY:.1f} N ({100.0 * load:.1f} % of the '
                      'weight) while standing')
+    if fall > 1e-3:
+        lines.append(f'It cannot stand so: its centre of mass is {fall:.3f} m outside of its feet '
+                     '(robot.nominal_position, with the base level)')
     return lines
+
+
+def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
+    """
+    Write the check picture and return its path.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+
+    """
+    from legged_dynamics.analysis.robot_picture import robot_picture
+    from legged_dynamics.exceptions import OutputError
+
+    model = config.apply_to(model)
+    try:
+        path.write_text(robot_picture(model, config, config.nominal_in(model)), encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write the picture {path}: {error}') from error
+    return path

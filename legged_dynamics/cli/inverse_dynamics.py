@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,12 +108,27 @@ def run(args: argparse.Namespace) -> int:
         write_csv(result, out / CSV)
         print(f'Table:  {(out / CSV).resolve()}')
     if not args.no_bag:
-        write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
-        print(f'Bag:    {(out / BAG).resolve()}')
+        def bag() -> Path:
+            write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
+            return out / BAG
+        _optional('Bag', 'rosbags', bag)
     if not args.no_report:
-        from legged_dynamics.analysis.gait.report import write_report
-        print(f'Report: {write_report(result, out).resolve()}')
+        def report() -> Path:
+            from legged_dynamics.analysis.gait.report import write_report
+            return write_report(result, out)
+        _optional('Report', 'matplotlib', report)
     return 0
+
+
+def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
+    """Write what needs a package beyond the core's, or say that it is not there."""
+    try:
+        print(f'{what + ":":<7} {write().resolve()}')
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split('.')[0] != package:
+            raise
+        print(f'{what + ":":<7} not written: the Python package {package!r} is not installed '
+              f'(pip install "legged_dynamics[bag]")')
 
 
 def options_of(args: argparse.Namespace) -> GaitOptions:

@@ -3,21 +3,77 @@
 """A few child processes that come up in order, are watched, and stop in the opposite order."""
 from __future__ import annotations
 
+import ctypes
+import os
 import signal
 import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from legged_dynamics.exceptions import MiddlewareError
 
 STOPPING = 15.0         # s for a process to end after SIGINT
 SHOWN = 5               # lines of a log in an error
+# Environment variable with the process that a process is not to outlive.
+PARENT = 'LEGGED_DYNAMICS_PARENT'
+_PR_SET_PDEATHSIG = 1
+_LOOKING = 0.5          # s between looks for the parent, where the system does not tell
+
+
+def end_with_parent() -> None:
+    """
+    End this process, politely, as soon as the process that started it is no more.
+
+    Does something only in a child of a :class:`ProcessGroup`. Whatever kills the parent, SIGKILL
+    included: Linux sends SIGTERM then; elsewhere, and for a process that does not end, a thread
+    looks for the parent.
+    """
+    parent = os.environ.pop(PARENT, '')
+    if not parent.isdecimal():
+        return
+    if sys.platform == 'linux':
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(parent):
+        sys.exit(128 + signal.SIGTERM)      # it has gone before we were up
+
+    def look() -> None:
+        while os.getppid() == int(parent):
+            time.sleep(_LOOKING)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(STOPPING)
+        os._exit(128 + signal.SIGKILL)
+    threading.Thread(target=look, name='parent', daemon=True).start()
+
+
+@contextmanager
+def interrupted_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process on the spot: compilers catch and lose KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 class ProcessGroup:
     """
     Child processes with a log file each; a context manager that leaves none behind.
+
+    They end with this process, whatever ends it: SIGTERM and SIGHUP leave the context as Ctrl-C
+    does, and children that run `end_with_parent` (the command line does) notice its death.
 
     Parameters
     ----------
@@ -30,16 +86,24 @@ class ProcessGroup:
 
     def __init__(self, folder: Path, environment: Mapping[str, str]):
         self._folder = folder
-        self._environment = {**environment, 'PYTHONUNBUFFERED': '1'}
+        self._environment = {**environment, 'PYTHONUNBUFFERED': '1', PARENT: str(os.getpid())}
+        self._before: dict[int, Any] = {}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> ProcessGroup:
         """Return the group, still without processes."""
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, _leave)
+                            for number in (signal.SIGTERM, signal.SIGHUP)}
         return self
 
     def __exit__(self, *exception: object) -> None:
         """End what still runs."""
-        self._end()
+        try:
+            self._end()
+        finally:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
 
     def start(self, name: str, command: Sequence[str]) -> None:
         """Start a process."""

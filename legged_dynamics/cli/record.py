@@ -10,11 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+
 if TYPE_CHECKING:
     from legged_dynamics.analysis.recorder import Recorder
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
+FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
@@ -34,6 +37,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--answer', metavar='TOPIC', help='say on ~/answer when a message of this '
                         'topic is recorded, for a simulator in lock-step')
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
+    add_network_argument(parser)
     parser.set_defaults(run=run)
 
 
@@ -44,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
 
+    keep_to_this_machine(args.network)
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
@@ -111,6 +116,7 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: str 
             for topic, kind in recorder.typed:
                 subscribe(topic, kind, QoSProfile())
             node.create_timer(DISCOVERY_PERIOD, look)
+            node.create_timer(FLUSH_PERIOD, recorder.flush)
             ready()
             bus.spin(float('inf') if duration is None else duration)
             while bus.spin_once():      # what had arrived before the signal belongs to the bag
@@ -175,6 +181,7 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: str | N
             for topic, kind in recorder.typed:
                 subscribe(topic, kind, [])
             node.create_timer(DISCOVERY_PERIOD, look)
+            node.create_timer(FLUSH_PERIOD, recorder.flush)
             ready()
             end = float('inf') if duration is None else time.monotonic() + duration
             while not stopping and rclpy.ok() and (left := end - time.monotonic()) > 0.0:

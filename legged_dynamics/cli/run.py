@@ -7,8 +7,10 @@ import argparse
 from importlib import import_module
 from typing import Any
 
+from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
-         'workspace_controller', 'stickybot_controller')
+         'workspace_controller', 'stickybot_controller', 'effort_watchdog')
 
 
 def add_parser(verbs: Any) -> None:
@@ -16,6 +18,7 @@ def add_parser(verbs: Any) -> None:
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
         'goes to the node, --ros-args included.')
+    add_network_argument(parser)
     parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
     parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
                         help='ROS 2 arguments: -p name:=value, -r from:=to, --params-file FILE')
@@ -24,4 +27,5 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
+    keep_to_this_machine(args.network)
     return import_module(f'legged_dynamics.nodes.{args.node}').main(args.arguments)

@@ -91,7 +91,7 @@ def axes_of(args: argparse.Namespace) -> list[Axis]:
 
     from legged_dynamics.analysis.climbing.sweep import AXES, Axis
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.yaml_values import parse_value
+    from legged_dynamics.parameter_file import parse_value
 
     known = {axis.setting: axis for axis in AXES}
     given = {OPTIONS[name]: values for name in OPTIONS

@@ -109,6 +109,7 @@ class ArticulatedBody:
     """
 
     def __init__(self, model: RobotModel):
+        model.require_inertia('forward dynamics')
         self.model = model
         sizes = model.n_bodies, model.nq, model.nv
         memory = np.zeros(scratch_size(*sizes))

@@ -9,9 +9,9 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.spatial.gravity import GRAVITY
+from legged_dynamics.spatial.rotations import check_rotation, rotation_from_quaternion
 
-GRAVITY = 9.81      # m/s^2
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -39,9 +39,18 @@ class BaseMotion:
     @classmethod
     def at_rest(cls, R_WB: np.ndarray | None = None,
                 gravity: np.ndarray = -GRAVITY * UP) -> BaseMotion:
-        """Return the motion of a base that stands still with the given (3, 3) orientation."""
+        """
+        Return the motion of a base that stands still with the given (3, 3) orientation.
+
+        Raises
+        ------
+        ConfigurationError
+            When R_WB is not a rotation.
+
+        """
         up = -np.asarray(gravity, float)
-        return cls(proper_acceleration=up if R_WB is None else R_WB.T @ up)
+        return cls(proper_acceleration=up if R_WB is None else
+                   check_rotation(R_WB, 'the base orientation R_WB').T @ up)
 
     @classmethod
     def from_twist(cls, twist: np.ndarray, acceleration: np.ndarray, xyzw: np.ndarray,

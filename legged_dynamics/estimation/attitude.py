@@ -43,12 +43,17 @@ def rotation_of_tilt(up):
 
 
 @kernel
-def rotation_from_imu(quaternion, start, settings, mount):
-    """Return R_WB (9-tuple) from the IMU's orientation in the world and its mount on the base."""
+def rotation_from_mount(quaternion, start, R):
+    """Return R_WB (9-tuple) from the IMU's orientation in the world and R_BI (9-tuple)."""
     R_WI = rotation_of_quaternion(quaternion[start], quaternion[start + 1], quaternion[start + 2],
                                   quaternion[start + 3])
-    R = load9(settings, mount)      # R_BI
     return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
+
+
+@kernel
+def rotation_from_imu(quaternion, start, settings, mount):
+    """Return R_WB (9-tuple) from the IMU's orientation in the world and its mount on the base."""
+    return rotation_from_mount(quaternion, start, load9(settings, mount))
 
 
 @kernel

@@ -8,6 +8,9 @@ is the acceleration at the middle one (for evenly spaced samples the quadratic S
 derivative). So an estimate describes the sample ``h`` before the newest: a delay of ``h`` samples,
 exactly, at every frequency. With ``h = 1`` it is the central difference. White noise of deviation
 ``s`` on the velocity becomes ``s / (dt sqrt(h (h + 1) (2 h + 1) / 3))`` on the acceleration.
+
+With ``h = 0`` it is the difference of the last two samples: the mean acceleration between them,
+which an impact in that tick alone enters, and ``s sqrt(2) / dt`` of noise.
 """
 from __future__ import annotations
 
@@ -37,4 +40,6 @@ def slopes(window, first, count, out, start):
 def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> float:
     """Return the deviation of an acceleration [1/s^2] from that of the velocities [1/s]."""
     h = half_window
+    if h == 0:
+        return velocity_noise * rate * math.sqrt(2.0)
     return velocity_noise * rate / math.sqrt(h * (h + 1) * (2 * h + 1) / 3.0)

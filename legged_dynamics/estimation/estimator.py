@@ -9,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
+from legged_dynamics.estimation.contact_levels import contact_levels
+from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.noise import equation_noise
+from legged_dynamics.estimation.noise import (
+    UNKNOWN_ACCELERATION,
+    UNKNOWN_ANGULAR_ACCELERATION,
+    equation_noise,
+    nominal_position,
+)
 from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
@@ -23,7 +32,11 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
+
+# A foot's force is known once its deviation is below this fraction of the weight.
+OBSERVABLE = 0.25
 
 
 class GroundReactionEstimator:
@@ -68,7 +81,8 @@ class GroundReactionEstimator:
         check_floating_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
-        self._layouts = make_layout(nj, nf, table.size, 2 * settings.half_window + 1)
+        self._layouts = make_layout(nj, nf, table.size, max(2 * settings.half_window + 1, 2),
+                                    len(self.model.mimics.joints))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table, self._index)
@@ -91,7 +105,7 @@ class GroundReactionEstimator:
     @property
     def delay(self) -> int:
         """Return how many samples an estimate lies behind the newest measurement."""
-        return self.settings.half_window
+        return max(self.settings.half_window, 1)
 
     def reset(self) -> None:
         """Forget all measurements; the next estimates warm up again."""
@@ -99,8 +113,9 @@ class GroundReactionEstimator:
         feet = int(self._index['standing'])
         self._memory[feet:feet + len(self.feet)] = 0.5
         self._memory[self._index['up'] + 2] = 1.0
+        self._memory[self._index['normal'] + 2] = 1.0
         self._window[:] = np.nan
-        self._stamps: deque[int] = deque(maxlen=self.settings.half_window + 1)
+        self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
 
     def update(self, measurement: Measurement,
@@ -118,7 +133,7 @@ class GroundReactionEstimator:
         Returns
         -------
         GroundReaction
-            Of the sample `delay` before this one; mode UNAVAILABLE while the filter warms up.
+            Of this sample and of the one `delay` before; mode UNAVAILABLE at first.
 
         Raises
         ------
@@ -141,7 +156,7 @@ class GroundReactionEstimator:
         self._newest = stamp
         self._stamps.append(stamp)
         out.setflags(write=False)
-        return GroundReaction(self._stamps[0], _MODES[mode], self._results, out)
+        return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -209,27 +224,43 @@ class GroundReactionEstimator:
     # ---- constants -------------------------------------------------------------------------
 
     def _packed_settings(self) -> np.ndarray:
-        s = self.settings
+        s, noise = self.settings, self.config.noise
         mount = self.model.frame(self.config.imu_link or self.config.base_link
                                  or self.model.base_link)
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
         values = {
-            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold,
-            'force_noise': s.contact_force_noise, 'force_evidence': s.contact_force_evidence,
+            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or 0.04,
+            'force_noise': s.contact_force_noise or 0.02,
+            'force_evidence': s.contact_force_evidence,
             'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
             'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
             'swing_clearance': s.contact_swing_clearance,
             'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
                         + np.log(s.contact_swing_clearance / s.contact_clearance)),
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
-            'weight': weight, 'prior_force_variance': 3.0 * (s.prior_force * weight) ** 2,
+            'weight': weight, 'arm': s.prior_length,
+            'observable_variance': (OBSERVABLE * weight) ** 2,
+            'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
+            'linear_noise': noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0),
+            'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
+            'linear_unknown': UNKNOWN_ACCELERATION,
+            'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
+            'gravity': GRAVITY, 'reach': self._reach(),
+            'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
-            'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
+            'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
         for name, value in values.items():
             packed[name] = value
         return packed
+
+    def _reach(self) -> float:
+        """Return how far the feet are from the base on the ground, in the standing pose [m]."""
+        feet = frame_poses(self.model, nominal_position(self.model, self.config),
+                           tuple(foot.link for foot in self.config.feet))
+        return float(np.sqrt(np.mean([pose.p[0] ** 2 + pose.p[1] ** 2 for pose in feet.values()])
+                             + 1e-6))
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""
@@ -247,9 +278,38 @@ class GroundReactionEstimator:
                 moment = force * self.settings.prior_length
                 robot.prior[start + 3:start + 6] = moment ** -2
             for b in self.model.chain(int(body)):
-                joint = robot.columns[b - 1]
-                joint[1 + joint[0]:1 + joint[0] + size] = np.arange(start, start + size)
-                joint[0] += size
+                _bear(robot.columns[b - 1], np.arange(start, start + size))
+        mimics = self.model.mimics
+        robot.mimics[:, 0], robot.mimics[:, 1] = mimics.follower_v, mimics.master_v
+        robot.ratio[:] = mimics.multiplier
+        for follower, master in robot.mimics:       # the master bears what its followers bear
+            bears = robot.columns[follower]
+            _bear(robot.columns[master], bears[1:1 + bears[0]])
+            bears[0] = 0
+        robot.branches[:] = _branches(self.model)
+        robot.ends[:] = branch_ends(self.model)
+        stated = self.config.noise
+        effort = stated.of_joints('effort', self.model, self.config.joints)
+        robot.effort_variance[:] = effort ** 2 + (1e-6 * force) ** 2
+        robot.motion_noise[:] = (
+            acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
+            * stated.of_joints('velocity', self.model, self.config.joints))
+        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+
+
+def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
+    """Add contact coordinates to those that a joint bears on."""
+    new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
+    joint[1 + joint[0]:1 + joint[0] + len(new)] = new
+    joint[0] += len(new)
+
+
+def _branches(model: RobotModel) -> np.ndarray:
+    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
+    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
+    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 
 
 def compile_kernels() -> None:

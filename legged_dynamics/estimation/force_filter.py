@@ -80,7 +80,7 @@ def write_wrenches(feet, states, w, out, start):
 
 @kernel
 def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
-    """Filter the raw wrenches in world axes; turn both kinds into the feet's axes."""
+    """Filter the latest wrenches in world axes; turn both kinds into the feet's axes."""
     coefficients = butterworth(settings.cutoff, dt)
     ready = memory[layout.filter_ready] > 0.5
     net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -89,9 +89,8 @@ def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
     for i in range(feet.index.shape[0]):
         R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
         for part in range(2):
-            at = layout.raw_wrench + 6 * i + 3 * part
-            raw = load3(out, at)
-            world = rotate(R_WB, raw)
+            at, raw_at = layout.wrench + 6 * i + 3 * part, layout.raw_wrench + 6 * i + 3 * part
+            world = rotate(R_WB, load3(out, at))
             channel = layout.filter + 12 * i + 6 * part
             smooth = (filtered(memory, channel, world[0], coefficients, ready),
                       filtered(memory, channel + 2, world[1], coefficients, ready),
@@ -111,8 +110,8 @@ def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
                     point = add_scaled(contact, 1.0 / pressed, cross(normal, tipping))
                     center = add_scaled(center, pressed, point)
                     load += pressed
-            store3(out, at, rotate_back(R_BF, raw))
-            store3(out, layout.wrench + 6 * i + 3 * part, rotate_back(R_BF, smooth))
+            store3(out, at, rotate_back(R_BF, smooth))
+            store3(out, raw_at, rotate_back(R_BF, load3(out, raw_at)))
     memory[layout.filter_ready] = 1.0
     store3(out, layout.net_wrench, net_force)
     store3(out, layout.net_wrench + 3, net_moment)

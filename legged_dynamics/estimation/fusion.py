@@ -52,11 +52,18 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
 
 
 @kernel
-def foot_alone(feet, i, information, vector, normal):
+def leg_alone(feet, i, information, vector):
     """
-    Estimate one foot from its own joints: return normal force and its variance.
+    Estimate one foot's force from its own joints.
 
     Moments of a flat foot are eliminated first; what is left is 3x3 and solved by cofactors.
+
+    Returns
+    -------
+    force : 3-tuple
+    covariance : 6-tuple
+        Symmetric, (xx, xy, xz, yy, yz, zz).
+
     """
     s = feet.index[i, START]
     a, b, c = information[s, s], information[s, s + 1], information[s, s + 2]
@@ -75,8 +82,14 @@ def foot_alone(feet, i, information, vector, normal):
         d, e, f = d - dot(U[1], V[1]), e - dot(U[1], V[2]), f - dot(U[2], V[2])
         x, y, z = x - dot(V[0], m), y - dot(V[1], m), z - dot(V[2], m)
     inverse = inverse_symmetric((a, b, c, d, e, f))
-    along = symmetric_times(inverse, normal)
-    return dot(along, (x, y, z)), dot(along, normal)
+    return symmetric_times(inverse, (x, y, z)), inverse
+
+
+@kernel
+def foot_alone(feet, i, information, vector, normal):
+    """Estimate one foot from its own joints: return normal force and its variance."""
+    force, covariance = leg_alone(feet, i, information, vector)
+    return dot(normal, force), dot(normal, symmetric_times(covariance, normal))
 
 
 @kernel
@@ -94,13 +107,12 @@ def add_base_information(grasp, b, weight, information, vector):
 
 
 @kernel
-def solve_standing(feet, contact, information, vector, active, w, root):
+def solve_standing(feet, contact, information, vector, active, w, covariance):
     """
     Solve for the feet that are down; the others carry nothing, exactly.
 
-    ``root`` becomes a square root of the covariance, ``P = root^T root``, as a flat (nc, nc)
-    array with zero columns for feet that are up. ``active`` is integer scratch of length nc;
-    ``information`` and ``vector`` are used up.
+    ``covariance`` is flat, (nc, nc), with zero columns for feet that are up. ``active`` is integer
+    scratch of length nc; ``information`` and ``vector`` are used up.
     """
     nc = information.shape[0]
     na = 0
@@ -122,4 +134,8 @@ def solve_standing(feet, contact, information, vector, active, w, root):
     for r in range(na):
         w[active[r]] = vector[r]
         for c in range(r + 1):
-            root[r * nc + active[c]] = information[r, c]
+            total = 0.0
+            for k in range(r, na):
+                total += information[k, r] * information[k, c]
+            covariance[active[r] * nc + active[c]] = total
+            covariance[active[c] * nc + active[r]] = total

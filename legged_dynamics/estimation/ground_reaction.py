@@ -55,14 +55,22 @@ class ResultLayout:
 @dataclass(frozen=True, eq=False, slots=True)
 class GroundReaction:
     """
-    Ground reactions at one instant. Arrays are read-only; forces act on the robot.
+    Ground reactions, now and one sample before. Arrays are read-only; forces act on the robot.
+
+    `raw_wrench`, `contact` and `covariance` describe `stamp_ns`, the sample before the newest:
+    what two samples on either side say of it, at full bandwidth and without lag. `wrench`,
+    `latest_contact`, `latest_covariance`, `net_wrench`, `center_of_pressure` and `external_wrench`
+    describe `latest_ns`, the newest sample, without delay: for control.
 
     Axes: F is a foot's link frame, B the base link, W the gravity-aligned world of the IMU.
 
     Attributes
     ----------
     stamp_ns : int [ns]
-        Stamp of the joint state that the estimate describes: `delay` samples before the newest.
+        Stamp of the joint state that `raw_wrench` and `contact` describe: `delay` samples before
+        the newest.
+    latest_ns : int [ns]
+        Stamp of the newest joint state, which `wrench` and what goes with it describe.
     mode : Mode
         UNAVAILABLE means that no wrench is known; all of them are then zero.
     layout : ResultLayout
@@ -73,6 +81,7 @@ class GroundReaction:
     """
 
     stamp_ns: int
+    latest_ns: int
     mode: Mode
     layout: ResultLayout
     data: np.ndarray
@@ -100,17 +109,17 @@ class GroundReaction:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(nf, 6) low-passed ``[f; m]`` in F about F's origin [N, N m]."""
+        """(nf, 6) ``[f; m]`` in F about F's origin at `latest_ns`, low-passed if set [N, N m]."""
         return self._array(self.layout.index['wrench'], len(self.feet), 6)
 
     @property
     def raw_wrench(self) -> np.ndarray:
-        """(nf, 6) ``[f; m]`` in F about F's origin at full bandwidth [N, N m]."""
+        """(nf, 6) ``[f; m]`` in F about F's origin, at `stamp_ns` and full bandwidth [N, N m]."""
         return self._array(self.layout.index['raw_wrench'], len(self.feet), 6)
 
     @property
     def contact(self) -> np.ndarray:
-        """(nf,) bool: feet that are down."""
+        """(nf,) bool: feet that are down at `stamp_ns`."""
         return self._array(self.layout.index['contact'], len(self.feet)) > 0.5
 
     @property
@@ -129,7 +138,7 @@ class GroundReaction:
 
     @property
     def net_wrench(self) -> np.ndarray:
-        """(6,) sum of the low-passed wrenches, in B about B's origin [N, N m]."""
+        """(6,) sum of `wrench` over the feet, in B about B's origin [N, N m]."""
         return self._array(self.layout.index['net_wrench'], 6)
 
     @property
@@ -147,6 +156,37 @@ class GroundReaction:
         return self._array(self.layout.index['base_residual'], 6)
 
     @property
+    def latest_contact(self) -> np.ndarray:
+        """(nf,) bool: feet that are down at `latest_ns`."""
+        return self._array(self.layout.index['latest_contact'], len(self.feet)) > 0.5
+
+    @property
+    def latest_covariance(self) -> np.ndarray:
+        """(nc, nc) as `covariance`, of `wrench` before any low-pass."""
+        nc = self.layout.table.size
+        return self._array(self.layout.index['latest_covariance'], nc, nc)
+
+    @property
+    def external_wrench(self) -> np.ndarray:
+        """
+        (6,) wrench on the base that is not the feet's, in B about B's origin [N, N m].
+
+        A push, a pull, a hand on the robot. Slow parts fade into `mass_error`. Zero where no
+        torque is measured, which alone can tell it from the feet's.
+        """
+        return self._array(self.layout.index['external_wrench'], 6)
+
+    @property
+    def external_deviation(self) -> np.ndarray:
+        """(6,) standard deviation of `external_wrench` [N, N m]; zero where that is not known."""
+        return self._array(self.layout.index['external_deviation'], 6)
+
+    @property
+    def mass_error(self) -> float:
+        """Return how much more the base weighs than the model says, a payload for example [kg]."""
+        return float(self.data[self.layout.index['mass_error']])
+
+    @property
     def external_torque(self) -> np.ndarray:
         """(nj,) joint torque that the estimate leaves unexplained; NaN where none is measured."""
         return self._array(self.layout.index['external_torque'], len(self.joints))
@@ -160,6 +200,11 @@ class GroundReaction:
     def base_rotation(self) -> np.ndarray:
         """(3, 3) R_WB used; heading is zero when the IMU gives no orientation."""
         return self._array(self.layout.index['base_rotation'], 3, 3)
+
+    @property
+    def ground_normal(self) -> np.ndarray:
+        """(3,) normal of the ground that feet have stood on, in B; gravity's where not known."""
+        return self._array(self.layout.index['ground_normal'], 3)
 
     @property
     def foot_rotation(self) -> np.ndarray:
@@ -187,18 +232,24 @@ class GroundReaction:
     @property
     def covariance(self) -> np.ndarray:
         """
-        (nc, nc) covariance of the stacked contact coordinates, raw, in base axes.
+        (nc, nc) covariance of the stacked contact coordinates of `raw_wrench`, in base axes.
 
         Three a point foot (force at the contact point), six a flat foot (force, moment about its
-        reference point). Zero for feet that are up.
+        reference point). Doubt about contact is in it. Without torque, zero for feet that are up.
         """
         nc = self.layout.table.size
-        root = self._array(self.layout.index['covariance_root'], nc, nc)
-        return root.T @ root
+        return self._array(self.layout.index['covariance'], nc, nc)
 
-    def covariance_of(self, foot: str) -> np.ndarray:
+    def covariance_of(self, foot: str, latest: bool = False) -> np.ndarray:
         """
         Return the (6, 6) covariance of a foot's raw wrench, in F about F's origin.
+
+        Parameters
+        ----------
+        foot : str
+            Link of the foot.
+        latest : bool
+            That of `wrench` instead.
 
         Raises
         ------
@@ -218,5 +269,6 @@ class GroundReaction:
         to_foot[3:, :3] = R_FB @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
         if size == 6:
             to_foot[3:, 3:] = R_FB
-        block = self.covariance[start:start + size, start:start + size]
+        stacked = self.latest_covariance if latest else self.covariance
+        block = stacked[start:start + size, start:start + size]
         return to_foot @ block @ to_foot.T

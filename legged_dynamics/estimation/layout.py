@@ -14,6 +14,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.spatial.jit import kernel
 
@@ -25,32 +26,60 @@ NOT_FINITE = -1
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 
-INPUT = ('time', 'position', 'velocity', 'effort', 'gyro', 'acceleration', 'orientation',
-         'given_contact')
-OUTPUT = ('faults', 'wrench', 'raw_wrench', 'contact', 'probability', 'observable', 'feet',
-          'base_rotation', 'net_wrench', 'center_of_pressure', 'base_residual',
-          'external_torque', 'joint_acceleration', 'coordinates', 'covariance_root')
-MEMORY = ('filled', 'drift', 'drift_known', 'up', 'up_known', 'oriented', 'filter_ready',
-          'standing', 'contact_state', 'filter')
+# Elements of the tracked state beside the contact coordinates: an external wrench on the base.
+N_BESIDE = 6
+# Columns of the response of the equations behind those of the joints' accelerations: angular
+# acceleration, proper acceleration, its jump.
+N_SHARED = 7
+# Columns before the mass matrix in `Tracking.mass`.
+AHEAD = 3
 
-SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples')
+def _input_sizes(nj: int, nf: int) -> dict[str, int]:
+    return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
+            'orientation': 4, 'given_contact': nf}
+
+
+def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
+    return {'faults': 1, 'wrench': 6 * nf, 'raw_wrench': 6 * nf, 'contact': nf,
+            'probability': nf, 'observable': nf, 'feet': 15 * nf, 'base_rotation': 9,
+            'net_wrench': 6, 'center_of_pressure': 3, 'base_residual': 6, 'external_torque': nj,
+            'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
+            'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
+            'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3}
+
+
+def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
+    nx = nc + N_BESIDE
+    return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
+            'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
+            # Of the tracked forces:
+            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 5 * nf, 'slope': nc,
+            'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'state': nx,
+            'state_covariance': nx * nx}
+
+
+SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
-    *SIZES, *INPUT, 'input_size', *OUTPUT, 'output_size', *MEMORY, 'memory_size')]))
+    *SIZES, *_input_sizes(0, 0), 'input_size', *_output_sizes(0, 0, 0), 'output_size',
+    *_memory_sizes(0, 0, 0), 'memory_size')]))
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
     'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
-    'weight', 'prior_force_variance', 'use_base', 'use_torque')]
-    + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
+    'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'gravity',
+    'reach', 'ahead')]
+    + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
-def _place(names: tuple[str, ...], sizes: tuple[int, ...], size_name: str) -> dict[str, int]:
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    return {**dict(zip(names, starts.tolist())), size_name: int(starts[-1])}
+def _place(sizes: dict[str, int], size_name: str) -> dict[str, int]:
+    starts = np.concatenate([[0], np.cumsum(list(sizes.values()))])
+    return {**dict(zip(sizes, starts.tolist())), size_name: int(starts[-1])}
 
 
-def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
+def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0) -> np.ndarray:
     """
     Return the (1,) record array of indices.
 
@@ -60,14 +89,14 @@ def make_layout(nj: int, nf: int, nc: int, samples: int) -> np.ndarray:
         Joints, feet, contact coordinates.
     samples : int
         Length of the window.
+    mimics : int
+        Joints that follow others.
 
     """
-    places = {
-        **dict(zip(SIZES, (nj + 1, nj, nf, nc, samples))),
-        **_place(INPUT, (1, nj, nj, nj, 3, 3, 4, nf), 'input_size'),
-        **_place(OUTPUT, (1, 6 * nf, 6 * nf, nf, nf, nf, 15 * nf, 9, 6, 3, 6, nj, nj, nc,
-                          nc * nc), 'output_size'),
-        **_place(MEMORY, (1, 3, 1, 3, 1, 1, 1, nf, nf, 12 * nf), 'memory_size')}
+    places = {**dict(zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics))),
+              **_place(_input_sizes(nj, nf), 'input_size'),
+              **_place(_output_sizes(nj, nf, nc), 'output_size'),
+              **_place(_memory_sizes(nj, nf, nc), 'memory_size')}
     layout = np.zeros(1, LAYOUT)
     for name, value in places.items():
         layout[name] = value
@@ -88,6 +117,19 @@ class Robot(NamedTuple):
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nc + 1) int array
         Contact coordinates each joint bears on, behind their number.
+    mimics : (nm, 2) int array
+        Each joint that follows another, and its master.
+    ratio : (nm,) array
+        By which it follows.
+    branches : (nv, 2) int array
+        First joint of the branch of the base that a joint belongs to, and the first behind it.
+    ends : (6 + nv,) int array
+        Of the mass matrix; see `dynamics.branch_elimination`.
+    effort_variance, motion_noise : (nv,) array
+        Variance of the measured torque; deviation of the differentiated joint velocity.
+    contact_levels : (nf, 3) array
+        Normal force at which contact is as likely as not, the error of a swinging foot's, and the
+        error that the noise of its torques makes, as fractions of the weight.
 
     """
 
@@ -96,6 +138,13 @@ class Robot(NamedTuple):
     variance: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
+    mimics: np.ndarray
+    ratio: np.ndarray
+    branches: np.ndarray
+    ends: np.ndarray
+    effort_variance: np.ndarray
+    motion_noise: np.ndarray
+    contact_levels: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -109,9 +158,39 @@ class Scratch(NamedTuple):
     active: np.ndarray          # (nc,) int
 
 
+class Tracking(NamedTuple):
+    """
+    What the filter of all feet's forces works on; n = 6 + nv equations, nx = nc + 6 unknowns.
+
+    `state` and `covariance` are kept from tick to tick.
+    """
+
+    state: np.ndarray           # (nx,)
+    covariance: np.ndarray      # (nx, nx)
+    carried: np.ndarray         # (nx, nx) covariance of now
+    rigid: np.ndarray           # (nb, N_RIGID_BODY)
+    mass: np.ndarray            # (n, AHEAD + n) right sides and mass matrix
+    response: np.ndarray        # (n, nv + N_SHARED) error of an equation by an error of motion
+    noise: np.ndarray           # (n, n)
+    noise_lasting: np.ndarray   # (n, n)
+    gain: np.ndarray            # (n, nx)
+    columns: np.ndarray         # (6, 4) of a wrong mass and first moment
+    few: np.ndarray             # (7, nx)
+    ahead: np.ndarray           # (6, nx)
+    block: np.ndarray           # (6, 7)
+    innovation: np.ndarray      # (n,)
+    lasting: np.ndarray         # (n,) part of it that lasts
+    walk: np.ndarray            # (nx,)
+    now: np.ndarray             # (nx,) state of now
+    vector: np.ndarray          # (9,)
+    left: np.ndarray            # (6,) of the base's equations, feet as their joints see them
+    theta: np.ndarray           # (4,) error of mass and first moment
+    rows: np.ndarray            # (n,) int: equations that hold
+
+
 # Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS = range(7)
-N_VECTORS = 7
+TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND = range(8)
+N_VECTORS = 8
 
 
 class Arrays(NamedTuple):
@@ -123,6 +202,8 @@ class Arrays(NamedTuple):
     stamps: np.ndarray          # (samples + 1,) int [ns] of its rows, and of the newest to come
     memory: np.ndarray          # (memory_size,)
     row: np.ndarray             # (input_size,), the newest measurement
+    middle: np.ndarray          # (input_size,), the measurement that an estimate starts from
+    tracking: Tracking
 
 
 @kernel
@@ -141,9 +222,14 @@ def unpack(layout, integers, floats):
     them from Python.
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
+    n, nx = 6 + nj, nc + N_BESIDE
     topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix_at(integers, at, nf, N_INDEX)
     columns, at = matrix_at(integers, at, nj, nc + 1)
+    mimics, at = matrix_at(integers, at, layout.mimics, 2)
+    branches, at = matrix_at(integers, at, nj, 2)
+    ends, at = integers[at:at + n], at + n
+    rows, at = integers[at:at + n], at + n
     active, at = integers[at:at + nc], at + nc
     stamps = integers[at:at + layout.samples + 1]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
@@ -154,21 +240,55 @@ def unpack(layout, integers, floats):
     grasp, at = matrix_at(floats, at, 6, nc)
     vectors, at = matrix_at(floats, at, N_VECTORS, max(nj + 3, nc, 9))
     window, at = matrix_at(floats, at, layout.samples, layout.input_size)
+    rigid, at = matrix_at(floats, at, nb, N_RIGID_BODY)
+    mass, at = matrix_at(floats, at, n, AHEAD + n)
+    response, at = matrix_at(floats, at, n, nj + N_SHARED)
+    noise, at = matrix_at(floats, at, n, n)
+    noise_lasting, at = matrix_at(floats, at, n, n)
+    gain, at = matrix_at(floats, at, n, nx)
+    carried, at = matrix_at(floats, at, nx, nx)
+    beside, at = matrix_at(floats, at, 6, 4)
+    few, at = matrix_at(floats, at, 7, nx)
+    ahead, at = matrix_at(floats, at, 6, nx)
+    block, at = matrix_at(floats, at, 6, 7)
+    levels, at = matrix_at(floats, at, nf, 3)
+    innovation, at = floats[at:at + n], at + n
+    lasting, at = floats[at:at + n], at + n
+    walk, at = floats[at:at + nx], at + nx
+    now, at = floats[at:at + nx], at + nx
+    vector, at = floats[at:at + 9], at + 9
+    left, at = floats[at:at + 6], at + 6
+    theta, at = floats[at:at + 4], at + 4
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
+    effort_variance, at = floats[at:at + nj], at + nj
+    motion_noise, at = floats[at:at + nj], at + nj
     prior, at = floats[at:at + nc], at + nc
+    ratio, at = floats[at:at + layout.mimics], at + layout.mimics
     memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
-    row = floats[at:at + layout.input_size]
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns)
+    row, at = floats[at:at + layout.input_size], at + layout.input_size
+    middle = floats[at:at + layout.input_size]
+    state = memory[layout.state:layout.state + nx]
+    covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
+        (nx, nx))
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
+                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
-    return Arrays(robot, scratch, window, stamps, memory, row)
+    tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
+                        gain, beside, few, ahead, block, innovation, lasting, walk, now, vector,
+                        left, theta, rows)
+    return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking)
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
     nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
-    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 1) + nc
+    n, nx, nm = 6 + nj, nc + N_BESIDE, int(layout['mimics'])
+    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + 2 * nm + nc
                 + int(layout['samples']) + 1)
+    tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
+                + nx * nx + 24 + 13 * nx + 42 + 3 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
-              + N_VECTORS * max(nj + 3, nc, 9) + layout['samples'] * layout['input_size']
-              + 6 + 2 * nj + nc + layout['memory_size'] + layout['input_size'])
+              + N_VECTORS * max(nj + 3, nc, 9)
+              + (layout['samples'] + 2) * layout['input_size']
+              + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking)
     return np.zeros(integers, np.int64), np.zeros(int(floats))

@@ -165,6 +165,8 @@ class LegOdometry:
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
     """Return what the kernel needs to know of noise, settings and the IMU's mount."""
     noise: SensorNoise = config.noise
+    config.require_fixed_imu(model, 'leg odometry')
+    velocity = noise.of_joints('velocity', model, config.joints)
     mount = model.frame(config.imu_link or config.base_link or model.base_link)
     turn = max(noise.orientation, LEAST_TURN_NOISE)
     packed = np.zeros(1, codes.PARAMETERS)
@@ -172,7 +174,8 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
         'gyro': max(noise.gyro, LEAST_RATE_NOISE), 'orientation': turn,
         'heading': float(settings.heading == 'imu'),
         'tilt_rate': _tilt_rate(noise.gyro, noise.gyro_bias, turn),
-        'velocity': noise.velocity, 'creep': settings.creep, 'foothold': settings.foothold,
+        'velocity': float(np.sqrt(np.mean(velocity * velocity))),
+        'creep': settings.creep, 'foothold': settings.foothold,
         'slip_distance': settings.slip_distance, 'settling': settings.settling,
         'acceleration': float(np.hypot(noise.accelerometer, settings.acceleration_error)),
         'position_rate': settings.position_rate, 'flat_ground': float(settings.flat_ground),

@@ -47,10 +47,7 @@ class EquationNoise(NamedTuple):
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """Return the standing pose in the model's joint order, (nq,) [rad or m]."""
-    q = np.zeros(model.nq)
-    for name, value in zip(config.joints or model.joint_names, config.nominal_position):
-        q[model.joint_index(name)] = value
-    return q
+    return config.nominal_in(model)
 
 
 def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
@@ -82,10 +79,11 @@ def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
     from_joints = np.array([response(a, at_rest) - static for a in np.eye(nv)])
     from_base = np.array([response(np.zeros(nv), at_rest + step) - static
                           for step in np.eye(9)[3:]])
-    joint = acceleration_noise(noise.velocity, rate, half_window)
+    joint = acceleration_noise(1.0, rate, half_window) * noise.of_joints(
+        'velocity', model, config.joints)
     angular = acceleration_noise(noise.gyro, rate, half_window)
     linear = np.hypot(noise.accelerometer, noise.accelerometer_bias)
-    motion = (joint * from_joints) ** 2
+    motion = (joint[:, None] * from_joints) ** 2
     sensed = (np.array([angular] * 3 + [linear] * 3)[:, None] * from_base) ** 2
     guessed = (np.array([UNKNOWN_ANGULAR_ACCELERATION] * 3 + [UNKNOWN_ACCELERATION] * 3)[:, None]
                * from_base) ** 2
@@ -94,5 +92,5 @@ def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
     total = motion.sum(axis=0) + sensed.sum(axis=0) + model_error
     blind = motion.sum(axis=0) + guessed.sum(axis=0) + model_error
     floor = 1e-6 * model.total_mass * GRAVITY       # exact sensors still meet a finite precision
-    effort = noise.effort ** 2 + floor ** 2
+    effort = noise.of_joints('effort', model, config.joints) ** 2 + floor ** 2
     return EquationNoise(total[:6] + floor ** 2, total[6:] + effort, blind[6:] + effort)

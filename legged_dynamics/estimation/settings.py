@@ -15,17 +15,17 @@ SETTINGS = (
             1e-4, 10.0),
     Setting('fusion', 'fused', '', 'Equations used.',
             choices=('fused', 'base_only', 'torque_only')),
-    Setting('derivative.half_window', 1, 'samples',
-            'Samples on either side of the one whose acceleration is taken; it is the delay.',
-            1, 50),
-    Setting('force_filter.cutoff', 60.0, 'Hz',
+    Setting('derivative.half_window', 0, 'samples',
+            'Samples on either side of the one whose acceleration is taken; it is the delay. '
+            '0: the last two samples, and no delay.', 0, 50),
+    Setting('force_filter.cutoff', 0.0, 'Hz',
             'Low-pass of the published forces; 0 switches it off.', 0.0, 5000.0),
-    Setting('contact.force_threshold', 0.04, '',
-            'Normal force, as a fraction of the weight, at which contact is as likely as not.',
-            1e-3, 1.0),
-    Setting('contact.force_noise', 0.02, '',
-            "Error of a swing foot's normal force beside sensor noise, as a fraction of the "
-            'weight.', 1e-4, 1.0),
+    Setting('contact.force_threshold', 0.0, '',
+            'Normal force, as a fraction of the weight, at which contact is as likely as not; '
+            '0: from the noise of the torques and the number of feet.', 0.0, 1.0),
+    Setting('contact.force_noise', 0.0, '',
+            "Slow error of a swing foot's normal force, as a fraction of the weight; 0: from the "
+            'noise of the torques.', 0.0, 1.0),
     Setting('contact.force_evidence', 4.0, '',
             "Largest log-likelihood ratio a sample's torques may add.", 0.0, 50.0),
     Setting('contact.motion_evidence', 4.0, '',

@@ -17,37 +17,35 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
     lean_on_lowest_part,
 )
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    forward_kinematics,
+)
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
+from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_imu, rotation_of_tilt
-from legged_dynamics.estimation.contact_detection import detect_contact
+from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_mount, rotation_of_tilt
 from legged_dynamics.estimation.derivatives import slopes
 from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
-from legged_dynamics.estimation.fusion import (
-    add_base_information,
-    joint_information,
-    solve_standing,
-)
-from legged_dynamics.estimation.layout import (
-    ACCEL,
-    BASE,
-    BASE_WEIGHTS,
-    RESIDUAL,
-    TAU,
-    VECTOR,
-    WEIGHTS,
-    unpack,
-)
-from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.estimation.forces_by_motion import standing_forces
+from legged_dynamics.estimation.forces_by_torque import describe_sample_before, track_forces
+from legged_dynamics.estimation.ground_plane import follow_ground
+from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
 from legged_dynamics.spatial.algebra import (
     add,
+    add_scaled,
+    compose,
     cross,
-    dot,
     load3,
     load9,
     rotate,
+    rotate_back,
     scale,
     store3,
     store9,
@@ -55,19 +53,18 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import kernel
 
-# A foot is observable when its force is known better than this fraction of the prior's variance.
-OBSERVABLE = 0.05
-
 
 @kernel
-def missing_inputs(row, layout, nj):
+def missing_inputs(row, layout, columns):
     """Return the fault bits of what a row of measurements lacks."""
-    faults, unknown = 0, 0
-    for j in range(nj):
-        if math.isnan(row[layout.effort + j]):
-            unknown += 1
+    faults, unknown, bearing = 0, 0, 0
+    for j in range(columns.shape[0]):
+        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
+            bearing += 1
+            if math.isnan(row[layout.effort + j]):
+                unknown += 1
     if unknown > 0:
-        faults = codes.NO_EFFORT if unknown == nj else codes.PARTIAL_EFFORT
+        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
     if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
         faults |= codes.NO_IMU
     elif math.isnan(row[layout.orientation]):
@@ -96,36 +93,56 @@ def slide(window, stamps, row):
 
 
 @kernel
-def base_motion(row, layout, settings, accel, angular_at, base):
-    """Move the IMU's reading to the base's origin and axes."""
-    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
-    w = rotate(R_BI, load3(row, layout.gyro))
-    alpha = rotate(R_BI, load3(accel, angular_at))
+def base_motion(row, layout, settings, mount, accel, angular_at, base):
+    """
+    Move the IMU's reading to the base's origin and axes.
+
+    The IMU moves against the base as `mount` says; of two rotations in a row the second's
+    derivative turns with the first, and a point that moves in turning axes feels Coriolis.
+    """
+    R_BI, p, w_r, alpha_r, v_r, a_r = mount
+    w = subtract(rotate(R_BI, load3(row, layout.gyro)), w_r)
+    alpha = subtract(rotate(R_BI, load3(accel, angular_at)), add(alpha_r, cross(w, w_r)))
     a = rotate(R_BI, load3(row, layout.acceleration))
     a = subtract(a, add(cross(alpha, p), cross(w, cross(w, p))))
+    if settings.imu_body > 0:
+        a = subtract(a, add_scaled(a_r, 2.0, cross(w, v_r)))
     store3(base, 0, w)
     store3(base, 3, alpha)
     store3(base, 6, a)
 
 
 @kernel
-def joint_equations(robot, layout, row, settings, scratch, imu):
-    """Fill residual and weight of each joint's equation; return how many have a torque."""
-    nv = robot.columns.shape[0]
-    vectors = scratch.vectors
-    used = 0
-    for j in range(nv):
-        measured = row[layout.effort + j]
-        vectors[RESIDUAL, j] = vectors[TAU, j] - measured
-        vectors[WEIGHTS, j] = 0.0
-        if not math.isnan(measured) and settings.use_torque > 0.5 and robot.columns[j, 0] > 0:
-            friction = robot.tree.constants[j + 1, FRICTION]
-            slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            variance = robot.variance[6 + j] if imu else robot.variance[6 + nv + j]
-            variance += friction * friction * (1.0 - slipping * slipping)
-            vectors[WEIGHTS, j] = 1.0 / variance
-            used += 1
-    return used
+def imu_mount(tree, row, layout, settings, accel, base, bodies):
+    """
+    Return where the IMU is on the base and how it moves against it, in base axes.
+
+    Rotation, position, angular velocity and acceleration, velocity and acceleration. On the base
+    itself that is a constant; on another link it is the motion of the joints between.
+    """
+    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
+    zero = (0.0, 0.0, 0.0)
+    if settings.imu_body == 0:
+        return R_BI, p, zero, zero, zero, zero
+    for k in range(9):
+        base[k] = 0.0
+    forward_kinematics(tree, row[layout.position:], row[layout.velocity:], accel, base, bodies)
+    body = bodies[settings.imu_body]
+    R, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
+    arm = rotate(R, p)
+    v = add(load3(body, VELOCITY), cross(w, arm))
+    a = add(load3(body, ACCELERATION), add(cross(alpha, arm), cross(w, cross(w, arm))))
+    return compose(R, R_BI), add(load3(body, POSITION), arm), w, alpha, v, a
+
+
+@kernel
+def fold_mimics(robot, tau, jacobian):
+    """Give each master what its followers' torques and feet do to it, by power."""
+    for m in range(robot.mimics.shape[0]):
+        follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
+        tau[master] += ratio * tau[follower]
+        for c in range(jacobian.shape[0]):
+            jacobian[c, master] += ratio * jacobian[c, follower]
 
 
 @kernel
@@ -148,20 +165,39 @@ def residuals(robot, layout, scratch, imu, out):
 
 @kernel
 def mark_observable(feet, layout, settings, nc, out):
-    """Flag the feet whose force is known much better than before measuring."""
+    """Flag the feet whose force is known."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
-        for r in range(nc):
-            for k in range(3):
-                variance += out[layout.covariance_root + r * nc + feet.index[i, START] + k] ** 2
-        known = variance < OBSERVABLE * settings.prior_force_variance
-        out[layout.observable + i] = 1.0 if known else 0.0
+        for k in range(3):
+            r = feet.index[i, START] + k
+            variance += out[layout.covariance + r * nc + r]
+        out[layout.observable + i] = 1.0 if variance < settings.observable_variance else 0.0
+
+
+@kernel
+def take_middle(window, layout, middle):
+    """
+    Fill the measurement that an estimate starts from.
+
+    Of two samples their mean, which is what the mean acceleration between them belongs to; of more
+    the one in the middle.
+    """
+    n, at = window.shape[0], layout.orientation
+    if n == 2:
+        dot = 0.0
+        for k in range(at, at + 4):
+            dot += window[0, k] * window[1, k]
+        if dot < 0.0:       # the same orientation has two quaternions
+            for k in range(at, at + 4):
+                window[0, k] = -window[0, k]
+    for k in range(middle.shape[0]):
+        middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
 
 
 @kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
-    Take the measurement in `Arrays.row` and estimate the middle one of the window.
+    Take the measurement in `Arrays.row` and estimate the forces it completes.
 
     Returns
     -------
@@ -171,7 +207,7 @@ def tick(layouts, settings_table, integers, floats, out):
 
     """
     layout, settings = layouts[0], settings_table[0]
-    robot, scratch, window, stamps, memory, row = unpack(layout, integers, floats)
+    robot, scratch, window, stamps, memory, row, now, tracking = unpack(layout, integers, floats)
     feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     n = window.shape[0]
@@ -181,13 +217,13 @@ def tick(layouts, settings_table, integers, floats, out):
 
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
-    faults = int(out[layout.faults]) | missing_inputs(row, layout, nj)
+    faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
     out[layout.faults] = faults
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
-    now = window[n // 2]
-    dt = now[0] - window[n // 2 - 1, 0]
+    take_middle(window, layout, now)
+    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
     accel, base = vectors[ACCEL], vectors[BASE]
@@ -200,10 +236,11 @@ def tick(layouts, settings_table, integers, floats, out):
     # 2 Find up.
     oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
                                      + now[layout.orientation + 2] + now[layout.orientation + 3])
+    mount = imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
-        base_motion(now, layout, settings, accel, nj, base)
+        base_motion(now, layout, settings, mount, accel, nj, base)
     if oriented:
-        R_WB = rotation_from_imu(now, layout.orientation, settings.R_BI, 0)
+        R_WB = rotation_from_mount(now, layout.orientation, mount[0])
         store3(memory, layout.up, (R_WB[6], R_WB[7], R_WB[8]))
         memory[layout.up_known] = 1.0
     else:
@@ -224,38 +261,43 @@ def tick(layouts, settings_table, integers, floats, out):
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
-    contact_points(feet, scratch.bodies, up, states)
-    lean_on_lowest_part(feet, up, states)
+    normal = rotate_back(R_WB, load3(memory, layout.normal))
+    store3(out, layout.ground_normal, normal)
+    contact_points(feet, scratch.bodies, normal, states)
+    lean_on_lowest_part(feet, normal, states)
+    for m in range(robot.mimics.shape[0]):
+        scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
-    information, grasp = scratch.information, scratch.grasp
-    contact_map(feet, states, grasp)
-    used = joint_equations(robot, layout, now, settings, scratch, imu)
-    joint_information(robot.columns, scratch.jacobian, vectors[RESIDUAL], vectors[WEIGHTS],
-                      robot.prior, information, vectors[VECTOR])
+    fold_mimics(robot, vectors[TAU], scratch.jacobian)
+    contact_map(feet, states, scratch.grasp)
+    used = 0
+    for j in range(nj):
+        vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
+        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
+            used += 1
 
-    # 5 Which feet are down.
-    load = dot(up, load3(scratch.bodies[0], FORCE)) / settings.weight
-    detect_contact(feet, layout, settings, scratch, states, now, memory, R_WB, load3(base, 6),
-                   imu, load if imu else 1.0, dt, used > 0, out)
-
-    # 6 Fuse.
-    base_used = imu and settings.use_base > 0.5
-    if base_used:
-        for k in range(6):
-            vectors[BASE_WEIGHTS, k] = 1.0 / robot.variance[k]
-        add_base_information(grasp, scratch.bodies[0, FORCE:FORCE + 6], vectors[BASE_WEIGHTS],
-                             information, vectors[VECTOR])
-    w = out[layout.coordinates:layout.coordinates + nc]
-    solve_standing(feet, out[layout.contact:], information, vectors[VECTOR], scratch.active, w,
-                   out[layout.covariance_root:])
+    # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
+    if used > 0 and settings.use_torque > 0.5:
+        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
+                     imu, dt, out)
+        follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, dt)
+    else:
+        used = 0
+        memory[layout.tracking] = 0.0
+        standing_forces(robot, layout, settings, scratch, window[n // 2], states, memory, R_WB,
+                        imu, dt, out)
     residuals(robot, layout, scratch, imu, out)
+    if used > 0 and settings.ahead > 0.5:
+        describe_sample_before(feet, layout, memory, out)
     mark_observable(feet, layout, settings, nc, out)
 
-    # 7 Filter.
-    write_wrenches(feet, states, w, out, layout.raw_wrench)
+    # 6 Filter.
+    write_wrenches(feet, states, out[layout.coordinates:], out, layout.raw_wrench)
+    write_wrenches(feet, states, out[layout.latest_coordinates:], out, layout.wrench)
     filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
     for j in range(nj):
         out[layout.joint_acceleration + j] = accel[j]
+    base_used = imu and settings.use_base > 0.5
     if used > 0:
         return codes.FUSED if base_used else codes.TORQUE_ONLY
     return codes.BASE_ONLY if base_used else codes.UNAVAILABLE

@@ -33,9 +33,11 @@ from legged_dynamics.force_map.contact_dynamics import (
 )
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.rotations import check_normal, check_rotation
 
 # The proximal term of a redundant contact set, as a fraction of the largest eigenvalue of G.
 PROXIMAL = 1e-7
@@ -80,6 +82,10 @@ class ConstrainedForceMap:
                  actuated: Sequence[str] | None = None):
         if not feet:
             raise ConfigurationError('expected at least one foot, got none')
+        model.require_inertia('constrained force map')
+        for foot in feet:
+            refuse_following_legs(model.joints, model.chain(model.frame(foot.link).body),
+                                  'constrained force map')
         self.model, self.feet = model, tuple(feet)
         names = model.joint_names if actuated is None else actuated
         bodies = sorted(model.joint_index(name) + 1 for name in names)
@@ -121,14 +127,16 @@ class ConstrainedForceMap:
         Raises
         ------
         MeasurementError
-            When an input does not fit the model or is not finite.
+            When an input does not fit the model or is not finite, R_WB is not a rotation, or the
+            ground's normal is no unit vector.
         UnknownNameError
             When a link with an external wrench is not in the model.
 
         """
         work = self._full if in_contact is None else self._workspace(in_contact)
         w = _STILL if angular_velocity is None else angular_velocity
-        R = _LEVEL if R_WB is None else R_WB
+        R = _LEVEL if R_WB is None else check_rotation(
+            R_WB, 'the base orientation R_WB', MeasurementError)
         q_view, v_view, w_view, R_view = work.inputs
         try:
             q_view[:] = position        # type: ignore[call-overload]
@@ -142,7 +150,8 @@ class ConstrainedForceMap:
             fill(R_view, R, 'elements of R_WB')
         if gravity is not _DOWN or ground_normal is not UP or work.tilted:
             fill(work.gravity, gravity, 'components of gravity')
-            fill(work.normal, ground_normal, 'components of the ground normal')
+            fill(work.normal, check_normal(ground_normal, MeasurementError),
+                 'components of the ground normal')
             work.tilted = gravity is not _DOWN or ground_normal is not UP
         if external or work.loaded:
             body_wrenches(self.model, external, work.scratch.external[:, :6])

@@ -107,6 +107,7 @@ class FootForceMap:
             raise ConfigurationError(
                 "expected a model that stands on its foot (base='fixed'), got a floating base. "
                 'standing_on(model, foot) makes one; ConstrainedForceMap takes several feet.')
+        model.require_inertia('force map of a leg')
         feet = int((model.tree.topology[1:, PARENT] == 0).sum())
         if feet != 1:
             raise ConfigurationError(f'expected one joint on the ground (the foot), got {feet}')

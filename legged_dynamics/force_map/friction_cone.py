@@ -16,7 +16,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import FlatFoot, Foot
-from legged_dynamics.spatial.rotations import rotation_to_z
+from legged_dynamics.spatial.rotations import check_normal, rotation_to_z
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +52,7 @@ class FrictionCone:
         if not 0.0 <= self.minimum < self.maximum:
             raise ConfigurationError('expected 0 <= minimum < maximum normal force, got '
                                      f'{self.minimum} and {self.maximum} N')
-        normal = np.array(self.normal, dtype=float)
-        if normal.shape != (3,) or not abs(np.linalg.norm(normal) - 1.0) < 1e-6:
-            raise ConfigurationError(f'expected a unit normal, got {self.normal}')
-        object.__setattr__(self, 'normal', normal)
+        object.__setattr__(self, 'normal', check_normal(self.normal).copy())
 
     def contains(self, force: np.ndarray, tolerance: float = 1e-9) -> bool:
         """Return whether a (3,) force [N] is inside the true, round cone and the load limits."""

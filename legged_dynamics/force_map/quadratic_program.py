@@ -22,8 +22,8 @@ from legged_dynamics.force_map.dual_method import (
     NOT_CONVEX,
     SOLVED,
     dual_method_within,
-    optimality,
 )
+from legged_dynamics.force_map.optimality import optimality
 
 
 class Outcome(Enum):
@@ -103,8 +103,21 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
         When shapes do not fit, a value is not finite, or H is not positive definite.
 
     """
-    H, g, C, d = (np.ascontiguousarray(a, dtype=float) for a in (H, g, C, d))
+    try:
+        H, g, C, d = (np.ascontiguousarray(a, dtype=float) for a in (H, g, C, d))
+        guess = dict.fromkeys(int(i) for i in warm_start)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f'expected arrays of numbers, and a warm start of integers: '
+                                 f'{error}') from error
+    if g.ndim != 1 or d.ndim != 1:
+        raise ConfigurationError(f'expected vectors g and d, got shapes {g.shape} and {d.shape}')
     n, m = len(g), len(d)
+    if n == 0:
+        raise ConfigurationError('expected at least one unknown, got an empty g')
+    if isinstance(n_equalities, bool) or n_equalities not in range(m + 1):
+        raise ConfigurationError(f'n_equalities: expected from 0 to the {m} constraints, got '
+                                 f'{n_equalities!r}')
+    n_equalities = int(n_equalities)
     if H.shape != (n, n) or C.shape != (m, n):
         raise ConfigurationError(f'expected H {(n, n)} and C {(m, n)}, for {n} unknowns and {m} '
                                  f'constraints; got {H.shape} and {C.shape}')
@@ -112,12 +125,11 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
         raise ConfigurationError('expected finite H, g, C and d; leave a constraint out instead '
                                  'of making it infinite')
     active, u, x = np.zeros(m + n + 1, np.int64), np.zeros(m + n + 1), np.zeros(n)
-    guess = dict.fromkeys(int(i) for i in warm_start)
     start = [*range(n_equalities), *(i for i in guess if n_equalities <= i < m)]
     active[:len(start)] = start
     status, k, steps = dual_method_within(
         H.copy(), g, C, d, n_equalities, active, len(start), u, x, iteration_limit,
-        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((3, max(m, n + 1))))
+        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))))
     if status == NOT_CONVEX:
         raise ConfigurationError('expected a positive definite H; add a small multiple of the '
                                  'identity to it')

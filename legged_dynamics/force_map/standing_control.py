@@ -24,6 +24,7 @@ from legged_dynamics.force_map.load_sharing import LoadShares, share_load
 from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
 from legged_dynamics.force_map.standing_command import SETTINGS, AskedForce, StandingCommand
 from legged_dynamics.model.feet import Foot, PointFoot
+from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.schema import checked
 from legged_dynamics.spatial.exponential import rotation_log
@@ -72,6 +73,9 @@ class StandingForceController:
         if len(feet) < 3 or not all(isinstance(foot, PointFoot) for foot in feet):
             raise ConfigurationError('expected three or more point feet to stand on, got '
                                      f'{", ".join(str(foot) for foot in feet) or "none"}')
+        for foot in feet:
+            refuse_following_legs(model.joints, model.chain(model.frame(foot.link).body),
+                                  'standing control')
         values = checked(settings or {}, SETTINGS)
         self.settings = {name.removeprefix('standing.'): value for name, value in values.items()}
         self.model, self.feet = model, tuple(feet)

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.names import Remap, check_namespace
-from legged_dynamics.middleware.yaml_values import parse_value, value_of
+from legged_dynamics.parameter_file import parse_value, read_parameters
 
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 _IGNORED_FLAGS = {'--enable-rosout-logs', '--disable-rosout-logs', '--enable-stdout-logs',
@@ -40,7 +38,9 @@ class Override:
         """Tell whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
-        pattern = re.sub(r'/\*\*?', lambda star: r'(/\w+)' + star[0][2:], selector)
+        parts = re.split(r'(/\*\*?)', selector)
+        pattern = ''.join(r'(/\w+)' + part[2:] if part.startswith('/*') else re.escape(part)
+                          for part in parts)
         return re.fullmatch(pattern, full_node_name) is not None
 
 
@@ -110,6 +110,17 @@ class RosArguments:
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
 
+    def strangers_to(self, full_node_name: str) -> list[str]:
+        """Return sentences on parameter files that have nothing for a node."""
+        selectors: dict[str, set[str]] = {}
+        for entry in self.overrides:
+            if not entry.source.startswith('-p'):
+                selectors.setdefault(entry.source, set()).add(entry.selector)
+        return [f'{path} has nothing for this node ({full_node_name}): its parameters are for '
+                f'{", ".join(sorted(found)[:5])}' for path, found in selectors.items()
+                if not any(Override(one, '', None, path).fits(full_node_name) for one in found)]
+
+
 def read_parameter_overrides(path: str | Path) -> list[Override]:
     """
     Read a ROS 2 parameter file.
@@ -120,47 +131,8 @@ def read_parameter_overrides(path: str | Path) -> list[Override]:
         When the file is missing, is not YAML, or is not in parameter-file form.
 
     """
-    try:
-        text = Path(path).read_text(encoding='utf-8')
-        root = yaml.compose(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f'cannot read the parameter file {path}: {error}') from error
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f'{path} is not valid YAML: {error}') from error
-    found: list[Override] = []
-    for selector, below in _items(root, str(path)):
-        _collect(below, selector, str(path), found)
-    return found
-
-
-def _collect(node: yaml.Node, selector: str, path: str, found: list[Override]) -> None:
-    """Gather the parameters below a node name, which may itself be nested in namespaces."""
-    for key, below in _items(node, path):
-        if key == 'ros__parameters':
-            for name, value in _parameters(below, '', path):
-                found.append(Override(selector, name, value, path))
-        elif isinstance(below, yaml.MappingNode):
-            _collect(below, f'{selector.rstrip("/")}/{key.lstrip("/")}', path, found)
-        else:
-            raise ConfigurationError(f'{path}, line {below.start_mark.line + 1}: expected '
-                                     f'"ros__parameters:" below {selector!r}, got {key!r}')
-
-
-def _parameters(node: yaml.Node, prefix: str, path: str) -> Iterator[tuple[str, Any]]:
-    for key, below in _items(node, path):
-        if isinstance(below, yaml.MappingNode):
-            yield from _parameters(below, f'{prefix}{key}.', path)
-        else:
-            yield f'{prefix}{key}', value_of(below, f'{path}: {prefix}{key}')
-
-
-def _items(node: yaml.Node | None, path: str) -> Iterator[tuple[str, yaml.Node]]:
-    if not isinstance(node, yaml.MappingNode):
-        where = f', line {node.start_mark.line + 1}' if node is not None else ''
-        raise ConfigurationError(f'{path}{where}: expected a node name (or "/**") on top with '
-                                 '"ros__parameters:" and "name: value" lines below it')
-    for key, below in node.value:
-        yield key.value, below
+    return [Override(parameter.selector, parameter.name, parameter.value, str(path))
+            for parameter in read_parameters(path)]
 
 
 def _argument(words: Iterator[str], option: str) -> str:

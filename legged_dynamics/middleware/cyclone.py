@@ -35,6 +35,7 @@ from cyclonedds.util import duration
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware import discovery
 from legged_dynamics.middleware.arguments import RosArguments
+from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.definitions import DEFINITIONS
 from legged_dynamics.middleware.idl import envelope
@@ -114,6 +115,7 @@ class CycloneSubscription:
         self.source_ns = 0
         self._node, self._name = node, name
         self._callback, self._raw = callback, raw
+        self._bounds = Bounds(name)
         self._reader: Any = reader
         self.condition: Any = ReadCondition(
             reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
@@ -131,6 +133,8 @@ class CycloneSubscription:
             self.source_ns = sample.sample_info.source_timestamp
             if self._raw:
                 self._node.call(self._callback, sample.cdr, time.time_ns())
+            elif why := self._bounds.refuse(len(sample.cdr)):
+                self._node.get_logger().warning(why, throttle_duration_sec=1.0)
             else:
                 self._node.call(self._decode_and_call, sample.cdr)
         return len(samples)

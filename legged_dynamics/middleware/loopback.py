@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from legged_dynamics.middleware.arguments import RosArguments
+from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.lifecycle import ComponentHost
 from legged_dynamics.middleware.log import LogRecord
@@ -66,10 +67,11 @@ class LoopbackSubscription:
         self.topic, self.type, self.qos = topic, name, qos
         self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
         self.dropped = self.source_ns = 0
+        self._bounds = Bounds(name, lambda: bus.now_ns)
 
     def get_publisher_count(self) -> int:
-        """Return how many publishers match."""
-        return self._bus.publishers_of(self)
+        """Return how many publishers match now."""
+        return len(self._bus.publishers_of(self))
 
     def offer(self, cdr: bytes) -> None:
         """Take a message in; the oldest makes room when the queue is full."""
@@ -84,6 +86,8 @@ class LoopbackSubscription:
         cdr, self.source_ns = self._pending.popleft()
         if self._raw:
             self._node.call(self._callback, cdr, self._bus.now_ns)
+        elif why := self._bounds.refuse(len(cdr)):
+            self._node.get_logger().warning(why, throttle_duration_sec=1.0)
         else:
             self._node.call(self._callback, deserialize(cdr, self.type))
         return True
@@ -187,9 +191,9 @@ class LoopbackBus:
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
 
-    def publishers_of(self, subscription: LoopbackSubscription) -> int:
-        """Return how many publishers reach a subscription."""
-        return sum(subscription in self.matches(entry) for entry in self._publishers)
+    def publishers_of(self, subscription: LoopbackSubscription) -> list[LoopbackPublisher]:
+        """Return the publishers that reach a subscription."""
+        return [entry for entry in self._publishers if subscription in self.matches(entry)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> LoopbackPublisher:

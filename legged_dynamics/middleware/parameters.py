@@ -13,6 +13,7 @@ from typing import Any
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.arguments import Override
 from legged_dynamics.middleware.protocol import Logger
+from legged_dynamics.schema import GROUPS, NAMES
 
 
 class ParameterType(Enum):
@@ -203,12 +204,23 @@ class ParameterStore:
         """Have a callback accept or refuse changes."""
         self._callbacks.append(callback)
 
-    def warn_of_undeclared(self, logger: Logger) -> None:
-        """Warn of every override meant for this node that no declaration took."""
+    def warn_of_undeclared(self, logger: Logger, others: Iterable[str] = ()) -> None:
+        """
+        Warn of every override meant for this node that no declaration took.
+
+        What a file gives to all nodes may be meant for another, unless this node has its group of
+        settings, or nobody has.
+
+        ``others`` are names declared elsewhere.
+        """
+        declared = {*self._parameters, *others}
+        groups = {name.split('.', 1)[0] for name in declared if '.' in name}
         for name, override in self._overrides.items():
-            if name not in self._parameters and not override.is_for_all:
+            group, dot, _ = name.partition('.')
+            foreign = (group in GROUPS - groups) if dot else name in NAMES
+            if name not in declared and not (override.is_for_all and foreign):
                 logger.warning(f'parameter {name!r} from {override.source} is not one of this '
-                               f'node and has no effect.{_hint(name, self._parameters)}')
+                               f'node and has no effect.{_hint(name, declared)}')
 
     def _ask_callbacks(self, wanted: list[Parameter]) -> SetParametersResult:
         for callback in self._callbacks:

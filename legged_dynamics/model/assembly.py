@@ -77,6 +77,7 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
          root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
     """Walk the tree from the root, welding fixed links to the body they hang on."""
     below: dict[str, list[Joint]] = {link: [] for link in links}
+    above = {joint.child: joint for joint in joints}
     for joint in joints:
         below[joint.parent].append(joint)
     moving: list[Joint] = []
@@ -89,7 +90,7 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
             pending.append(joint.child)
         if link == root:
             continue
-        joint = next(j for j in joints if j.child == link)
+        joint = above[link]
         body, pose = frames[joint.parent]
         if joint.kind == 'fixed':
             frames[link] = Frame(body, pose @ joint.placement)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.spatial.frames import Transform
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,23 @@ class FlatFoot:
 
 
 Foot = PointFoot | FlatFoot
+
+
+class FootFrame(NamedTuple):
+    """
+    The frame of a foot that is no link of the URDF.
+
+    Attributes
+    ----------
+    name : str
+        Of the foot.
+    parent : str
+        Link it is fixed to.
+    pose : Transform
+        Of the foot in that link.
+
+    """
+
+    name: str
+    parent: str
+    pose: Transform

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,7 +54,8 @@ class Inertia:
     def flaw(self) -> str | None:
         """Say what is physically impossible about the inertia, or None."""
         moments = np.linalg.eigvalsh(self.about_com)
-        slack = 1e-6 * max(moments[-1], 1e-12)
+        # The second: what a body of this mass and a millimetre's size may be wrong by.
+        slack = max(1e-6 * moments[-1], 1e-9 * self.mass, 1e-18)
         if moments[0] < -slack:
             return f'principal moments {np.array2string(moments, precision=4)} kg m^2 include ' \
                    'a negative one'
@@ -61,6 +63,24 @@ class Inertia:
             return (f'principal moments {np.array2string(moments, precision=4)} kg m^2 break the '
                     'triangle inequality, so no distribution of mass has them')
         return None
+
+
+class Mimic(NamedTuple):
+    """
+    What makes a joint follow another: ``position = multiplier * master + offset``.
+
+    Attributes
+    ----------
+    joint : str
+        The master.
+    multiplier : float
+    offset : float [rad or m]
+
+    """
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +110,8 @@ class Joint:
     stiffness : float [N m/rad or N/m]
         Spring that pulls the joint to `rest`.
     rest : float [rad or m]
+    mimic : Mimic or None
+        The joint it follows, if it is not driven by itself.
 
     """
 
@@ -108,3 +130,4 @@ class Joint:
     friction: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    mimic: Mimic | None = None

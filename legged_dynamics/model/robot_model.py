@@ -14,15 +14,18 @@ import numpy as np
 from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
 from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
-from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
+from legged_dynamics.model.flattening import (
+    POSITION_SIZE,
+    VELOCITY_SIZE,
+    flatten,
+    joint_physics,
+    moved_mass,
+)
+from legged_dynamics.model.mimic import find_mimics, resolve_mimics
+from legged_dynamics.model.part_checks import check_parts
+from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.tree import Tree
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.rotations import rotation_to_z
-
-JOINT_CODES = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
-               'prismatic': layout.PRISMATIC, 'spherical': layout.SPHERICAL}
-POSITION_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 4}
-VELOCITY_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 3}
 
 
 class ModelWarning(UserWarning):
@@ -48,17 +51,26 @@ class RobotModel:
         see `joint_names`, and match by name.
     base : {'floating', 'fixed'}
         Whether the root moves freely or is bolted to the ground.
+    notes : sequence of str
+        What is odd about the description it comes from; warned of with what is odd about it.
+
+    Attributes
+    ----------
+    mimics : Mimics
+        The joints that follow others. Each keeps its own coordinate in all arrays.
+    massless : tuple of str
+        Joints that move no mass at all.
 
     Raises
     ------
     ModelError
-        When the joints do not form one tree, a mass is negative, a moving subtree has no mass,
-        or an axis is zero.
+        When the joints do not form one tree, a mass is negative, nothing has mass, or an axis is
+        zero.
 
     """
 
     def __init__(self, name: str, links: Mapping[str, Inertia], joints: Sequence[Joint],
-                 base: str = 'floating'):
+                 base: str = 'floating', notes: Sequence[str] = ()):
         if base not in ('floating', 'fixed'):
             raise ModelError(f"expected base 'floating' or 'fixed', got {base!r}")
         self.name = name
@@ -66,16 +78,20 @@ class RobotModel:
         self.links = dict(links)
         self.warnings: tuple[str, ...] = ()
         joints = drop_world(self.links, list(joints))
-        self._check_parts(joints)
+        self._remark([*notes, *check_parts(self.links, joints)])
         self.base_link = root_of(self.links, joints)
-        moving, inertias, self.frames = weld(self.links, joints, self.base_link)
+        masters, odd_mimics = resolve_mimics(joints)
+        moving, inertias, self.frames = weld(
+            self.links, [replace(joint, mimic=masters.get(joint.name)) for joint in joints],
+            self.base_link)
         self.joints: tuple[Joint, ...] = tuple(moving)
         self.joint_names: tuple[str, ...] = tuple(joint.name for joint in moving)
-        self.tree = self._flatten(moving, inertias)
-        self._check_mass()
+        self.tree, self.frames = flatten(moving, inertias, self.frames)
+        self._remark([*odd_mimics, *self._check_mass()])
         codes = [int(code) for code in self.tree.topology[1:, layout.JOINT]]
         self.nq = sum(POSITION_SIZE[code] for code in codes)
         self.nv = sum(VELOCITY_SIZE[code] for code in codes)
+        self.mimics = find_mimics(self.joints, self.tree.topology, self.nv)
 
     @classmethod
     def from_urdf(cls, source: str | Path, base: str = 'floating') -> RobotModel:
@@ -85,7 +101,7 @@ class RobotModel:
         Parameters
         ----------
         source : str or Path
-            A file, or the XML itself (what ``robot_description`` carries).
+            A file, or the XML itself.
         base : {'floating', 'fixed'}
             Whether the root moves freely or is bolted to the ground. An explicit floating joint
             at the root of the URDF makes it floating in any case.
@@ -98,8 +114,30 @@ class RobotModel:
 
         """
         from legged_dynamics.model.urdf import read_urdf
-        name, links, joints = read_urdf(source)
-        return cls(name, links, joints, base)
+        name, links, joints, notes = read_urdf(source)
+        return cls(name, links, joints, base, notes)
+
+    @classmethod
+    def from_xml(cls, text: str, base: str = 'floating') -> RobotModel:
+        """
+        Read the XML of a URDF, as a topic ``robot_description`` carries it; never a path.
+
+        Parameters
+        ----------
+        text : str
+            XML.
+        base : {'floating', 'fixed'}
+            As in :meth:`from_urdf`.
+
+        Raises
+        ------
+        ModelError
+            When the text is not the URDF of such a robot.
+
+        """
+        from legged_dynamics.model.urdf import parse_urdf
+        name, links, joints, notes = parse_urdf(text)
+        return cls(name, links, joints, base, notes)
 
     # ---- what is in it ---------------------------------------------------------------------
 
@@ -158,6 +196,28 @@ class RobotModel:
         except ValueError:
             raise UnknownNameError('joint', name, self.joint_names) from None
 
+    def require_inertia(self, what: str) -> None:
+        """
+        Refuse an algorithm that divides by the inertia of every joint.
+
+        Parameters
+        ----------
+        what : str
+            The algorithm, for the error's text.
+
+        Raises
+        ------
+        ModelError
+            When a joint moves neither mass nor a rotor.
+
+        """
+        bare = [name for name in self.massless if not
+                self.joints[self.joint_index(name)].armature > 0.0]
+        if bare:
+            raise ModelError(f'{what}: joint {bare[0]!r} moves no mass and has no armature, so '
+                             'its acceleration has no answer. Give what hangs on it an '
+                             '<inertial>, the joint an armature, or make it fixed.')
+
     def chain(self, body: int) -> list[int]:
         """Return the bodies from just after the base to the given one."""
         found: list[int] = []
@@ -187,14 +247,40 @@ class RobotModel:
                 self.joint_index(name)
                 new: dict[str, Any] = {column: float(value)}
                 changed[name] = replace(changed[name], **new)
-        copy = object.__new__(RobotModel)
-        copy.__dict__.update(self.__dict__)
+        copy = self._copy()
         copy.joints = tuple(changed.values())
         constants = self.tree.constants.copy()
         for body, joint in enumerate(copy.joints, start=1):
-            constants[body, layout.ARMATURE:layout.N_CONSTANTS] = _joint_physics(joint)
+            constants[body, layout.ARMATURE:layout.N_CONSTANTS] = joint_physics(joint)
         constants.setflags(write=False)
         copy.tree = Tree(self.tree.topology, constants)
+        return copy
+
+    def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
+        """
+        Return the model with further named frames.
+
+        Parameters
+        ----------
+        frames : mapping of str to (str, Transform)
+            By name, the link a frame is fixed to, and its pose there.
+
+        Raises
+        ------
+        ModelError
+            When there is such a frame already.
+        UnknownNameError
+            When a link is not in the model.
+
+        """
+        copy = self._copy()
+        copy.frames = dict(self.frames)
+        for name, (link, pose) in frames.items():
+            if name in copy.frames:
+                raise ModelError(f'expected the name of a frame that is not there yet, got '
+                                 f'{name!r}')
+            body, where = self.frame(link)
+            copy.frames[name] = Frame(body, where @ pose)
         return copy
 
     def __repr__(self) -> str:
@@ -202,79 +288,26 @@ class RobotModel:
         return (f'RobotModel({self.name!r}, {kind} base {self.base_link!r}, '
                 f'{self.n_joints} joints, {self.total_mass:.3f} kg)')
 
+    def _copy(self) -> RobotModel:
+        copy = object.__new__(RobotModel)
+        copy.__dict__.update(self.__dict__)
+        return copy
+
     # ---- how it is built -------------------------------------------------------------------
 
-    def _check_parts(self, joints: Sequence[Joint]) -> None:
-        notes = []
-        for link, inertia in self.links.items():
-            if not np.isfinite(inertia.mass) or inertia.mass < 0.0:
-                raise ModelError(f'link {link!r}: expected a mass of at least 0 kg, '
-                                 f'got {inertia.mass}')
-            flaw = inertia.flaw()
-            if flaw:
-                notes.append(f'link {link!r}: {flaw}')
-        names = [joint.name for joint in joints]
-        for name in names:
-            if names.count(name) > 1:
-                raise ModelError(f'expected each joint name once, got {name!r} '
-                                 f'{names.count(name)} times')
-        for joint in joints:
-            if joint.kind not in JOINT_KINDS:
-                raise ModelError(f'joint {joint.name!r}: expected a type of '
-                                 f'{", ".join(JOINT_KINDS)}; got {joint.kind!r}')
-            if joint.kind in JOINT_CODES and not np.linalg.norm(joint.axis) > 1e-9:
-                raise ModelError(f'joint {joint.name!r}: expected an axis of non-zero length, '
-                                 f'got {np.asarray(joint.axis).tolist()}')
-        self.warnings = tuple(notes)
+    def _remark(self, notes: Sequence[str]) -> None:
+        self.warnings += tuple(notes)
         for note in notes:
             warnings.warn(f'{self.name}: {note}', ModelWarning, stacklevel=4)
 
-    def _flatten(self, moving: Sequence[Joint], inertias: Sequence[Inertia]) -> Tree:
-        """Put bodies into arrays, each in the frame whose z is its joint's axis."""
-        n_bodies = len(moving) + 1
-        topology = np.full((n_bodies, layout.N_TOPOLOGY), -1, dtype=np.int64)
-        constants = np.zeros((n_bodies, layout.N_CONSTANTS))
-        turned = [Transform.identity()]     # pose of each body's frame in its link's frame
-        q_start = v_start = 0
-        for body, joint in enumerate(moving, start=1):
-            parent, welded = self.frames[joint.parent]
-            # `welded` is still the pose in the parent *link that heads the body*.
-            code = JOINT_CODES[joint.kind]
-            axis = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)
-            turn = np.eye(3) if code == layout.SPHERICAL else rotation_to_z(axis)
-            turned.append(Transform(turn, np.zeros(3)))
-            placed = turned[parent].inverse() @ welded @ joint.placement @ turned[body]
-            topology[body] = parent, code, q_start, v_start
-            constants[body, layout.R_TREE:layout.R_TREE + 9] = placed.R.ravel()
-            constants[body, layout.P_TREE:layout.P_TREE + 3] = placed.p
-            constants[body, layout.ARMATURE:layout.N_CONSTANTS] = _joint_physics(joint)
-            q_start += POSITION_SIZE[code]
-            v_start += VELOCITY_SIZE[code]
-        for body, inertia in enumerate(inertias):
-            local = inertia.seen_from(turned[body].inverse())
-            constants[body, layout.MASS] = local.mass
-            constants[body, layout.COM:layout.COM + 3] = local.com
-            constants[body, layout.INERTIA:layout.INERTIA + 6] = local.about_com[
-                np.triu_indices(3)]
-        self.frames = {name: Frame(body, turned[body].inverse() @ pose)
-                       for name, (body, pose) in self.frames.items()}
-        topology.setflags(write=False)
-        constants.setflags(write=False)
-        return Tree(topology, constants)
-
-    def _check_mass(self) -> None:
-        subtree = self.tree.constants[:, layout.MASS].copy()
-        for body in range(self.n_bodies - 1, 0, -1):
-            joint = self.joints[body - 1]
-            if subtree[body] <= 0.0:
-                raise ModelError(f'joint {joint.name!r} moves link {joint.child!r} and what hangs '
-                                 'on it, and none of that has mass, so its acceleration has no '
-                                 'answer. Give the link an <inertial>, or make the joint fixed.')
-            subtree[self.tree.topology[body, layout.PARENT]] += subtree[body]
-        if self.floating and subtree[0] <= 0.0:
+    def _check_mass(self) -> list[str]:
+        """Find the joints that move nothing heavy, and say so."""
+        moved = moved_mass(self.tree)
+        if self.floating and moved[0] <= 0.0:
             raise ModelError(f'{self.name!r}: the whole robot has no mass. Give its links an '
                              '<inertial>.')
-
-
-def _joint_physics(joint: Joint) -> tuple[float, ...]:
-    return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
+        massless = [joint for joint, mass in zip(self.joints, moved[1:]) if mass <= 0.0]
+        self.massless = tuple(joint.name for joint in massless)
+        return [f'joint {joint.name!r} moves link {joint.child!r} and what hangs on it, and none '
+                'of that has mass, so its acceleration has no answer; efforts and forces do. Give '
+                'the link an <inertial>, or make the joint fixed' for joint in massless]

@@ -78,7 +78,7 @@ class BodyOutput:
         if reaction.mode != Mode.UNAVAILABLE:
             for foot, publisher, wrench in zip(self._feet, self._estimated, reaction.wrench):
                 if publisher.get_subscription_count():
-                    publisher.publish(convert.wrench_stamped(dialect, reaction.stamp_ns, foot,
+                    publisher.publish(convert.wrench_stamped(dialect, reaction.latest_ns, foot,
                                                              wrench))
         if self._reference.get_subscription_count():
             self._reference.publish(convert.pose_stamped(

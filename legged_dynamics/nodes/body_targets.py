@@ -10,8 +10,8 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.effort_controller import EffortController
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_vector
@@ -37,7 +37,7 @@ class BodyTargets:
 
     Parameters
     ----------
-    component : Component
+    component : EffortController
         On whose node the subscriptions live.
     endpoints : Endpoints
         Of the component.
@@ -58,11 +58,12 @@ class BodyTargets:
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, parameters: dict[str, Any],
+    def __init__(self, component: EffortController, endpoints: Endpoints,
+                 parameters: dict[str, Any],
                  present: Callable[[], int | None],
                  furthest: Callable[[BodyPose], tuple[BodyPose, float]]):
         self._node, self._parameters, self._present = component.node, parameters, present
-        self._furthest = furthest
+        self._furthest, self._now = furthest, component.now
         self.monitor = InputMonitor('targets', 0)
         self.reference = ReferenceGenerator()
         qos = component.dialect.qos.reliable(10)
@@ -101,7 +102,7 @@ class BodyTargets:
                 f'{_cut(min(parts))}')
 
     def _wish(self, take: Callable[[int, Any], str], message: Any) -> None:
-        now, stamp = self._node.get_clock().now().nanoseconds, self._present()
+        now, stamp = self._now(), self._present()
         try:
             if stamp is None:
                 raise ConfigurationError('the body is not under control')

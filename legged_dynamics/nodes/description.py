@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.model.description_text import read_description_file
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 
@@ -19,7 +19,12 @@ SETTINGS = (
 
 def when_described(component: Component, endpoints: Endpoints, parameter: str,
                    callback: Callable[[str], None]) -> None:
-    """Hand the URDF to a callback: at once when the parameter has it, else from the topic."""
+    """
+    Hand the URDF to a callback: at once when the parameter has it, else from the topic.
+
+    The parameter, set by who started the node, may be a path. What comes over the topic is handed
+    on as it is, to be read as XML only: a stranger is not to have files opened here.
+    """
     if parameter:
         callback(urdf_text(parameter))
         return
@@ -35,7 +40,9 @@ def urdf_text(description: str) -> str:
     Raises
     ------
     ConfigurationError
-        When it is empty, or the file cannot be read.
+        When it is empty.
+    ModelError
+        When the file cannot be read.
 
     """
     if not description:
@@ -43,8 +50,4 @@ def urdf_text(description: str) -> str:
                                  'a path, got nothing')
     if '<' in description:
         return description
-    try:
-        return Path(description).read_text(encoding='utf-8')
-    except OSError as error:
-        raise ConfigurationError(f'robot_description: cannot read {description}: '
-                                 f'{error}') from error
+    return read_description_file(description)

@@ -37,12 +37,12 @@ class InputMonitor:
     last_ns: int = 0
     fault: str = ''
     fault_ns: int = -FAULT_MEMORY_NS
-    _intervals: list[int] = field(default_factory=list)
+    _intervals: _Intervals = field(default_factory=lambda: _Intervals())
 
     def saw(self, now_ns: int) -> None:
         """Note a message."""
         if self.received and now_ns > self.last_ns:
-            self._intervals.append(now_ns - self.last_ns)
+            self._intervals.add(now_ns - self.last_ns)
         self.received += 1
         self.last_ns = now_ns
 
@@ -68,17 +68,32 @@ class InputMonitor:
 
     def values(self, now_ns: int) -> dict[str, Any]:
         """Return key figures and start the next interval."""
-        intervals, self._intervals = self._intervals, []
+        intervals, self._intervals = self._intervals, _Intervals()
         found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
         if self.received:
             found['age [s]'] = (now_ns - self.last_ns) * 1e-9
-        if intervals:
-            mean = sum(intervals) / len(intervals)
-            found['rate [Hz]'] = 1e9 / mean
-            found['worst interval [ms]'] = max(intervals) * 1e-6
-            spread = sum((interval - mean) ** 2 for interval in intervals) / len(intervals)
-            found['jitter [ms]'] = spread ** 0.5 * 1e-6
+        if intervals.count:
+            found['rate [Hz]'] = 1e9 / intervals.mean
+            found['worst interval [ms]'] = intervals.worst * 1e-6
+            found['jitter [ms]'] = (intervals.squares / intervals.count) ** 0.5 * 1e-6
         return found
+
+
+@dataclass
+class _Intervals:
+    """Mean, spread and worst of intervals [ns], in the same memory however many (Welford's)."""
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    worst: int = 0
+
+    def add(self, interval: int) -> None:
+        self.count += 1
+        step = interval - self.mean
+        self.mean += step / self.count
+        self.squares += step * (interval - self.mean)
+        self.worst = max(self.worst, interval)
 
 
 class DiagnosticsPublisher:
@@ -95,16 +110,21 @@ class DiagnosticsPublisher:
         Returns ``{name: (level, message)}`` at a time [ns]; called ten times a second.
     details : callable
         Returns ``{name: values}`` at a time [ns]; called for each message published.
+    clock : callable, optional
+        The time that both are called with [ns]; the node's.
 
     """
 
     def __init__(self, component: Component, endpoints: Endpoints,
                  judge: Callable[[int], dict[str, tuple[str, str]]],
-                 details: Callable[[int], dict[str, dict[str, Any]]]):
+                 details: Callable[[int], dict[str, dict[str, Any]]],
+                 clock: Callable[[], int] | None = None):
         self._component = component
         # Two robots' statuses meet on one topic.
         self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
         self._hardware = component.node.get_namespace().strip('/')
+        self._stamp = lambda: component.node.get_clock().now().nanoseconds
+        self._now = clock or self._stamp
         self._judge = judge
         self._details = details
         self._last_ns = 0
@@ -115,8 +135,8 @@ class DiagnosticsPublisher:
 
     def check(self) -> None:
         """Publish when it is time, or when a level has changed."""
-        node, dialect = self._component.node, self._component.dialect
-        now = node.get_clock().now().nanoseconds
+        dialect = self._component.dialect
+        now = self._now()
         status = self._judge(now)
         levels = {name: level for name, (level, _) in status.items()}
         if levels == self._levels and 0 <= now - self._last_ns < PUBLISH_PERIOD_NS:
@@ -124,7 +144,7 @@ class DiagnosticsPublisher:
         self._log_changes(status)
         self._levels, self._last_ns = levels, now
         details = self._details(now)
-        self._publisher.publish(diagnostics(dialect, now, [
+        self._publisher.publish(diagnostics(dialect, self._stamp(), [
             diagnostic_status(dialect, level, f'{self._name}: {name}', message,
                               details.get(name, {}), self._hardware)
             for name, (level, message) in status.items()]))

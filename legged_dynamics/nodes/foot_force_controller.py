@@ -25,7 +25,6 @@ from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
 from legged_dynamics.nodes.effort_controller import EffortController
 from legged_dynamics.nodes.force_map_output import SETTINGS as MAP_SETTINGS
 from legged_dynamics.nodes.force_map_output import ForceMapOutput
-from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import skew
 
@@ -56,7 +55,7 @@ class FootForceController(EffortController):
     live = ('map.', 'markers.', 'desired_timeout', 'world_frame')
     # A body that stands is slow, and limp it falls: 50 ms old is good enough. Joint states that
     # have waited for the IMU in vain must be young enough, too.
-    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.05, 'safety.hold': 0.1}
+    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
         """Make odometry, controller and map, and join the topics of the feet."""
@@ -115,7 +114,7 @@ class FootForceController(EffortController):
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """Return the efforts that hold the body and give the feet their forces."""
-        if self.guard_state is GuardState.SAFE and not self._let_go():
+        if self.guard_state.released and not self._let_go():
             self._controller.reset()        # who has sagged is held where it is
         body = self._odometry.update(measurement)
         if body.faults & OdometryFault.TIME_JUMPED_BACK:
@@ -170,7 +169,7 @@ class FootForceController(EffortController):
         command, body = self._command, self._body
         assert body is not None
         if command is None:
-            return 'ERROR', 'no IMU reading for too long: let go until it comes back'
+            return 'ERROR', 'no IMU reading for too long: let go'
         if command.fault:
             return 'ERROR', command.fault
         since, why = self._refused

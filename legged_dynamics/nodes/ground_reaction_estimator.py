@@ -26,6 +26,7 @@ from legged_dynamics.nodes.reaction_output import all_of
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 NODE_SETTINGS = (
     *INPUT_SETTINGS,
@@ -80,7 +81,10 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
-        self._input = RobotInput(self, self._endpoints, values, self._build, self._take)
+        self._input = RobotInput(
+            self, self._endpoints, values, self._build, self._take,
+            spare=lambda model: self._config.spare(self._config.apply_to(model)),
+            stated=self._config.absent)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
@@ -117,9 +121,24 @@ class GroundReactionNode(Component):
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         self._estimator = estimator
+        self._publish_foot_frames()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
-            f'{", ".join(estimator.feet)}; estimates are {estimator.delay} samples late')
+            f'{", ".join(estimator.feet)}')
+
+    def _publish_foot_frames(self) -> None:
+        """Publish, once and latched, where feet are that are no links of the URDF."""
+        frames = self._config.foot_frames
+        if not frames:
+            return
+        ns = self._now()
+        messages = [convert.transforms(self.dialect, ns, frame.parent, frame.name, frame.pose.p,
+                                       quaternion_from_rotation(frame.pose.R)) for frame in frames]
+        for message in messages[1:]:
+            messages[0].transforms.extend(message.transforms)
+        self._foot_frames = self._endpoints.publisher(
+            'tf2_msgs/msg/TFMessage', '/tf_static', self.dialect.qos.latched)
+        self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
         def publisher(kind: str, topic: str) -> Any:
@@ -132,6 +151,8 @@ class GroundReactionNode(Component):
         self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
                                for foot in estimator.feet]
         self._net_wrench = publisher(wrench, '~/net_wrench')
+        self._push = publisher(wrench, '~/external_wrench')
+        self._push_deviation = publisher(wrench, '~/external_wrench_stddev')
         self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
         self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
         self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
@@ -151,16 +172,16 @@ class GroundReactionNode(Component):
     # ---- output ----------------------------------------------------------------------------
 
     def _publish(self, reaction: GroundReaction) -> None:
-        dialect, ns = self.dialect, reaction.stamp_ns
+        dialect, ns = self.dialect, reaction.latest_ns
         base = self._estimator.model.base_link      # type: ignore[union-attr]
-        wrench, contact = reaction.wrench, reaction.contact
+        wrench, contact = reaction.wrench, reaction.latest_contact
         for i, foot in enumerate(reaction.feet):
             if self._wrenches[i].get_subscription_count():
                 self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
             if self._contacts[i].get_subscription_count():
                 self._contacts[i].publish(convert.boolean(dialect, contact[i]))
             if self._deviations[i].get_subscription_count():
-                deviation = np.sqrt(np.diag(reaction.covariance_of(foot)).clip(0.0))
+                deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
                 self._deviations[i].publish(
                     convert.wrench_stamped(dialect, ns, foot, deviation))
             if self._probabilities[i].get_subscription_count():
@@ -174,6 +195,11 @@ class GroundReactionNode(Component):
             self._center.publish(convert.point_stamped(dialect, ns, base, center))
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
+        if self._push.get_subscription_count():
+            self._push.publish(convert.wrench_stamped(dialect, ns, base, reaction.external_wrench))
+        if self._push_deviation.get_subscription_count():
+            self._push_deviation.publish(
+                convert.wrench_stamped(dialect, ns, base, reaction.external_deviation))
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
@@ -184,12 +210,12 @@ class GroundReactionNode(Component):
         known = np.isfinite(torque)
         if known.any():
             names = [name for name, there in zip(reaction.joints, known) if there]
-            self._external.publish(convert.joint_state(self.dialect, reaction.stamp_ns, names,
+            self._external.publish(convert.joint_state(self.dialect, reaction.latest_ns, names,
                                                        effort=torque[known]))
 
     def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
         rate = self.parameters['markers.rate']
-        ns = reaction.stamp_ns
+        ns = reaction.latest_ns
         # A stamp far below the next one due means that time was set back.
         if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             return
@@ -197,7 +223,7 @@ class GroundReactionNode(Component):
         force = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
         self._markers.publish(convert.reaction_markers(
             self.dialect, ns, base, reaction.feet, reaction.contact_point, force,
-            reaction.contact, observable=reaction.observable, lifetime_s=5.0 / rate,
+            reaction.latest_contact, observable=reaction.observable, lifetime_s=5.0 / rate,
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
             center_of_pressure=reaction.center_of_pressure))
 
@@ -216,13 +242,15 @@ class GroundReactionNode(Component):
         residual = reaction.base_residual
         values: dict[str, Any] = {
             'mode': reaction.mode.name.lower(),
-            'feet down': ', '.join(foot for foot, down in zip(reaction.feet, reaction.contact)
+            'feet down': ', '.join(foot for foot, down in zip(reaction.feet,
+                                                             reaction.latest_contact)
                                    if down) or 'none',
             'not observable': ', '.join(
                 foot for foot, down, seen in zip(reaction.feet, reaction.contact,
                                                  reaction.observable)
                 if down and not seen) or 'none'}
         if np.isfinite(residual).all():
+            values['mass beyond the model [kg]'] = reaction.mass_error
             values['base force residual [N]'] = float(np.linalg.norm(residual[:3]))
             values['base moment residual [N m]'] = float(np.linalg.norm(residual[3:]))
         return values

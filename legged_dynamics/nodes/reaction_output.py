@@ -35,17 +35,17 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
         link), ``<joint>/external_torque``. What is not known is not there: nothing is NaN.
 
     """
-    deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot)).clip(0.0)
+    deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True)).clip(0.0)
                          for foot in reaction.feet])
     values = np.concatenate([
-        np.hstack([reaction.wrench, np.asarray(reaction.contact, float)[:, None],
+        np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
                    reaction.contact_probability[:, None], deviation]).ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_torque])
     known = np.isfinite(values)
     names = _names(reaction.feet, reaction.joints, deviation.shape[1])
     if not known.all():
         names = [name for name, there in zip(names, known.tolist()) if there]
-    return convert.joint_state(dialect, reaction.stamp_ns, names, effort=values[known])
+    return convert.joint_state(dialect, reaction.latest_ns, names, effort=values[known])
 
 
 @lru_cache(maxsize=4)

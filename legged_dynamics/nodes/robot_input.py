@@ -3,7 +3,7 @@
 """What every node hears of the robot: its description, joint states and IMU, and their faults."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from legged_dynamics.estimation.measurement import Measurement
@@ -15,6 +15,7 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
@@ -48,6 +49,16 @@ class RobotInput:
     measured : callable
         Takes a Measurement; its MeasurementErrors are shown as refused joint states. It may return
         what it has commanded, as names and values.
+    screen : InputScreen, optional
+        Of a node that commands. What it does not believe makes no measurement; and a description
+        that comes while measurements are made waits for the next :meth:`start`.
+    clock : callable, optional
+        Time for ages and diagnostics [ns]; the node's.
+    spare : callable, optional
+        Takes a new RobotModel and returns the joints that joint states may lack, and where they
+        then stand [rad or m]. None by default.
+    stated : sequence of str
+        Spare joints that are known to be lacking, and are not warned of.
 
     Attributes
     ----------
@@ -58,17 +69,28 @@ class RobotInput:
     joints, imu : InputMonitor
     description_fault : str
         Why the last description was refused, or empty.
+    waiting : str
+        A description that has come and is not in force, or empty.
 
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
                  described: Callable[[RobotModel], None],
-                 measured: Callable[[Measurement], Commands | None]):
+                 measured: Callable[[Measurement], Commands | None],
+                 screen: InputScreen | None = None, clock: Callable[[], int] | None = None,
+                 spare: Callable[[RobotModel], dict[str, float]] | None = None,
+                 stated: Iterable[str] = ()):
         self._component, self._endpoints = component, endpoints
         self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
+        self._screen = screen or NoScreen()
+        self._keeps = screen is not None
+        self._now = clock or (lambda: component.node.get_clock().now().nanoseconds)
+        self._text = self.waiting = ''
         self._given = bool(values['robot_description'])
         self._described, self._measured = described, measured
+        self._find_spare, self._quiet = spare, set(stated)
+        self._spare: dict[str, float] = {}
         timeout = round(values['input_timeout'] * 1e9)
         self.joints = InputMonitor('joint_states', timeout)
         self.imu = InputMonitor('imu', timeout)
@@ -78,11 +100,16 @@ class RobotInput:
         self._synchronizer = MeasurementSynchronizer(values['imu_timeout'])
         when_described(component, endpoints, values['robot_description'], self._on_description)
         qos = component.dialect.qos.best_effort(values['input_depth'])
-        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._on_joints, qos)
-        endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu, qos)
+        self._sources = [
+            (self.joints, endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
+                                                 self._on_joints, qos)),
+            (self.imu, endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu,
+                                              qos))]
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
+        if self.waiting:
+            self._take_description(self.waiting)
         self._synchronizer.reset()
         self.listening = True
         self._offer_answers()
@@ -93,7 +120,19 @@ class RobotInput:
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return level and message of each input."""
-        return {'joint_states': self.joints.judge(now), 'imu': self.imu.judge(now)}
+        found = {monitor.name: self._judge_source(monitor, source, now)
+                 for monitor, source in self._sources}
+        if self.waiting:
+            found['robot_description'] = 'WARN', ('another robot_description came; the one in '
+                                                  'force stays until the node is deactivated')
+        return found
+
+    def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
+        level, text = monitor.judge(now)
+        count = getattr(source, 'get_publisher_count', lambda: 1)()
+        if self._keeps and count > 1 and level in ('OK', 'WARN'):
+            return 'WARN', f'{count} publishers where one is expected; {text}'
+        return level, text
 
     def state(self) -> tuple[str, str] | None:
         """Return level and message of what keeps a node from working, or None."""
@@ -110,17 +149,29 @@ class RobotInput:
         return {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
 
     def _on_description(self, urdf: str) -> None:
+        if self._keeps and self.model is not None:
+            if urdf == self._text:
+                self.waiting = ''
+                return
+            if self.listening:
+                self.waiting = urdf
+                return
+        self._take_description(urdf)
+
+    def _take_description(self, urdf: str) -> None:
+        self.waiting = ''
         try:
-            model = RobotModel.from_urdf(urdf)
+            model = RobotModel.from_xml(urdf)
             self._described(model)
+            self._spare = self._find_spare(model) if self._find_spare is not None else {}
         except LeggedDynamicsError as error:
             if self._given:
                 raise
             self.description_fault = str(error)     # a better one may still be published
             self._component.node.get_logger().error(f'robot_description: {error}')
             return
-        self.description_fault = ''
-        self._read_joints = convert.JointStateReader(model.joint_names)
+        self.description_fault, self._text = '', urdf
+        self._read_joints = convert.JointStateReader(model.joint_names, self._spare, model.mimics)
         self._synchronizer.reset()
         self.model = model
         self._offer_answers()
@@ -135,10 +186,6 @@ class RobotInput:
         if self._answers is not None:
             self._answers.publish(answer(self._component.dialect, ns, commands))
 
-    def now(self, ns: int) -> int:
-        """Return the present time [ns], which a stamp is never ahead of where it is simulated."""
-        return max(self._now(), ns) if self._simulated else self._now()
-
     def _on_joints(self, message: Any) -> None:
         now = self._now()
         self.joints.saw(now)
@@ -147,11 +194,30 @@ class RobotInput:
         try:
             sample = self._read_joints(message)
         except MeasurementError as error:
+            self._screen.refused(str(error))
             self.joints.refused(now, str(error))
             self._answer(convert.stamp_ns(message.header.stamp), None)
             return
+        if not self._quiet.issuperset(self._read_joints.assumed):
+            self._warn_of(self._read_joints.assumed)
+        fault = self._screen.joints(sample, message.name)
+        odd = fault or self._screen.effort(sample)
+        if odd:
+            self.joints.refused(now, odd)
+        if fault:
+            self._answer(sample.stamp_ns, None)
+            return
         self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
                                                   sample.velocity, sample.effort))
+
+    def _warn_of(self, assumed: Sequence[str]) -> None:
+        """Say once which joints are guessed."""
+        news = [f'{name} at {self._spare[name]:g}' for name in assumed if name not in self._quiet]
+        self._quiet.update(assumed)
+        self._component.node.get_logger().warning(
+            f'joint_states lacks joints that carry neither a foot nor the IMU; taken as standing: '
+            f'{", ".join(news)} (rad or m; state them in robot.absent_joints and '
+            'robot.absent_positions)')
 
     def _on_imu(self, message: Any) -> None:
         now = self._now()
@@ -162,6 +228,12 @@ class RobotInput:
             sample = convert.read_imu(message)
         except MeasurementError as error:
             self.imu.refused(now, str(error))
+            self._answer(convert.stamp_ns(message.header.stamp), None)
+            return
+        fault = self._screen.imu(sample)
+        if fault:
+            self.imu.refused(now, fault)
+            self._answer(sample.stamp_ns, None)
             return
         self._pass(self._synchronizer.push_imu(
             sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
@@ -176,6 +248,3 @@ class RobotInput:
                 self.joints.refused(self._now(), str(error))
             finally:
                 self._answer(measurement.stamp_ns, commands)
-
-    def _now(self) -> int:
-        return self._component.node.get_clock().now().nanoseconds

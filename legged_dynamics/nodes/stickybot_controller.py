@@ -52,7 +52,8 @@ class StickybotControllerNode(EffortController):
     live = tuple(setting.name for setting in NODE_SETTINGS)
     # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
     # would shake its light limbs instead.
-    defaults = {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1}
+    defaults = {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
+                'safety.tilt': 0.0, 'safety.latch': False}
 
     # ---- building --------------------------------------------------------------------------
 
@@ -103,6 +104,7 @@ class StickybotControllerNode(EffortController):
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
         self._joints = np.array([model.joint_index(name) for name in limbs.names])
         self._n_joints = model.n_joints
+        config.require_fixed_imu(model, 'the climbing controller')
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
         if not self._output_made:
@@ -145,7 +147,7 @@ class StickybotControllerNode(EffortController):
         if effort is not None and not math.isfinite(effort.sum()):
             effort = None
         self._controller.walking = (self.parameters['walk']
-                                    and self.guard_state is GuardState.OBEY)
+                                    and self.guard_state is GuardState.ACTIVE)
         command = self._controller.update(limbs.measurement(
             measurement.stamp_ns, measurement.position[joints], measurement.velocity[joints],
             self._angle.angle, self._angle.rate, effort))
@@ -161,7 +163,7 @@ class StickybotControllerNode(EffortController):
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
         """Publish grips, rest positions, reactions and events."""
         command = self._command
-        if command is None or self.guard_state is GuardState.SAFE:
+        if command is None or self.guard_state.released:
             self.failed()
             return
         now = self._now()
@@ -180,7 +182,7 @@ class StickybotControllerNode(EffortController):
 
     def failed(self) -> None:
         """Have all feet hold while the efforts are safe; the gait then begins anew."""
-        if self.guard_state is GuardState.SAFE:
+        if self.guard_state.released:
             self._wall.hold_on()
             self._restart()
 

@@ -68,7 +68,7 @@ class WorkspaceControllerNode(EffortController):
     live = tuple(setting.name for setting in WORKSPACE_SETTINGS)
     settings = (*WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
     # Without the IMU, joint states must go on being answered before the guard lets go.
-    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.05, 'safety.hold': 0.1}
+    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 
     # ---- building --------------------------------------------------------------------------
 
@@ -190,6 +190,11 @@ class WorkspaceControllerNode(EffortController):
         self._command = command
         self._judge_command(measurement, command)
         return command.effort if command.usable and not self._lost else None
+
+    def reason(self) -> str:
+        """Return why there is no command."""
+        return self._lost or ('the command is not usable' if self._started else
+                              'the controller starts from the stance that it finds')
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
         """Publish state, reference and forces that belong to the command."""

@@ -3,12 +3,14 @@
 """
 EffortGuard: every effort goes through it on its way to the motors.
 
-What goes out is always finite and within the limits. A command is obeyed only while it is finite,
-complete, and computed from fresh joint states; otherwise the last one that was is held for a
-short while, and then the safe output goes out: joint damping ``-k v`` (a limp but viscous robot)
-or zero. At the start, and coming from the safe output, the command is blended in over the
-start-up ramp: from what the motors deliver, where that is measured, so that nothing jumps and a
-robot that stands stays up.
+Its states are in `legged_dynamics.safety.guard_state`.
+
+What goes out is always finite and inside the envelope: effort, slew, power, velocity, position
+with a damped wall. A command is obeyed only while it is finite, complete, and answers joint states
+that are young and can be true. A fault is bridged (HOLDING): by PD on the posture of the last good
+command while joint states come, else by the last efforts. What lasts longer than ``safety.hold``
+gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
+nothing any more until the guard is activated anew (LATCHED).
 
 Controllers in hardware hold the last command for ever (ros2_controllers does), so whoever stops
 must send :meth:`EffortGuard.last`, zero, as the last message.
@@ -17,83 +19,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.safety.envelope import bound, brake, posture
+from legged_dynamics.safety.guard_state import GuardedEffort, GuardState, command_fault
+from legged_dynamics.safety.joint_limits import EFFORT, limit_table
+from legged_dynamics.safety.joint_watch import JointWatch
+from legged_dynamics.safety.settings import SETTINGS
+from legged_dynamics.schema import checked
 
-SETTINGS = (
-    Setting('safety.effort_fraction', 1.0, '', 'Part of the effort limits in the URDF that may be '
-            'used.', 0.0, 1.0),
-    Setting('safety.input_timeout', 0.02, 's', 'Age of the joint states from which commands are '
-            'not obeyed.', 1e-3, 1.0),
-    Setting('safety.hold', 0.05, 's', 'How long the last good command is held before the safe '
-            'output goes out.', 0.0, 1.0),
-    Setting('safety.ramp', 0.5, 's', 'Time over which commands are blended in at the start and '
-            'after a fault.', 0.0, 60.0),
-    Setting('safety.slew_rate', 0.0, 'N m/s', 'Largest change of a commanded effort; 0: any.',
-            0.0, 1e6),
-    Setting('safety.output', 'damping', '', 'What goes out when commands are not obeyed.',
-            choices=('damping', 'zero')),
-    Setting('safety.damping', 2.0, 'N m s/rad', 'Joint damping of the safe output.', 0.0, 1000.0),
-)
-
-
-class GuardState(Enum):
-    """Whether commands are obeyed."""
-
-    SAFE = 'commands are not obeyed: the safe output goes out'
-    HOLD = 'the last command is held, since there is no good one'
-    RAMP = 'commands are being blended in'
-    OBEY = 'commands are obeyed'
-
-
-@dataclass(frozen=True, eq=False)
-class GuardedEffort:
-    """
-    What may go to the motors.
-
-    Attributes
-    ----------
-    effort : (nj,) array [N m or N]
-        Finite and within limits, in command order.
-    state : GuardState
-    fault : str
-        Why the command was not obeyed, or empty.
-    limited : tuple of str
-        Joints whose command was cut to a limit.
-
-    """
-
-    effort: np.ndarray
-    state: GuardState
-    fault: str
-    limited: tuple[str, ...]
+# Efforts to hold are averaged over this [s]: the last command may be a spike of noise.
+AVERAGING = 0.01
+# A message that comes after a longer pause may change efforts no more than one after this [s].
+LONGEST_STEP = 0.02
+# Without joint states the safe output is zero; the motors are left alone after this [s].
+BLIND_DURATION = 0.5
+# Springs and dampers by joint states older than this could push as well as brake.
+REACTING_AGE_NS = 20_000_000
 
 
 class EffortGuard:
     """
     Limits, checks and ramps the efforts of one robot.
 
+    All times are of one monotonic clock. Joint states go in by :meth:`sample` as they come, then
+    each command by :meth:`apply`; while none comes, :meth:`apply` with None says what to send.
+
     Parameters
     ----------
     model : RobotModel
-        Its effort limits hold.
+        With the configured joint physics; its limits hold as long as the guard lives.
     joints : sequence of str
         Command order.
     parameters : mapping, optional
-        Dotted names of `SETTINGS`.
+        Dotted names of `legged_dynamics.safety.settings`.
+
+    Attributes
+    ----------
+    joints : tuple of str
+    limits : (nj,) array [N m or N]
+        Effort limits.
+    state : GuardState
+    suspect : str
+        Why the joint states are not believed at present, or empty.
+    latches : bool
+        Whether only :meth:`activate` ends the safe output.
+    cause : str
+        What led out of ACTIVE, for as long as the guard is not back there.
 
     Raises
     ------
     ConfigurationError
-        When a setting is wrong, or a joint has no effort limit or a limit of zero in the URDF:
-        guessing one would be dangerous, and zero would silently mean a limp joint.
+        When a setting is wrong, or a joint has no effort limit or a limit of zero in the URDF.
     UnknownNameError
         When a joint is not in the model.
 
@@ -103,113 +83,247 @@ class EffortGuard:
                  parameters: Mapping[str, Any] | None = None):
         values = checked(parameters or {}, SETTINGS)
         self.joints = tuple(joints)
-        limits = [model.joints[model.joint_index(name)].effort for name in self.joints]
-        for name, limit in zip(self.joints, limits):
-            if not 0.0 < limit < math.inf:
-                raise ConfigurationError(
-                    f'joint {name!r}: expected an effort limit above zero in the URDF '
-                    f'(<limit effort="..."/>), got {limit:g}; without it no effort is safe')
-        self.limits = values['safety.effort_fraction'] * np.array(limits)
+        self.table = limit_table(model, self.joints, values)
+        self.limits = self.table[:, EFFORT].copy()
+        self._watch = JointWatch(self.joints, self.table, values['safety.frozen'])
         self._timeout_ns = round(values['safety.input_timeout'] * 1e9)
         self._hold_ns = round(values['safety.hold'] * 1e9)
         self._ramp_ns = round(values['safety.ramp'] * 1e9)
-        self._slew = values['safety.slew_rate']
-        self._damping = values['safety.damping'] if values['safety.output'] == 'damping' else 0.0
-        self.reset()
+        self._resume_ns = round(values['safety.resume'] * 1e9)
+        self._damping_ns = round(values['safety.damping_duration'] * 1e9)
+        self.latches, self._tilt = values['safety.latch'], values['safety.tilt']
+        n = len(self.joints)
+        self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
+        self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._cut = np.zeros(n, np.int64)
+        self.deactivate()
+        self._compile()
 
-    def reset(self) -> None:
-        """Start over: the next command is blended in from the safe output."""
-        self._obeyed_ns: int | None = None
-        self._ramp_start_ns: int | None = None
-        self._start: np.ndarray | None = None
+    def _compile(self) -> None:
+        """Have the kernels compiled now, and not while a robot waits."""
+        n = len(self.joints)
+        bound(self.table, self._unknown, np.zeros(n), 0.0, np.zeros(n), self._cut)
+        brake(self.table, np.zeros(n), np.zeros(n), np.zeros(n))
+        posture(self.table, self._state, self._place, self._feed, 1.0, np.zeros(n))
+        self._watch.check(0, np.zeros(n), np.zeros(n))
+        self._watch.reset()
+
+    # ---- transitions by hand ---------------------------------------------------------------
+
+    def activate(self) -> None:
+        """Forget the past, faults included, and wait for the first good command."""
+        self.deactivate()
+        self.state = GuardState.ARMED
+
+    def deactivate(self) -> None:
+        """Obey nothing any more."""
+        self._watch.reset()
+        self.state, self.cause = GuardState.LIMP, ''
+        self.suspect = ''
+        self._tilted: float | None = None
+        self._sample_ns: int | None = None
+        self._heard_ns = 0
+        self._good_ns = self._sent_ns = self._since_ns = 0
+        self._blind = False
+        self._ramp_start: tuple[int, int] = 0, 0
+        self._start = np.zeros(len(self.joints))
         self._last = np.zeros(len(self.joints))
+        self._feed[:] = 0.0
 
-    def apply(self, now_ns: int, command: Sequence[float] | None, velocity: Sequence[float],
-              input_ns: int, measured: Sequence[float] | None = None) -> GuardedEffort:
+    def last(self) -> np.ndarray:
+        """Return the last effort ever to send, zero: hardware holds it for ever."""
+        self.deactivate()
+        return np.zeros(len(self.joints))
+
+    # ---- what is known of the robot --------------------------------------------------------
+
+    def sample(self, now_ns: int, stamp_ns: int, position: np.ndarray,
+               velocity: np.ndarray, age_ns: int = 0) -> str:
+        """
+        Take a joint state; return why it cannot be true, or an empty string.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        stamp_ns : int [ns]
+            When the joints were read, by any clock that runs evenly.
+        position, velocity : (nj,) array [rad, rad/s or m, m/s]
+            In command order.
+        age_ns : int [ns]
+            How old the sample is.
+
+        """
+        fault = self._watch.check(stamp_ns, position, velocity)
+        self.doubt(fault)
+        if not fault:
+            self._state[0], self._state[1] = position, velocity
+            self._heard_ns, self._sample_ns = now_ns, now_ns - age_ns
+        return fault
+
+    def doubt(self, why: str) -> None:
+        """Note why joint states are not used at present; an empty string ends it."""
+        self.suspect = why
+
+    def restamp(self) -> None:
+        """Take the next stamp for what it is: the clock of the stamps was set."""
+        self._watch.restamp()
+
+    def tilted(self, angle: float | None) -> None:
+        """Note the angle of the base from upright [rad], or that it is not known."""
+        self._tilted = angle
+
+    # ---- efforts ---------------------------------------------------------------------------
+
+    def apply(self, now_ns: int, command: Sequence[float] | None, age_ns: int = 0,
+              measured: Sequence[float] | None = None, why: str = '') -> GuardedEffort:
         """
         Return what may go out.
 
         Parameters
         ----------
         now_ns : int [ns]
-            Present time, on the clock of `input_ns`.
+            Present time.
         command : (nj,) sequence [N m or N] or None
             In command order; None when the controller has none.
-        velocity : (nj,) sequence [rad/s or m/s]
-            Joint velocities, in command order, for the safe output; NaN counts as zero.
-        input_ns : int [ns]
-            Stamp of the joint states that the command was computed from.
+        age_ns : int [ns]
+            Age of the joint states that the command was computed from.
         measured : (nj,) sequence [N m or N], optional
-            What the motors deliver: where the ramp starts. Without it, or where it is not finite,
-            the ramp starts from the safe output.
+            What the motors deliver: where the first ramp starts. Without it, or where it is not
+            finite, it starts from zero.
+        why : str
+            Why there is no command, for the diagnostics.
 
         """
-        safe = self.safe(velocity)
-        fault = self._fault(now_ns, command, input_ns)
-        if fault:
-            if self._obeyed_ns is not None and 0 <= now_ns - self._obeyed_ns < self._hold_ns:
-                return GuardedEffort(self._last.copy(), GuardState.HOLD, fault, ())
-            self.reset()
-            self._last = safe
-            return GuardedEffort(safe, GuardState.SAFE, fault, ())
-        wanted = np.asarray(command, float)
-        bounded = np.clip(wanted, -self.limits, self.limits)
-        limited = tuple(name for name, cut in zip(self.joints, bounded != wanted) if cut)
-        if self._ramp_start_ns is None:
-            self._ramp_start_ns = now_ns
-            self._start = self._measured(measured)
-        share = self._share(now_ns)
-        start = safe if self._start is None else self._start
-        effort = share * bounded + (1.0 - share) * start
-        if self._slew and self._obeyed_ns is not None:
-            step = self._slew * max(now_ns - self._obeyed_ns, 0) * 1e-9
-            effort = np.clip(effort, self._last - step, self._last + step)
-        self._obeyed_ns, self._last = now_ns, effort
-        return GuardedEffort(effort, GuardState.OBEY if share >= 1.0 else GuardState.RAMP, '',
-                             limited)
+        fault = self._fault(now_ns, command, age_ns, why)
+        if self.state is GuardState.LIMP or self.state is GuardState.LATCHED:
+            return self._silent(fault or self.cause or self.state.value)
+        if self.state is GuardState.ARMED:
+            if fault:
+                return self._silent(fault)
+            self._begin(now_ns, measured)
+        elif fault:
+            self._falter(now_ns, fault)
+        elif self.state is GuardState.HOLDING:
+            self._resume(now_ns)
+        elif self.state is GuardState.DAMPING:
+            if self.latches:
+                fault = f'{self.cause}; activate anew'
+            else:
+                self._begin(now_ns, measured)
+        if self.state is GuardState.DAMPING:
+            return self._damp(now_ns, fault)
+        if self.state is GuardState.HOLDING:
+            return self._hold(now_ns, fault)
+        return self._obey(now_ns, command)
 
-    def safe(self, velocity: Sequence[float]) -> np.ndarray:
-        """Return the safe output for joint velocities, (nj,) [N m or N]."""
-        v = np.asarray(velocity, float)
-        if v.shape != (len(self.joints),):
-            return np.zeros(len(self.joints))
-        if self._damping == 0.0:
-            return np.zeros(len(self.joints))
-        # Cut before multiplying: an absurd velocity must not overflow.
-        fastest = self.limits / self._damping
-        return -self._damping * np.clip(np.nan_to_num(v, nan=0.0, posinf=0.0, neginf=0.0),
-                                        -fastest, fastest)
-
-    def last(self) -> np.ndarray:
-        """Return the last effort ever to send, zero: hardware holds it for ever."""
-        self.reset()
-        return np.zeros(len(self.joints))
-
-    def _measured(self, measured: Sequence[float] | None) -> np.ndarray | None:
+    def _begin(self, now_ns: int, measured: Sequence[float] | None) -> None:
         values = np.asarray([] if measured is None else measured, float)
-        if values.shape != (len(self.joints),) or not np.isfinite(values).all():
-            return None
-        return np.clip(values, -self.limits, self.limits)
+        known = values.shape == self._last.shape and bool(np.isfinite(values).all())
+        self._start = np.clip(values, -self.limits, self.limits) if known else self._last.copy()
+        # What the motors deliver now is what the slew starts from.
+        self._last = self._start.copy()
+        self._feed[:] = self._start
+        self._ramp_start, self._sent_ns = (now_ns, self._ramp_ns), now_ns
+        self.state, self.cause = GuardState.RAMPING, ''
 
-    def _share(self, now_ns: int) -> float:
-        assert self._ramp_start_ns is not None
-        if self._ramp_ns == 0:
-            return 1.0
-        return min(max((now_ns - self._ramp_start_ns) / self._ramp_ns, 0.0), 1.0)
+    def _resume(self, now_ns: int) -> None:
+        """Go on from what was held: blended for as long as it took, not from zero."""
+        self._start = self._last.copy()
+        self._ramp_start = now_ns, min(self._resume_ns, now_ns - self._good_ns)
+        self.state, self.cause = GuardState.RAMPING, ''
 
-    def _fault(self, now_ns: int, command: Sequence[float] | None, input_ns: int) -> str:
+    def _falter(self, now_ns: int, fault: str) -> None:
+        if self.state.obeying:
+            self.state, self.cause = GuardState.HOLDING, fault
+            self._since_ns, self._blind = self._good_ns, False
+        if self.state is GuardState.HOLDING:
+            if self._tilted is not None and 0.0 < self._tilt < self._tilted:
+                self._release(now_ns, fault)
+                return
+            if not self._fresh(now_ns):
+                self._blind = True
+            elif self._blind:
+                # Joint states are back: who answers them may take its time to find its feet.
+                self._since_ns, self._blind = now_ns, False
+            if now_ns - self._since_ns >= self._hold_ns:
+                self._release(now_ns, self.cause)
+
+    def _release(self, now_ns: int, cause: str) -> None:
+        self.state, self.cause, self._since_ns = GuardState.DAMPING, cause, now_ns
+
+    def _obey(self, now_ns: int, command: Sequence[float] | None) -> GuardedEffort:
+        effort = self._effort
+        effort[:] = command
+        began, length = self._ramp_start
+        share = 1.0 if now_ns - began >= length else (now_ns - began) / length
+        self.state = GuardState.ACTIVE if share >= 1.0 else GuardState.RAMPING
+        if share < 1.0:
+            np.clip(effort, -self.limits, self.limits, out=effort)
+            effort *= share
+            effort += (1.0 - share) * self._start
+        out = self._send(now_ns, '')
+        weight = 1.0 - math.exp(-(now_ns - self._good_ns) * 1e-9 / AVERAGING)
+        self._feed += (weight if self._good_ns else 1.0) * (out.effort - self._feed)
+        self._place[:] = self._state[0]
+        self._good_ns = now_ns
+        return out
+
+    def _hold(self, now_ns: int, fault: str) -> GuardedEffort:
+        if self._fresh(now_ns, REACTING_AGE_NS):
+            posture(self.table, self._state, self._place, self._feed, 1.0, self._effort)
+        else:
+            self._effort[:] = self._feed
+        return self._send(now_ns, fault)
+
+    def _damp(self, now_ns: int, fault: str) -> GuardedEffort:
+        passed = now_ns - self._since_ns
+        fresh = self._fresh(now_ns, REACTING_AGE_NS)
+        if fresh:
+            brake(self.table, self._state[1], self._watch.seen_velocity, self._effort)
+        else:
+            self._effort[:] = 0.0
+        if self.latches and (passed >= self._damping_ns or (
+                not fresh and passed >= round(BLIND_DURATION * 1e9))):
+            self.state = GuardState.LATCHED
+            return self._silent(fault)
+        return self._send(now_ns, fault)
+
+    def _send(self, now_ns: int, fault: str) -> GuardedEffort:
+        dt = min(max(now_ns - self._sent_ns, 0) * 1e-9, LONGEST_STEP)
+        state = self._state if self._fresh(now_ns) else self._unknown
+        bound(self.table, state, self._last, dt, self._effort, self._cut)
+        self._last[:] = self._effort
+        self._sent_ns = now_ns
+        limited = tuple(name for name, cut in zip(self.joints, self._cut.tolist()) if cut)
+        return GuardedEffort(self._effort.copy(), self.state, fault, limited)
+
+    def _silent(self, fault: str) -> GuardedEffort:
+        self._last[:] = 0.0
+        return GuardedEffort(np.zeros(len(self.joints)), self.state, fault, ())
+
+    def _fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
+        return (self._sample_ns is not None
+                and now_ns - self._sample_ns <= min(self._timeout_ns, limit_ns))
+
+    def _fault(self, now_ns: int, command: Sequence[float] | None, age_ns: int,
+               why: str) -> str:
+        if self._tilted is not None and 0.0 < self._tilt < self._tilted:
+            return f'the robot is tilted by {math.degrees(self._tilted):.0f} deg'
+        if self.suspect:
+            return f'joint_states: {self.suspect}'
+        if self._sample_ns is None:
+            return 'no joint states yet'
+        silent_ns = now_ns - self._heard_ns
+        silence = f'no joint states for {silent_ns * 1e-6:.0f} ms'
+        if not self._fresh(now_ns):
+            late = silent_ns > self._timeout_ns
+            return silence if late else self._old(now_ns - self._sample_ns)
         if command is None:
-            return 'no command'
-        values = np.asarray(command, float)
-        if values.shape != (len(self.joints),):
-            return (f'expected {len(self.joints)} efforts, one a joint, '
-                    f'got shape {values.shape}')
-        if not np.isfinite(values).all():
-            bad = ', '.join(name for name, value in zip(self.joints, values)
-                            if not np.isfinite(value))
-            return f'the command is not finite for: {bad}'
-        age = now_ns - input_ns
-        if age > self._timeout_ns:
-            return (f'the joint states are {age * 1e-6:.1f} ms old (allowed: '
-                    f'{self._timeout_ns * 1e-6:.1f} ms)')
-        return ''
+            return why or (silence if silent_ns > REACTING_AGE_NS else 'no command')
+        fault = command_fault(self.joints, command)
+        return self._old(age_ns) if not fault and age_ns > self._timeout_ns else fault
+
+    def _old(self, age_ns: int) -> str:
+        return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
+                f'{self._timeout_ns * 1e-6:.1f} ms)')

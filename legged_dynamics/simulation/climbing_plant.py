@@ -122,7 +122,7 @@ class ClimbingPlant(Hardware):
                 raise ConfigurationError(f'robot.{key}: expected those of the parameters '
                                          f'stickybot.*, {list(made)}, got {list(given)}')
         description = description or urdf(climber)
-        robot = RobotModel.from_urdf(description)
+        robot = RobotModel.from_xml(description)
         if robot.joint_names != limbs.names or not math.isclose(
                 robot.total_mass, climber.mass, rel_tol=1e-3):
             raise ConfigurationError(

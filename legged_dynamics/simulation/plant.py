@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.description_text import read_description_file
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.schema import Setting, checked, read_parameter_file
@@ -166,6 +167,12 @@ class Plant(Hardware):
                            ('nominal_position', config.nominal_position)):
             if not given:
                 raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
+        if len({(type(foot), getattr(foot, 'radius', 0.0)) for foot in config.feet}) > 1:
+            raise ConfigurationError('robot.foot_types: the simulator expects feet of one kind '
+                                     'and size')
+        if config.noise.effort_percent:
+            raise ConfigurationError('noise.effort_percent: the simulator expects noise.effort or '
+                                     'noise.joint_effort, in N m')
         found = checked(parameters, SETTINGS)
         simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
         del simulation['kind']
@@ -188,16 +195,14 @@ class Plant(Hardware):
         Raises
         ------
         ConfigurationError
-            When a file cannot be read or a key is missing or out of range.
+            When a key is missing or out of range.
+        ModelError
+            When the URDF cannot be read.
 
         """
         config = Path(config)
         urdf = config.with_suffix('.urdf') if urdf is None else Path(urdf)
-        try:
-            text = urdf.read_text(encoding='utf-8')
-        except OSError as error:
-            raise ConfigurationError(f'cannot read the URDF {urdf}: {error}') from error
-        return cls.from_parameters(read_parameter_file(config), text)
+        return cls.from_parameters(read_parameter_file(config), read_description_file(urdf))
 
 
 def _read_only(values: Sequence[float]) -> np.ndarray:

@@ -59,9 +59,9 @@ class NoisySensors:
     def __init__(self, noise: SensorNoise, n_joints: int, seed: int = 0):
         self._random = np.random.default_rng(seed)
         self._n_joints = n_joints
-        joints = [noise.position, noise.velocity, noise.effort]
         self._scale = np.concatenate([
-            np.repeat(joints, n_joints),
+            *(_of_joints(noise, quantity, n_joints)
+              for quantity in ('position', 'velocity', 'effort')),
             np.repeat([noise.gyro, noise.accelerometer, noise.orientation], 3)])
         self.gyro_bias = noise.gyro_bias * self._random.standard_normal(3)
         self.accelerometer_bias = noise.accelerometer_bias * self._random.standard_normal(3)
@@ -79,6 +79,12 @@ class NoisySensors:
             linear_acceleration=(exact.linear_acceleration + error[-6:-3]
                                  + self.accelerometer_bias),
             orientation=_turned(exact.orientation, error[-3:]))
+
+
+def _of_joints(noise: SensorNoise, quantity: str, n_joints: int) -> np.ndarray:
+    """Return the noise of each joint, in command order."""
+    each: tuple[float, ...] = getattr(noise, f'joint_{quantity}')
+    return np.array(each) if each else np.full(n_joints, getattr(noise, quantity))
 
 
 def _turned(quaternion: np.ndarray, rotation: np.ndarray) -> np.ndarray:

@@ -19,7 +19,11 @@ from legged_dynamics.spatial.rotations import skew
 
 
 def _array(values: object, shape: tuple[int, ...], what: str) -> np.ndarray:
-    array = np.array(values, dtype=float)
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f'expected {what} as a finite array of shape {shape}: '
+                                 f'{error}') from error
     if array.shape != shape or not np.isfinite(array).all():
         raise ConfigurationError(f'expected {what} as a finite array of shape {shape}, '
                                  f'got shape {array.shape}: {array.tolist()}')
@@ -106,7 +110,13 @@ def wrench_in_frame(g_B: np.ndarray, T_AB: Transform) -> np.ndarray:
     -------
     (6,) array [N, N m]
 
+    Raises
+    ------
+    ConfigurationError
+        When it is not six finite numbers.
+
     """
+    g_B = _array(g_B, (6,), 'a wrench [f; m]')
     f_A = T_AB.R @ g_B[:3]
     return np.concatenate([f_A, T_AB.R @ g_B[3:] + np.cross(T_AB.p, f_A)])
 
@@ -128,6 +138,12 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     -------
     (6,) array [m/s, rad/s]
 
+    Raises
+    ------
+    ConfigurationError
+        When it is not six finite numbers.
+
     """
+    v_A = _array(v_A, (6,), 'a twist [v; w]')
     w_A = v_A[3:]
     return np.concatenate([T_AB.R.T @ (v_A[:3] + np.cross(w_A, T_AB.p)), T_AB.R.T @ w_A])

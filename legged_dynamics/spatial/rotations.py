@@ -3,12 +3,13 @@
 """Rotations in the forms users meet: matrix, ROS quaternion, roll-pitch-yaw, axis-angle."""
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from transforms3d.euler import euler2mat
 
-from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -18,6 +19,65 @@ def _scipy() -> type[Rotation]:
     """Return scipy's rotations; to import them takes a quarter of a second, and few need them."""
     from scipy.spatial.transform import Rotation
     return Rotation
+
+
+def check_rotation(R: object, what: str = 'a rotation matrix',
+                   error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
+    """
+    Return a (3, 3) array known to be a rotation, to 1e-6.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        What may be one.
+    what : str
+        Its name, for the error's text.
+    error : type
+        Class of the error.
+
+    Raises
+    ------
+    ConfigurationError
+        Or what ``error`` says: when its shape is another, a value is not finite, or it is not
+        orthonormal and right-handed.
+
+    """
+    try:
+        array = np.asarray(R, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3, 3):
+        raise error(f'expected {what} of shape (3, 3), got one of {np.shape(R)}')
+    a, b, c = array.tolist()
+    # In plain floats: a numpy expression takes five times as long.
+    misfit = max(abs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - 1.0),
+                 abs(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] - 1.0),
+                 abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]),
+                 abs(a[1] * b[2] - a[2] * b[1] - c[0]), abs(a[2] * b[0] - a[0] * b[2] - c[1]),
+                 abs(a[0] * b[1] - a[1] * b[0] - c[2]))
+    if not misfit < 1e-6:
+        raise error(f'expected {what}, orthonormal and right-handed, got {array.tolist()}')
+    return array
+
+
+def check_normal(normal: object,
+                 error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
+    """
+    Return a (3,) array known to be a unit vector, to 1e-6.
+
+    Raises
+    ------
+    ConfigurationError
+        Or what ``error`` says: when it is something else.
+
+    """
+    try:
+        array = np.asarray(normal, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not abs(math.sqrt(array @ array) - 1.0) < 1e-6:
+        raise error(f'expected a unit normal of three components, got {normal!r}')
+    return array
 
 
 def skew(v: np.ndarray) -> np.ndarray:
@@ -55,14 +115,30 @@ def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
 
 
 def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
-    """Return the quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation."""
-    xyzw = _scipy().from_matrix(R).as_quat()
+    """
+    Return the quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation.
+
+    Raises
+    ------
+    ConfigurationError
+        When R is not a rotation.
+
+    """
+    xyzw = _scipy().from_matrix(check_rotation(R)).as_quat()
     return xyzw if xyzw[3] >= 0.0 else -xyzw
 
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:
-    """Return log(R): the axis times the angle [rad] in [0, pi], of a (3, 3) rotation."""
-    return _scipy().from_matrix(R).as_rotvec()
+    """
+    Return log(R): the axis times the angle [rad] in [0, pi], of a (3, 3) rotation.
+
+    Raises
+    ------
+    ConfigurationError
+        When R is not a rotation.
+
+    """
+    return _scipy().from_matrix(check_rotation(R)).as_rotvec()
 
 
 def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:

@@ -80,4 +80,4 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
     return ConeProgram(cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
                        np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1),
                        np.zeros(nc), np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)),
-                       np.zeros((nc + 1, nc + 1)), np.zeros((3, max(m, nc + 1))))
+                       np.zeros((nc + 1, nc + 1)), np.zeros((4, max(m, nc + 1))))

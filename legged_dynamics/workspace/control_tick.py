@@ -84,8 +84,9 @@ def cut_efforts(effort, limits):
     cut = False
     for j in range(effort.shape[0]):
         if limits[j] > 0.0 and abs(effort[j]) > limits[j]:
+            # At its limit to the last digit is within it.
+            cut = cut or abs(effort[j]) > limits[j] * (1.0 + 1e-9)
             effort[j] = math.copysign(limits[j], effort[j])
-            cut = True
     return cut
 
 

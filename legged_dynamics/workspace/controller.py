@@ -12,6 +12,7 @@ from legged_dynamics.dynamics.motion import GRAVITY, state_vector
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace import control_tick as codes
@@ -85,6 +86,10 @@ class WorkspaceController:
                  settings: WorkspaceSettings | Mapping[str, Any] | None = None):
         self.model = config.apply_to(model)
         check_floating_robot(self.model, config)
+        for foot in config.feet:
+            refuse_following_legs(self.model.joints,
+                                  self.model.chain(self.model.frame(foot.link).body),
+                                  'workspace control')
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
         self._integral, self._inputs = np.zeros(6), np.zeros(N_INPUTS)

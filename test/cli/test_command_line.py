@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from robots import CONFIG
 
@@ -16,9 +18,11 @@ from legged_dynamics.analysis.bag_writer import BagWriter
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.cli.processes import ProcessGroup
 from legged_dynamics.cli.progress import ProgressBar
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.simulation import SimulatedRobot
 
 COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
@@ -118,6 +122,39 @@ def test_info_shows_the_robot(capsys):
     assert len(shares) == 4 and sum(shares) == pytest.approx(100.0, abs=0.5)
     # The feet stand slightly splayed about the centre of mass; none carries all or nothing.
     assert all(20.0 < share < 30.0 for share in shares)
+
+
+def test_info_and_new_robot_compile_nothing(tmp_path):
+    code = ('import sys; from legged_dynamics.cli import main\n'
+            f'urdf, yaml = {str(ROBOT.with_suffix(".urdf"))!r}, "made.yaml"\n'
+            'assert main(["new-robot", urdf, "-o", yaml]) == 0\n'
+            'assert main(["info", urdf, "--robot", yaml]) == 0\n'
+            'heavy = {"numba", "scipy", "rosbags", "matplotlib", "mujoco", "cyclonedds"}\n'
+            'assert not heavy & set(sys.modules), heavy & set(sys.modules)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'Check picture: made_check.svg' in done.stdout
+    for name in ('made.svg', 'made_check.svg'):
+        picture = ElementTree.parse(tmp_path / name).getroot()
+        words = ' '.join(picture.itertext())
+        assert all(f'{foot} 2' in words for foot in ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT'))
+
+
+def test_a_new_robot_goes_from_its_urdf_to_an_estimate(tmp_path, capsys):
+    urdf, out = ROBOT.with_suffix('.urdf'), tmp_path / 'made.yaml'
+    assert cli.main(['new-robot', str(urdf), '-o', str(out)]) == 0
+    said = capsys.readouterr().out
+    assert '4 feet, by its name: LF_FOOT' in said and 'IMU on imu_link, by its name' in said
+    assert cli.main(['new-robot', str(urdf), '-o', str(out)]) == cli.WRONG
+    assert 'is there already' in capsys.readouterr().err
+    model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(out)
+    estimator = GroundReactionEstimator(model, config)
+    q, still = config.nominal_in(estimator.model), np.zeros(model.nv)
+    for k in range(2 * estimator.delay + 2):
+        reaction = estimator.update(Measurement(
+            2_000_000 * k, q, still, None, np.zeros(3), np.array([0.0, 0.0, 9.81])), [True] * 4)
+    assert reaction.raw_wrench[:, 2].sum() == pytest.approx(9.81 * model.total_mass, rel=0.05)
 
 
 def test_info_tells_what_is_odd(tmp_path, capsys):

@@ -73,7 +73,7 @@ def test_equalities_that_contradict_each_other_are_infeasible():
 
 
 def test_the_residual_tells_a_wrong_answer():
-    from legged_dynamics.force_map.dual_method import optimality
+    from legged_dynamics.force_map.optimality import optimality
     H, g, C, d = np.eye(2), np.array([0.0, -3.0]), np.array([[1.0, 0.0]]), np.array([1.0])
     right = (np.array([1.0, 3.0]), np.array([1.0]))
     assert optimality(H, g, C, d, 0, *right) < 1e-15
@@ -104,7 +104,7 @@ def test_a_guess_of_more_constraints_than_unknowns_stays_in_bounds():
         # As Python, an index beyond its array is an error, and not somebody else's memory.
         status, k, _ = as_python(dual_method_within)(
             np.eye(n), g, C, d, 0, active, guess, u, x, 100, np.zeros((m, n)),
-            np.zeros((n + 1, n + 1)), np.zeros((3, m)))
+            np.zeros((n + 1, n + 1)), np.zeros((4, m)))
         assert status == SOLVED and k <= n
         found.append(x)
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)

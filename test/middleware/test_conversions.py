@@ -12,6 +12,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.model.mimic import Mimics
 
 DIALECT = StandaloneDialect()
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -65,6 +66,22 @@ def test_effort_may_be_absent_or_partly_unknown():
     assert effort[0] == 1.0
     assert np.isnan(effort[1:]).all()
     assert read(joint_message(effort=[math.nan] * 3)).effort.shape == (3,)
+
+
+def test_joints_that_may_lack_stand_where_it_is_stated_and_followers_follow():
+    mimics = Mimics(('ankle',), *(np.array([k]) for k in (2, 1, 2, 1)), np.array([-2.0]),
+                    np.array([0.5]), 3)
+    read = convert.JointStateReader(JOINTS, {'hip': 0.25}, mimics)
+    for names, values in ((('knee',), [2.0]), (('knee', 'ankle'), [2.0, 99.0])):
+        sample = read(joint_message(names, position=values, velocity=values, effort=values))
+        assert sample.position.tolist() == [0.25, 2.0, -3.5]
+        assert sample.velocity.tolist() == [0.0, 2.0, -4.0]
+        assert np.isnan(sample.effort[[0, 2]]).all() and sample.effort[1] == 2.0
+        assert read.assumed == ('hip',)
+    whole = read(joint_message())
+    assert whole.position.tolist() == [1.0, 2.0, -3.5] and read.assumed == ()
+    with pytest.raises(MeasurementError, match='knee is missing'):
+        read(joint_message(('hip',), position=[1.0], velocity=[1.0], effort=[]))
 
 
 @pytest.mark.parametrize(('fields', 'text'), [

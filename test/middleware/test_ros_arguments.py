@@ -9,7 +9,7 @@ from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 from legged_dynamics.middleware import names
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.names import Remap
-from legged_dynamics.middleware.yaml_values import parse_value
+from legged_dynamics.parameter_file import parse_value
 
 
 def values(argv, node='/robot/estimator'):
@@ -45,7 +45,7 @@ def test_values_are_typed_as_ros_types_them(text, value):
     ('[[1], [2]]', 'no nested lists'),
     ('{a: 1}', 'got a mapping'),
     ('', 'got nothing'),
-    ('~:', 'got a mapping'),
+    ('~:', 'got nothing'),
     ('[1', 'not valid YAML'),
 ])
 def test_wrong_values_are_explained(text, fault):

@@ -36,10 +36,11 @@ def test_unknown_foot_lists_the_links():
         config.apply_to(RobotModel.from_urdf(TWO_LEGS))
 
 
-def test_an_imu_on_a_leg_is_refused():
+def test_an_imu_may_be_on_any_link_for_those_who_can_use_it():
     config = RobotConfig.from_parameters({**FEET, 'robot.imu_link': 'l_shank'})
-    with pytest.raises(ConfigurationError, match='robot.imu_link: expected a link fixed to'):
-        config.apply_to(RobotModel.from_urdf(TWO_LEGS))
+    model = config.apply_to(RobotModel.from_urdf(TWO_LEGS))
+    with pytest.raises(ConfigurationError, match='robot.imu_link: odometry expects an IMU fixed'):
+        config.require_fixed_imu(model, 'odometry')
 
 
 @pytest.mark.parametrize('path', sorted((CONFIG / 'robots').glob('*_class.yaml')),
@@ -55,10 +56,11 @@ def test_shipped_robots_fit_their_urdf(path):
 def test_a_file_that_is_not_a_parameter_file(tmp_path):
     path = tmp_path / 'robot.yaml'
     path.write_text('robot: {feet: []}\n')
-    assert RobotConfig.from_yaml(path).feet == ()
+    with pytest.raises(ConfigurationError, match='line 1: expected "ros__parameters:" below'):
+        RobotConfig.from_yaml(path)
     path.write_text('[1, 2')
     with pytest.raises(ConfigurationError, match='is not valid YAML'):
         RobotConfig.from_yaml(path)
     path.write_text('/**: {parameters: {}}')
-    with pytest.raises(ConfigurationError, match='expected "ros__parameters:" below'):
+    with pytest.raises(ConfigurationError, match='then "ros__parameters:" below it'):
         RobotConfig.from_yaml(path)

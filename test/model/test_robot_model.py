@@ -9,6 +9,7 @@ import pytest
 from robots import TWO_LEGS, pinocchio_twin, random_robot
 from tolerances import ALGEBRA
 
+from legged_dynamics.dynamics import ArticulatedBody
 from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import Inertia, Joint, ModelWarning, RobotModel
 
@@ -86,8 +87,7 @@ def test_the_model_is_read_only():
     (lambda s: s.replace('<child link="r_foot"/>', '<child link="l_foot"/>'),
      "link 'l_foot' is the child of more than one joint"),
     (lambda s: s.replace('type="continuous"', 'type="planar"'), 'is of type planar'),
-    (lambda s: s.replace('<robot ', '<robot xmlns:xacro="http://ros.org/xacro" '),
-     'expected URDF, got xacro'),
+    (lambda s: s.replace('<link name="imu"/>', '<xacro:imu/>'), 'expected URDF, got xacro'),
     (lambda s: s.replace('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>'), 'axis of non-zero length'),
     (lambda s: s.replace('name="r_knee"', 'name="l_knee"'), "each joint name once, got 'l_knee'"),
 ])
@@ -99,8 +99,12 @@ def test_what_cannot_be_a_robot_is_refused_with_a_reason(broken, message):
 def test_a_moving_subtree_without_mass_is_named():
     links = {'base': Inertia(1.0), 'arm': Inertia(), 'hand': Inertia()}
     joints = [Joint('elbow', 'revolute', 'base', 'arm'), Joint('wrist', 'fixed', 'arm', 'hand')]
-    with pytest.raises(ModelError, match="joint 'elbow' moves link 'arm'"):
-        RobotModel('x', links, joints)
+    with pytest.warns(ModelWarning, match="joint 'elbow' moves link 'arm'"):
+        model = RobotModel('x', links, joints)
+    assert model.massless == ('elbow',)
+    with pytest.raises(ModelError, match="forward dynamics: joint 'elbow' moves no mass"):
+        ArticulatedBody(model)
+    ArticulatedBody(model.with_joint_physics(armature={'elbow': 0.1}))
 
 
 def test_a_loop_is_refused():

@@ -8,6 +8,7 @@ from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.effort_controller import EffortController
+from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 
 LIMITS = dict(zip(JOINTS, (RobotModel.from_urdf(URDF).effort_limits[
@@ -41,37 +42,52 @@ def robot():
 WARN, ERROR = 1, 2
 
 
+def drop(message):
+    return None
+
+
 def last(robot):
     robot.bus.spin()
     return np.array(robot.commands[-1].data)
 
 
 def test_every_measurement_is_answered_once_in_command_order_and_within_limits(robot):
-    robot.run(20)
-    assert 18 <= len(robot.commands) <= 20
+    robot.run(30)
+    assert 28 <= len(robot.commands) <= 30
     np.testing.assert_array_equal(last(robot), 5.0)
     assert robot.host.component.feet == list(FEET)
     robot.host.component.parameters['level'] = 1e6
-    robot.run(5)
+    robot.run(15)
     np.testing.assert_allclose(last(robot), list(LIMITS.values()))
 
 
 def test_each_joint_gets_its_own_effort(robot):
     component = robot.host.component
     component.answer = lambda: np.array([JOINTS.index(name) + 1.0 for name in component.order])
-    robot.run(5)
+    robot.run(10)
     np.testing.assert_array_equal(last(robot), np.arange(12) + 1.0)
 
 
-def test_silent_joints_hold_and_then_go_limp(robot):
-    robot.run(20)
-    robot.run(20, joints=lambda message: None)          # 40 ms: held
-    np.testing.assert_array_equal(last(robot), 5.0)
-    robot.run(50, joints=lambda message: None)
-    np.testing.assert_array_equal(last(robot), 0.0)     # velocity is not known: no damping
+def test_silent_joints_are_bridged_and_then_the_robot_is_let_go_until_activated_anew(robot):
+    robot.run(100)
+    robot.run(90, joints=drop)                          # 180 ms: held
+    np.testing.assert_allclose(last(robot), 5.0, atol=1e-3)
     level, text = robot.status()['control']
     assert level == WARN and 'no joint states for' in text
-    robot.run(20)
+    robot.run(5)
+    np.testing.assert_allclose(last(robot), 5.0, atol=1e-3)     # no ramp from zero
+    robot.run(100)
+    robot.run(125, joints=drop)
+    np.testing.assert_array_equal(last(robot), 0.0)     # velocity is not known: no damping
+    robot.run(300, joints=drop)
+    count = len(robot.commands)
+    robot.run(300)                                      # they are back
+    assert len(robot.commands) == count
+    level, text = robot.status()['control']
+    assert level == ERROR and 'activate the node anew' in text
+    robot.host.component.deactivate()
+    robot.host.component.activate()
+    robot.run(10)
     np.testing.assert_array_equal(last(robot), 5.0)
 
 
@@ -79,25 +95,86 @@ def test_what_queued_up_before_the_first_command_makes_no_robot_limp(robot):
     def old(message):
         message.header.stamp = convert.time_message(DIALECT, robot.bus.now_ns - 300_000_000)
         return message
-    robot.run(20, imu=old, joints=old)
+    robot.run(60, imu=old, joints=old)
     assert not robot.commands
+    assert 'not armed: the joint states are 300' in robot.status()['control'][1]
     robot.run(20)
     np.testing.assert_array_equal(last(robot), 5.0)
 
 
 @pytest.mark.parametrize('answer', [lambda: None, lambda: np.full(12, np.nan), lambda: 1 / 0])
 def test_a_controller_that_fails_holds_and_then_damps(robot, answer):
-    robot.run(20)
+    robot.run(100)
     robot.host.component.answer = answer
     robot.run(15)
-    np.testing.assert_array_equal(last(robot), 5.0)
-    robot.run(100)
-    assert np.isfinite(last(robot)).all()
-    assert (np.abs(last(robot)) < 1.0).all()            # damping of a robot that stands
-    assert robot.status()['control'][0] == WARN
+    assert robot.host.component.guard_state is GuardState.HOLDING
+    np.testing.assert_allclose(last(robot), 5.0, atol=3.0)      # and PD on a noisy posture
     robot.host.component.answer = None
+    robot.run(40)
+    assert robot.host.component.guard_state is GuardState.ACTIVE
+    robot.host.component.answer = answer
+    robot.run(150)
+    assert robot.host.component.guard_state is GuardState.DAMPING
+    assert (np.abs(last(robot)) < 1.0).all()            # damping of a robot that stands
+    assert robot.status()['control'][0] == ERROR
+
+
+def test_the_description_in_force_stays_in_force_while_commands_go_out(robot):
+    robot.run(20)
+    guard = robot.host.component.guard
+    stronger = robot.urdf.replace('effort="80', 'effort="800')
+    for text in (robot.urdf, stronger, '<robot'):
+        robot.describe(text)
+        robot.run(20)
+        assert robot.host.component.guard is guard
+        assert robot.host.component.guard_state is GuardState.ACTIVE
+    assert 'another robot_description came' in robot.status()['robot_description'][1]
+    robot.describe(stronger)
     robot.run(5)
-    np.testing.assert_array_equal(last(robot), 5.0)
+    robot.host.component.deactivate()
+    robot.host.component.activate()
+    robot.run(20)
+    assert robot.host.component.guard.limits.max() == 800.0
+    robot.describe('<robot')
+    robot.run(5)
+    robot.host.component.deactivate()
+    robot.bus.spin()
+    count = len(robot.commands)
+    robot.host.component.activate()
+    robot.run(60)
+    assert len(robot.commands) == count                 # whose robot is this?
+    assert robot.status()['control'][0] == ERROR
+
+
+def test_a_robot_that_is_another_one_is_not_commanded_and_the_joint_is_named(robot):
+    def more(message):
+        message.name, message.position = [*message.name, 'gripper'], [*message.position, 0.0]
+        message.velocity, message.effort = [*message.velocity, 0.0], [*message.effort, 0.0]
+        return message
+
+    def off(message):
+        message.position[0] = -1.2
+        return message
+    for spoil, text in ((more, "has 'gripper', which"),
+                        (off, f'{JOINTS[0]} is at -1.200, outside its range')):
+        robot.run(600, joints=spoil)        # texts are published once a second
+        assert not robot.commands
+        level, message = robot.status()['control']
+        assert level == WARN and message.startswith('not armed') and text in message
+    robot.run(10)
+    assert robot.commands
+
+
+def test_the_controller_of_the_motors_must_have_the_same_order(tmp_path):
+    path = tmp_path / 'controllers.yaml'
+    path.write_text('effort_controller:\n  ros__parameters:\n    joints: '
+                    f'{[JOINTS[1], JOINTS[0], *JOINTS[2:]]}\n')
+    robot = LoopbackRobot(component=Constant, **{'safety.controllers_file': str(path)})
+    commands = robot.watch('std_msgs/msg/Float64MultiArray', '/effort_controller/commands')
+    robot.run(50)
+    assert not commands
+    level, text = robot.status()['control']
+    assert level == ERROR and f'joint 1 of effort_controller in {path} is' in text
 
 
 def test_nothing_is_commanded_before_the_robot_is_heard_and_zero_is_the_last_word(robot):
@@ -110,7 +187,7 @@ def test_nothing_is_commanded_before_the_robot_is_heard_and_zero_is_the_last_wor
     robot.run(50)
     assert len(robot.commands) == count
     robot.host.component.activate()
-    robot.run(5)
+    robot.run(10)
     np.testing.assert_array_equal(last(robot), 5.0)
     robot.host.stop()
     np.testing.assert_array_equal(last(robot), 0.0)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimator's node under everything that goes wrong on a robot, on the in-process bus."""
 import math
+import os
 
 import numpy as np
 import pytest
-from loopback_robot import DIALECT, FEET, NODE, LoopbackRobot
+from loopback_robot import DIALECT, FEET, NODE, URDF, LoopbackRobot
 
 from legged_dynamics.middleware import conversions as convert
 
@@ -52,7 +53,7 @@ def test_every_stamp_is_that_of_a_joint_state_and_none_is_missing(robot):
     sent = []
     robot.run(50, joints=lambda m: sent.append(convert.stamp_ns(m.header.stamp)) or m)
     for topic in robot.wrenches:
-        assert [convert.stamp_ns(m.header.stamp) for m in topic] == sent[1:-1]
+        assert [convert.stamp_ns(m.header.stamp) for m in topic] == sent[1:]
 
 
 def test_what_is_lazy_is_published_while_somebody_listens(robot):
@@ -228,6 +229,46 @@ def test_without_a_description_the_node_waits_and_says_so():
     assert robot.status()['estimate'][0] == OK
 
 
+@pytest.mark.parametrize('text', ['/dev/zero', '{pipe}', '{urdf}', '', 'x' * 100])
+def test_a_path_on_the_topic_is_never_opened(tmp_path, text):
+    os.mkfifo(tmp_path / 'pipe')            # to open it would wait for ever
+    robot = LoopbackRobot(description='none')
+    robot.describe(text.format(pipe=tmp_path / 'pipe', urdf=URDF))
+    robot.run(100)
+    level, message = robot.status()['estimate']
+    assert level == ERROR and 'robot_description: robot description: expected the XML' in message
+    assert not robot.wrenches[0]
+
+
+def test_joints_far_from_the_feet_may_be_missing_and_are_said_once():
+    head = ('<link name="head"><inertial><mass value="0.5"/><inertia ixx="0.001" iyy="0.001" '
+            'izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="neck" '
+            'type="revolute"><parent link="base"/><child link="head"/><axis xyz="0 1 0"/>'
+            '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>')
+    robot = LoopbackRobot(description='none')
+    robot.describe(robot.urdf.replace('</robot>', head))
+    robot.run(100)
+    assert stands(robot)
+    assert robot.status()['estimate'][0] == OK      # its effort is not missed either
+    told = [record.message for record in robot.bus.logs if 'taken as standing' in record.message]
+    assert len(told) == 1 and 'neck at 0' in told[0]
+
+
+def test_feet_that_are_no_links_are_published_as_frames():
+    values = {'robot.feet': ['LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_tip'],
+              'robot.foot_parents': ['LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT'],
+              'robot.foot_frames': [0.0] * 18 + [0.01, 0.02, 0.03, 0.0, 0.0, 0.0]}
+    robot = LoopbackRobot(**values)
+    frames = robot.bus.watch('tf2_msgs/msg/TFMessage', '/tf_static', DIALECT.qos.latched)
+    wrench = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/RH_tip/wrench')
+    robot.run(20)
+    (transform,) = frames[-1].transforms
+    assert (transform.header.frame_id, transform.child_frame_id) == ('RH_FOOT', 'RH_tip')
+    at = transform.transform.translation
+    assert (at.x, at.y, at.z) == (0.01, 0.02, 0.03)
+    assert wrench[-1].header.frame_id == 'RH_tip'
+
+
 def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     robot.run(50)
     robot.host.component.deactivate()
@@ -236,7 +277,7 @@ def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     assert len(robot.wrenches[0]) == before
     robot.host.component.activate()
     robot.run(50)
-    assert len(robot.wrenches[0]) - before == 48
+    assert len(robot.wrenches[0]) - before == 49
     robot.host.stop()
     robot.run(10)       # nobody there any more, and nothing breaks
 

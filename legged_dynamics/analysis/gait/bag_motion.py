@@ -74,7 +74,7 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
         When a message has not the content needed, or there is a gap in time.
 
     """
-    read = JointStateReader(model.joint_names)
+    read = JointStateReader(model.joint_names, mimics=model.mimics)
     stamps: list[int] = []
     positions: list[np.ndarray] = []
     base_stamps: list[int] = []
@@ -123,7 +123,8 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
         Topic.
 
     """
-    read, pairs = JointStateReader(model.joint_names), MeasurementSynchronizer()
+    applied, pairs = config.apply_to(model), MeasurementSynchronizer()
+    read = JointStateReader(model.joint_names, config.spare(applied), model.mimics)
     measurements: list[Measurement] = []
 
     def take_joints(message: Any) -> None:
@@ -152,6 +153,7 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                np.array([m.linear_acceleration for m in whole]), position)
     q, gyro, accelerometer, p = (interpolated(time, values, grid) for values in columns)
     xyzw = slerped(time, np.array([m.orientation for m in whole]), grid)
+    config.require_fixed_imu(model, 'motion from an IMU')
     mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
     nearest = np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)
     return BagMotion(start, RecordedMotion.from_inertial(

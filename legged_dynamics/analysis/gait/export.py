@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.analysis.bag_writer import BagWriter
 from legged_dynamics.analysis.gait.csv_motion import COMPONENTS
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
@@ -81,6 +80,8 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
         When the folder exists or cannot be written.
 
     """
+    from legged_dynamics.analysis.bag_writer import BagWriter
+
     r, motion, dialect = result.reactions, result.motion, StandaloneDialect()
     base = result.model.base_link
     with BagWriter(path, storage) as bag:

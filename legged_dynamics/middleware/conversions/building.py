@@ -143,9 +143,28 @@ def clock(dialect: Dialect, ns: int) -> Any:
     return dialect.message('rosgraph_msgs/msg/Clock')(clock=time_message(dialect, ns))
 
 
-def command(dialect: Dialect, values: Sequence[float]) -> Any:
-    """Return a std_msgs/Float64MultiArray as forward_command_controller takes it."""
-    return dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
+def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: int = 0) -> Any:
+    """
+    Return a std_msgs/Float64MultiArray as forward_command_controller takes it.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose message to make.
+    values : (n,) sequence of float
+        One a joint.
+    owner : str
+        Who commands; it travels as the label of the one dimension, which controllers in hardware
+        do not read.
+    count : int
+        Number of the message, in place of that dimension's stride.
+
+    """
+    made = dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
+    if owner:
+        made.layout.dim = [dialect.message('std_msgs/msg/MultiArrayDimension')(
+            label=owner, size=len(values), stride=count)]
+    return made
 
 
 def labelled_array(dialect: Dialect, values: np.ndarray,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.mimic import Mimics
 
 _NS = 1_000_000_000
 _NAME_LISTS_KEPT = 32
@@ -67,6 +68,15 @@ class ImuSample:
     orientation: np.ndarray | None
 
 
+class _Order(NamedTuple):
+    """Where the wanted joints stand in messages with certain names."""
+
+    places: np.ndarray | None       # of each joint in the message; None: as they come
+    lacking: np.ndarray | None      # flags of joints the message does not have
+    stated: np.ndarray              # where those stand
+    assumed: tuple[str, ...]
+
+
 class JointStateReader:
     """
     Reads JointState messages by joint name.
@@ -75,12 +85,26 @@ class JointStateReader:
     ----------
     joint_names : sequence of str
         The joints wanted, in the order wanted; a message may have others beside them.
+    spare : mapping of str to float, optional
+        Joints that a message may lack, and where they then stand, at rest and of unknown effort
+        [rad or m].
+    mimics : Mimics, optional
+        Joints that follow others: computed, whether a message has them or not.
+
+    Attributes
+    ----------
+    assumed : tuple of str
+        Spare joints that the newest message lacked.
 
     """
 
-    def __init__(self, joint_names: Sequence[str]):
+    def __init__(self, joint_names: Sequence[str], spare: Mapping[str, float] | None = None,
+                 mimics: Mimics | None = None):
         self.joint_names = tuple(joint_names)
-        self._orders: dict[tuple[str, ...], np.ndarray | None] = {}
+        self.assumed: tuple[str, ...] = ()
+        self._spare = dict(spare or {})
+        self._mimics = mimics if mimics is not None and mimics.joints else None
+        self._orders: dict[tuple[str, ...], _Order] = {}
 
     def __call__(self, msg: Any) -> JointSample:
         """
@@ -97,6 +121,7 @@ class JointStateReader:
         if names not in self._orders:
             self._remember(names)
         order = self._orders[names]
+        self.assumed = order.assumed
         position = self._pick(msg.position, 'position', names, order)
         velocity = self._pick(msg.velocity, 'velocity', names, order)
         for field, values in (('position', position), ('velocity', velocity)):
@@ -105,6 +130,8 @@ class JointStateReader:
         effort = None
         if len(msg.effort):
             effort = self._pick(msg.effort, 'effort', names, order)
+            if self._mimics is not None:
+                effort[self._mimics.follower_v] = math.nan
             if not math.isfinite(sum(effort.tolist())):
                 effort = np.where(np.isfinite(effort), effort, np.nan)
         return JointSample(stamp_ns(msg.header.stamp), position, velocity, effort)
@@ -116,24 +143,40 @@ class JointStateReader:
         if twice:
             raise MeasurementError(f'joint_states: {_listing(twice)} named more than once; give '
                                    'each joint one entry')
-        missing = [name for name in self.joint_names if name not in counts]
+        followers = set(self._mimics.joints) if self._mimics is not None else set()
+        missing = [name for name in self.joint_names
+                   if name not in counts and name not in followers and name not in self._spare]
         if missing:
             raise MeasurementError(f'joint_states: {_listing(missing)} missing; the message has '
                                    f'{", ".join(names) or "no joints"}')
         if len(self._orders) >= _NAME_LISTS_KEPT:
             self._orders.clear()
         where = {name: index for index, name in enumerate(names)}
-        order = np.array([where[name] for name in self.joint_names], dtype=np.intp)
-        self._orders[names] = None if names == self.joint_names else order
+        there = [name in where for name in self.joint_names]
+        order = np.array([where.get(name, 0) for name in self.joint_names], dtype=np.intp)
+        self._orders[names] = _Order(
+            None if names == self.joint_names else order,
+            None if all(there) else ~np.array(there, bool),
+            np.array([self._spare.get(name, 0.0) for name in self.joint_names]),
+            tuple(name for name, known in zip(self.joint_names, there)
+                  if not known and name not in followers))
 
     def _pick(self, values: Any, field: str, names: tuple[str, ...],
-              order: np.ndarray | None) -> np.ndarray:
+              order: _Order) -> np.ndarray:
         if len(values) != len(names):
             raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
                                    f'per name, got {len(values)}')
         # copied: the message may be reused by whoever made it
         picked = np.array(values, dtype=float)
-        return picked if order is None else picked[order]
+        if order.places is not None:
+            picked = picked[order.places] if len(names) else np.zeros(len(order.places))
+        if order.lacking is not None:
+            picked[order.lacking] = (order.stated[order.lacking] if field == 'position' else
+                                     0.0 if field == 'velocity' else math.nan)
+        if self._mimics is not None and field != 'effort':
+            picked = (self._mimics.positions(picked) if field == 'position' else
+                      self._mimics.rates(picked))
+        return picked
 
     def _refuse_not_finite(self, field: str, values: np.ndarray) -> None:
         bad = [f'{name} = {value}' for name, value in zip(self.joint_names, values)

@@ -10,10 +10,11 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.workspace.command import WorkspaceFault
 from legged_dynamics.workspace.planar.force_propagation import force_propagation
 from legged_dynamics.workspace.planar.robot import PlanarRobot
 from legged_dynamics.workspace.planar.state import PlanarState, PlanarTarget
-from legged_dynamics.workspace.planar.velocity_propagation import velocity_propagation
+from legged_dynamics.workspace.planar.velocity_propagation import LinkMotion, velocity_propagation
 from legged_dynamics.workspace.planar.workspace_dynamics import (
     WorkspaceDynamics,
     workspace_dynamics,
@@ -25,6 +26,17 @@ from legged_dynamics.workspace.planar.workspace_force import (
     velocity_error,
     workspace_force,
 )
+
+# What a knee that is straight is taken as bent by [rad].
+LEAST_BEND = 0.02
+# Condition of a leg's Jacobian from which its dynamics are rounding.
+SINGULAR_CONDITION = 1e8
+
+
+def _usable(dynamics: WorkspaceDynamics) -> bool:
+    # In big-base mode there is no condition, and NaN stands for it.
+    return bool(np.isfinite(dynamics.inertia).all() and np.isfinite(dynamics.bias).all()
+                and not dynamics.condition > SINGULAR_CONDITION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +54,9 @@ class PlanarCommand:
     error : (3,) array
         Pose less target, in the body's axes [m, rad].
     dynamics : WorkspaceDynamics
+    faults : WorkspaceFault
+        SINGULAR where a knee is straight: the body's dynamics are then those of knees bent by
+        `LEAST_BEND`, for at a straight one they have no answer.
 
     """
 
@@ -50,6 +65,7 @@ class PlanarCommand:
     wrenches: np.ndarray
     error: np.ndarray
     dynamics: WorkspaceDynamics
+    faults: WorkspaceFault = WorkspaceFault.NONE
 
 
 class PlanarController:
@@ -114,15 +130,30 @@ class PlanarController:
 
         """
         motion = velocity_propagation(self.robot, state, gravity)
-        if self._big_base is None:
-            dynamics = workspace_dynamics(self.robot, motion)
-        else:
-            dynamics = workspace_dynamics_big_base(self.robot, motion, self._big_base)
+        dynamics, faults = self._dynamics(motion), WorkspaceFault.NONE
+        if not _usable(dynamics):
+            faults = WorkspaceFault.SINGULAR
+            dynamics = self._dynamics(velocity_propagation(self.robot, self._bent(state), gravity))
         error, rate = pose_error(state, target), velocity_error(state, target)
         force = workspace_force(dynamics, self.gains, error, rate, target.acceleration,
                                 self._accumulate(state, error, period))
         torque, wrenches = force_propagation(self.robot, motion, force, self._shares)
-        return PlanarCommand(torque, force, wrenches, error, dynamics)
+        return PlanarCommand(torque, force, wrenches, error, dynamics, faults)
+
+    def _dynamics(self, motion: LinkMotion) -> WorkspaceDynamics:
+        if self._big_base is None:
+            return workspace_dynamics(self.robot, motion)
+        return workspace_dynamics_big_base(self.robot, motion, self._big_base)
+
+    def _bent(self, state: PlanarState) -> PlanarState:
+        """Return the state with straight knees bent a little, and their rates of no account."""
+        position, velocity = state.position.copy(), state.velocity.copy()
+        for foot in self.robot.feet:
+            knee = self.robot.leg(foot)[1] - 1
+            if abs(position[knee]) < LEAST_BEND:
+                position[knee] = np.copysign(LEAST_BEND, position[knee])
+                velocity[knee] = 0.0
+        return PlanarState(state.pose, state.twist, position, velocity)
 
     def _accumulate(self, state: PlanarState, error: np.ndarray,
                     period: float) -> np.ndarray | None:

@@ -12,7 +12,12 @@ from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.workspace.planar.robot import PlanarRobot
 from legged_dynamics.workspace.planar.se2 import outboard_wrench
-from legged_dynamics.workspace.planar.velocity_propagation import ADJOINT, HINGE, LinkMotion
+from legged_dynamics.workspace.planar.velocity_propagation import (
+    ADJOINT,
+    HINGE,
+    N_MOTION,
+    LinkMotion,
+)
 
 
 @lean_kernel
@@ -58,10 +63,19 @@ def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
     Raises
     ------
     ConfigurationError
-        When there is not one share a leg, or their sum is not one.
+        When there is not one share a leg, or their sum is not one, or a shape does not fit.
 
     """
-    weights = np.array(shares, dtype=float)
+    try:
+        weights, force = np.array(shares, float), np.array(force, float)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f'expected numbers for force and shares: {error}') from error
+    if force.shape != (3,):
+        raise ConfigurationError('expected a force of three components [N, N m], got an array of '
+                                 f'shape {force.shape}')
+    if motion.links.shape != (robot.n_links, N_MOTION):
+        raise ConfigurationError(f'expected the motion of {robot.n_links} links, got that of '
+                                 f'{len(motion.links)}')
     if weights.shape != (len(robot.feet),) or not abs(weights.sum() - 1.0) < 1e-9:
         raise ConfigurationError(f'expected {len(robot.feet)} shares with a sum of one, '
                                  f'got {weights.tolist()}')

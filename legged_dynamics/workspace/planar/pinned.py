@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.exceptions import SimulationError
+from legged_dynamics.exceptions import MeasurementError, SimulationError
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     cross,
@@ -33,7 +33,7 @@ from legged_dynamics.workspace.planar.robot import (
     OUT_Z,
     PlanarRobot,
 )
-from legged_dynamics.workspace.planar.state import PlanarState
+from legged_dynamics.workspace.planar.state import PlanarState, finite_vector
 from legged_dynamics.workspace.planar.velocity_propagation import (
     N_MOTION,
     propagate_velocity,
@@ -224,15 +224,20 @@ class PinnedRobot:
 
         Raises
         ------
+        MeasurementError
+            When torques or push have another shape or are not finite, or the duration is not
+            above zero.
         SimulationError
             When a leg cannot reach its foot any more.
 
         """
+        torque = finite_vector(torque, 'torque', self.robot.n_joints).copy()
+        push = np.zeros(3) if push is None else finite_vector(push, 'push', 3).copy()
+        if not 0.0 < duration < math.inf:
+            raise MeasurementError(f'expected a duration above 0 s, got {duration!r}')
         steps = math.ceil(duration / self.timestep - 1e-9)
         pinned_steps(self.robot.parent, self.robot.constants, self._feet, self._body,
-                     np.ascontiguousarray(torque, dtype=float),
-                     np.zeros(3) if push is None else np.ascontiguousarray(push, dtype=float),
-                     self.gravity, duration / steps, steps, self._work, self._slopes)
+                     torque, push, self.gravity, duration / steps, steps, self._work, self._slopes)
         if not np.isfinite(self._body).all():
             raise SimulationError('a leg of the pinned robot is stretched beyond its length; '
                                   'its feet cannot stay where they are')

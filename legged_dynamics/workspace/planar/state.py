@@ -10,7 +10,7 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError
 
 
-def _vector(values: object, what: str, length: int | None = None) -> np.ndarray:
+def finite_vector(values: object, what: str, length: int | None = None) -> np.ndarray:
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and len(array) != length) or not np.isfinite(
             array).all():
@@ -49,7 +49,7 @@ class PlanarState:
     def __post_init__(self) -> None:
         for name, length in (('pose', 3), ('twist', 3), ('position', None),
                              ('velocity', len(self.position))):
-            object.__setattr__(self, name, _vector(getattr(self, name), name, length))
+            object.__setattr__(self, name, finite_vector(getattr(self, name), name, length))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,4 +77,4 @@ class PlanarTarget:
 
     def __post_init__(self) -> None:
         for name in ('pose', 'twist', 'acceleration'):
-            object.__setattr__(self, name, _vector(getattr(self, name), name, 3))
+            object.__setattr__(self, name, finite_vector(getattr(self, name), name, 3))

@@ -1,0 +1,219 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Robot, body controller and watchdog as processes on DDS, for long: memory, floods, kills.
+
+    python -m benchmarks.soak --minutes 60 --rate 500
+
+Prints how the memory of each process goes, the longest pause between two commands with and without
+somebody who floods the bus, beside that of a bare loop of the same period on the same machine, and
+how long after SIGKILL and SIGSTOP of the controller the watchdog's own first command comes.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.middleware.cyclone import CycloneBus
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.resources import robot_files
+
+DIALECT = StandaloneDialect()
+COMMANDS = 'effort_controller/commands:=effort_watchdog/commands'
+WARM_UP = 20.0          # s
+FLOODED = 10.0          # s
+
+
+def memory(pid: int) -> float:
+    """Return the resident memory of a process [MB]."""
+    pages = int(Path(f'/proc/{pid}/statm').read_text().split()[1])
+    return pages * os.sysconf('SC_PAGESIZE') / 1e6
+
+
+class BareLoop(threading.Thread):
+    """What the machine does to a loop that does nothing: in a process of its own."""
+
+    def __init__(self, period: float):
+        super().__init__(daemon=True)
+        code = (f'import time\nbefore = time.monotonic()\nwhile True:\n    time.sleep({period})\n'
+                '    now = time.monotonic()\n    print(now - before, flush=True)\n'
+                '    before = now\n')
+        self.process = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE,
+                                        text=True)
+        self.worst = 0.0
+
+    def run(self) -> None:
+        """Keep the longest pause."""
+        for line in self.process.stdout or ():
+            self.worst = max(self.worst, float(line))
+
+
+class Soak:
+    """The processes, and a listener on the motors' topic."""
+
+    def __init__(self, environment: dict[str, str], rate: float, folder: Path):
+        self._environment, self._folder = {**os.environ, **environment}, folder
+        self.yaml, self.urdf = robot_files('anymal_class')
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.bus = CycloneBus(environment)
+        self.node = self.bus.create_node('soak')
+        self.times: list[float] = []
+        self.from_controller = 0.0
+        kind = DIALECT.message('std_msgs/msg/Float64MultiArray')
+        self.node.create_subscription(kind, '/effort_controller/commands', self._sent,
+                                      DIALECT.qos.reliable(10))
+        self.rate = rate
+
+    def _sent(self, message: Any) -> None:
+        self.times.append(time.monotonic())
+
+    def start(self, node: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a node."""
+        with (self._folder / f'{node}.log').open('wb') as log:
+            self.processes[node] = subprocess.Popen(
+                [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
+                 '--params-file', str(self.yaml), '-p', f'robot_description:={self.urdf}',
+                 *arguments], env=self._environment, stdout=log, stderr=log)
+        return self.processes[node]
+
+    def control(self) -> subprocess.Popen[bytes]:
+        """Start the controller, and wait until it commands."""
+        made = self.start('workspace_controller', '-r', COMMANDS)
+        self.times.clear()
+        while len(self.times) < 50:
+            self.bus.spin_once(0.05)
+        return made
+
+    def spin(self, seconds: float) -> None:
+        """Let time pass; keep only what is needed of it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.bus.spin_once(0.05)
+
+    def revive(self) -> None:
+        """Start the controller anew where a busy machine had the robot let go."""
+        self.times.clear()
+        self.spin(1.0)
+        if not self.times:
+            print('let go by the guard or the watchdog; the controller is started anew')
+            self.processes['workspace_controller'].kill()
+            self.processes['workspace_controller'].wait()
+            self.spin(6.0)
+            self.control()
+
+    def worst_pause(self, seconds: float) -> tuple[float, float]:
+        """Return the longest pause between commands, and of a bare loop [s]."""
+        self.times.clear()
+        loop = BareLoop(1.0 / self.rate)
+        loop.start()
+        self.spin(seconds)
+        loop.process.kill()
+        pauses = (b - a for a, b in zip(self.times, self.times[1:]))
+        return max(pauses, default=seconds), loop.worst
+
+    def close(self) -> None:
+        """End all."""
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+        self.bus.close()
+
+
+def watch_memory(soak: Soak, minutes: float) -> None:
+    """Print how memory goes."""
+    soak.spin(WARM_UP)
+    first = {name: memory(process.pid) for name, process in soak.processes.items()}
+    most = dict(first)
+    end = time.monotonic() + 60.0 * minutes
+    while time.monotonic() < end:
+        soak.spin(min(10.0, max(end - time.monotonic(), 0.1)))
+        soak.revive()
+        soak.times.clear()
+        for name, process in soak.processes.items():
+            most[name] = max(most[name], memory(process.pid))
+    for name, process in soak.processes.items():
+        print(f'{name:24s} {first[name]:7.2f} MB after {WARM_UP:.0f} s, '
+              f'{memory(process.pid) - first[name]:+.2f} MB after {minutes:g} min, at most '
+              f'{most[name] - first[name]:+.2f} MB')
+
+
+def flood(soak: Soak, kind: str, topic: str, size: int, rate: float) -> None:
+    """Print the longest pause while a stranger sends messages of a size."""
+    soak.revive()
+    publisher = soak.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(1))
+    message = DIALECT.message(kind)()
+    if kind.endswith('JointState'):
+        message.name = [f'joint_{k}' for k in range(size // 20)]
+    else:
+        message.header.frame_id = 'x' * size
+    soak.node.create_timer(1.0 / rate, lambda: publisher.publish(message))
+    pause, bare = soak.worst_pause(FLOODED)
+    for timer in list(soak.node.timers):
+        soak.node.destroy_timer(timer)
+    soak.node.destroy_publisher(publisher)
+    print(f'{topic} of {size / 1e6:g} MB at {rate:g} Hz: longest pause {1e3 * pause:.0f} ms, bare '
+          f'loop {1e3 * bare:.0f} ms')
+    soak.spin(1.0)
+
+
+def kill(soak: Soak, number: signal.Signals, deadline: float) -> None:
+    """Print when the watchdog's own command came after a signal to the controller."""
+    controller = soak.control()
+    soak.spin(2.0)
+    soak.times.clear()
+    began = time.monotonic()
+    controller.send_signal(number)
+    soak.spin(0.5)
+    # What was on its way still comes; the first after a pause of the deadline is the watchdog's.
+    own = next((b for a, b in zip(soak.times, soak.times[1:]) if b - a > 0.8 * deadline), None)
+    print(f'{number.name}: ' + (
+        'no pause was seen' if own is None else
+        f'first command of the watchdog {1e3 * (own - began):.0f} ms after it'))
+    controller.kill()
+    controller.wait()
+    soak.spin(6.0)
+
+
+def main() -> int:
+    """Run it all; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument('--minutes', type=float, default=3.0)
+    parser.add_argument('--rate', type=float, default=500.0)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, DomainLease() as lease:
+        environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
+        soak = Soak(environment, args.rate, Path(folder))
+        try:
+            soak.start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
+                       f'simulation.rate:={args.rate}', '-p', 'simulation.command_timeout:=10.0')
+            soak.start('effort_watchdog')
+            soak.control()
+            watch_memory(soak, args.minutes)
+            pause, bare = soak.worst_pause(FLOODED)
+            print(f'undisturbed: longest pause between commands {1e3 * pause:.0f} ms, bare loop '
+                  f'{1e3 * bare:.0f} ms')
+            flood(soak, 'sensor_msgs/msg/JointState', '/joint_states', 800_000, 5.0)
+            flood(soak, 'sensor_msgs/msg/Imu', '/imu/data', 16_000_000, 1.0)
+            soak.processes['workspace_controller'].kill()
+            soak.processes['workspace_controller'].wait()
+            soak.spin(6.0)
+            for number in (signal.SIGKILL, signal.SIGSTOP):
+                kill(soak, number, 0.05)
+        finally:
+            soak.close()
+            for log in sorted(Path(folder).glob('*.log')):
+                print(f'{log.stem}: {" | ".join(log.read_text().splitlines()[-2:])[-300:]}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

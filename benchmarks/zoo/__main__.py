@@ -1,0 +1,137 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Record the zoo and score estimators on it: `python -m benchmarks.zoo --help`."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.zoo.cache import kept_scores, place, recording
+from benchmarks.zoo.estimators import Estimator, shipped
+from benchmarks.zoo.page import page
+from benchmarks.zoo.peers import observer, static
+from benchmarks.zoo.real import BAGS, real_scores
+from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
+from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
+from benchmarks.zoo.scoring import score
+from benchmarks.zoo.tables import REAL, markdown
+from legged_dynamics.exceptions import BagError, SimulationError
+
+OURS = ('ours', 'true contacts')
+ESTIMATORS: dict[str, Estimator] = {
+    'ours': shipped(), 'true contacts': shipped(true_contact=True), 'static': static,
+    'observer': observer(250.0)}
+STANDING = {'observer': ('observer 60', observer(60.0))}   # what a peer is where nobody steps
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    if options.example_robot_data:
+        os.environ[ENVIRONMENT] = options.example_robot_data
+    if options.real:
+        return real(options.json)
+    names = [name for name in SCENARIOS
+             if not options.scenarios or name.startswith(tuple(options.scenarios))]
+    if options.list or not names:
+        print('\n'.join(SCENARIOS))
+        return 0 if names else 2
+    rows: list[dict] = []
+    failed = 0
+    for name in names:
+        try:
+            kept = recording(name, options.rate, anew=options.record)
+        except MissingRobot as error:
+            print(f'{name}: skipped: {error}', file=sys.stderr)
+            continue
+        except SimulationError as error:
+            failed += 1
+            print(f'{name}: {error}', file=sys.stderr)
+            continue
+        print(f'{name}: {len(kept)} samples', file=sys.stderr, flush=True)
+        for row in [] if options.record else _scores(kept, options):
+            rows.append(row)
+            print(markdown([row], header=len(rows) == 1), flush=True)
+    _write(options.page, page(rows, options.rate, FLOORS, _how(options)))
+    _write(options.json, json.dumps(rows, indent=1) + '\n')
+    _write(options.markdown, markdown(rows) + '\n')
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.zoo', description=__doc__)
+    parser.add_argument('scenarios', nargs='*', metavar='SCENARIO',
+                        help='names, or beginnings of names; all if none is given')
+    parser.add_argument('--list', action='store_true', help='list the scenarios and stop')
+    parser.add_argument('--record', action='store_true', help='only make the recordings, anew')
+    parser.add_argument('--estimators', nargs='+', choices=ESTIMATORS, metavar='NAME',
+                        default=['ours', 'observer'],
+                        help=f'which to score: {", ".join(ESTIMATORS)}')
+    parser.add_argument('--rate', type=float, default=500.0, help='samples a second')
+    parser.add_argument('--exact', action='store_true', help='sensors without noise')
+    parser.add_argument('--no-effort', action='store_true', help='joint torques are not measured')
+    parser.add_argument('--no-imu', action='store_true', help='there is no IMU')
+    parser.add_argument('--slow-accelerometer', action='store_true',
+                        help='an accelerometer of 150 Hz bandwidth')
+    parser.add_argument('--real', action='store_true',
+                        help='recordings of real robots instead, where they are at hand')
+    parser.add_argument('--example-robot-data', metavar='FOLDER',
+                        help='where the package of that name is installed')
+    parser.add_argument('--json', metavar='FILE', help='write all figures there')
+    parser.add_argument('--page', metavar='FILE', help='write the documentation page there')
+    parser.add_argument('--markdown', metavar='FILE', help='write the table there')
+    return parser
+
+
+def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
+    """Yield a row for each output of each estimator."""
+    measured = {'noise': not options.exact, 'effort': not options.no_effort,
+                'imu': not options.no_imu, 'slow_accelerometer': options.slow_accelerometer}
+    for name in options.estimators:
+        key, estimator = name, ESTIMATORS[name]
+        if name in STANDING and kept.contact.all():
+            key, estimator = STANDING[name]
+
+        def make(estimator: Estimator = estimator) -> list[dict]:
+            return [found.as_dict() for found in score(kept, estimator, **measured).values()]
+        path = place(SCENARIOS[kept.name], options.rate)
+        for row in make() if name in OURS else kept_scores(path, key, measured, make):
+            yield {'scenario': kept.name, 'estimator': name, **row}
+
+
+def _write(file: str | None, text: str) -> None:
+    if file:
+        Path(file).write_text(text, encoding='utf-8')
+
+
+def _how(options: argparse.Namespace) -> str:
+    """Return what was different from the usual, for the page."""
+    said = {'exact': 'Here the sensors were exact.', 'no_effort': 'Here torque was not measured.',
+            'no_imu': 'Here there was no IMU.',
+            'slow_accelerometer': 'Here the accelerometer had a bandwidth of 150 Hz.'}
+    return ''.join(f' {words}' for key, words in said.items() if getattr(options, key))
+
+
+def real(file: str | None) -> int:
+    """Score the estimator on recordings of real robots; returns the exit code."""
+    rows: list[dict] = []
+    for name in BAGS:
+        try:
+            rows += [found.as_dict() for found in real_scores(name)]
+        except BagError as error:
+            print(f'{name}: skipped: {error}', file=sys.stderr)
+    if rows:
+        print(markdown(rows, columns=REAL))
+    _write(file, json.dumps(rows, indent=1) + '\n')
+    return 0
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')
+    sys.exit(main())

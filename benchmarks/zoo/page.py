@@ -1,0 +1,119 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation's page of the zoo: one row a scenario, estimators side by side."""
+from __future__ import annotations
+
+import math
+import platform
+from datetime import date
+
+from benchmarks.zoo.scenarios import SCENARIOS, Scenario
+from benchmarks.zoo.tables import markdown
+
+TEXT = """# The zoo
+
+Robots, gaits and grounds that the estimator is measured on, next to what an engineer writes in an
+afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (Python {python});
+`--help` says what else it does. Robots other than our own and the generated ones come from
+`pip install example-robot-data` (400 MB); without it they are skipped.
+
+## What is measured
+
+- **Runs**: MuJoCo at 4 kHz, sampled at {rate:g} Hz; a joint-level controller with the true state
+  walks the robot, and a run in which it falls or drags a foot does not count. Feet come down at
+  0.2 to 2.5 m/s; floors are soft, normal and stiff (contact time constants {floors} ms). The truth
+  is MuJoCo's contact force.
+- **Sensors** have the field's noise: joint position 3e-4 rad, velocity 0.03 rad/s, torque 1 % of
+  its limit white, 2 % gain and 0.3 % of its limit offset a joint, gyro 0.005 rad/s and bias 0.003,
+  accelerometer 0.05 m/s^2 and bias 0.05, tilt 0.003 rad and constant 0.005. The configuration
+  states them as a user would; gain and offset of torque are not in it.{how}
+- **Zero phase**: 3-D error of the forces of the feet that truly stand, rms in % of the body's
+  weight, estimate and truth both through a second-order 25 Hz Butterworth filter forwards and
+  backwards. **On line**: the same of what is there when the newest measurement has come in,
+  unfiltered, against the truth of that instant.
+- **e/sigma**: rms of error over stated standard deviation; one is honest. **Contact**: % of
+  samples; **down, up**: median by which touch-downs and lift-offs are seen late [ms]; **missed**:
+  unseen and made-up changes a step; **called up**: the longest that a foot which bears more than
+  10 % of the weight was called up [ms].
+- **Observer**: first-order generalised momentum, each leg's `J^-T`, K = 250 /s, given the true
+  base velocity with 0.02 m/s of noise; K = 60 /s where nobody steps. **Static**:
+  `J^-T (tau - g)`.
+
+"""
+GROUPS = {
+    'Standing': lambda s: not s.stepping and not s.push,
+    'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.payload
+                                                 or s.mass_error or s.push),
+    'Slopes and steps': lambda s: s.stepping and bool(s.slope or s.across or s.stair),
+    'What the model does not know': lambda s: bool(s.payload or s.mass_error or s.push)}
+OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
+
+
+def page(rows: list[dict], rate: float, floors: dict[str, float], how: str) -> str:
+    """Return the page; `rows` hold scenario, estimator, and what `Score.as_dict` gives."""
+    text = [TEXT.format(date=date.today(), python=platform.python_version(), rate=rate, how=how,
+                        floors=', '.join(f'{1e3 * t:g}' for t in floors.values()))]
+    rest = [s for s in SCENARIOS.values() if any(r['scenario'] == s.name for r in rows)]
+    for title, belongs in GROUPS.items():
+        chosen = [s for s in rest if belongs(s)]
+        rest = [s for s in rest if s not in chosen]
+        if chosen:
+            text += [f'## {title}\n', _table(rows, chosen), '']
+    lost = _lost(rows)
+    text += ['## Where a peer is better\n', lost or 'Nowhere in these runs.', '']
+    return '\n'.join(text)
+
+
+def _pick(rows: list[dict], scenario: str, estimator: str) -> dict[str, dict]:
+    return {r['output']: r for r in rows
+            if r['scenario'] == scenario and r['estimator'] == estimator}
+
+
+def _table(rows: list[dict], scenarios: list[Scenario]) -> str:
+    table = []
+    for scenario in scenarios:
+        ours = _pick(rows, scenario.name, OURS)
+        row: dict[str, object] = {'scenario': scenario.name}
+        if ours:
+            best = next(iter(ours.values()))
+            row |= {'zero phase': best['zero_phase'], 'e/sigma': best['normalised'],
+                    'on line': ' / '.join(f"{found['on_line']:.1f} ({name})"
+                                          for name, found in ours.items()),
+                    'contact': best.get('agreement')}
+            if best.get('agreement') is not None:
+                row |= {'down, up': _two(best['touch_down_ms'], best['lift_off_ms'], 0),
+                        'missed': _two(best['unseen'], best['false'], 2),
+                        'called up': f"{best['longest_up_ms']:.0f}"}
+        true = _pick(rows, scenario.name, 'true contacts')
+        if true:
+            row['true contacts'] = next(iter(true.values()))['zero_phase']
+        for name, title in PEERS.items():
+            for found in _pick(rows, scenario.name, name).values():
+                row[title] = f"{found['zero_phase']:.2f} / {found['on_line']:.1f}"
+        table.append(row)
+    columns = {key: key for key in dict.fromkeys(key for row in table for key in row)}
+    titles = {'zero phase': 'ours, zero phase', 'observer': 'observer, zero phase / on line'}
+    return markdown(table, columns={key: titles.get(key, key) for key in columns})
+
+
+def _two(first: float, second: float, digits: int) -> str:
+    if math.isnan(first) and math.isnan(second):
+        return ''
+    return ', '.join('-' if math.isnan(x) else f'{x:.{digits}f}' for x in (first, second))
+
+
+def _lost(rows: list[dict]) -> str:
+    """Return a list of the scenarios in which a peer beats us, off line or on line."""
+    lines = []
+    for name in dict.fromkeys(r['scenario'] for r in rows):
+        ours = _pick(rows, name, OURS)
+        if not ours:
+            continue
+        for key, words in (('zero_phase', 'zero phase'), ('on_line', 'on line')):
+            mine = (next(iter(ours.values()))[key] if key == 'zero_phase'
+                    else min(found[key] for found in ours.values()))
+            for peer, title in PEERS.items():
+                theirs = [found[key] for found in _pick(rows, name, peer).values()]
+                if theirs and min(theirs) < mine:
+                    lines.append(f'- {name}, {words}: {title} {min(theirs):.2f}, ours {mine:.2f}')
+    return '\n'.join(lines)

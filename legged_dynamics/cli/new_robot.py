@@ -1,0 +1,69 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``new-robot``: a robot's YAML out of its URDF, with what had to be guessed said."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'new-robot', help="write a robot's YAML from its URDF",
+        description='Writes a commented YAML for a URDF: guesses feet, their radius or soles, the '
+        'IMU, the order of joints and the noise, says what it guessed by what, and what must be '
+        'measured. Draws the robot beside it, to be looked at.')
+    parser.add_argument('urdf', metavar='URDF', type=Path)
+    parser.add_argument('-o', '--out', type=Path, metavar='YAML',
+                        help='default: NAME.yaml in the present folder, NAME as in the URDF')
+    parser.add_argument('--feet', nargs='+', default=[], metavar='LINK',
+                        help='links of the feet; default: guessed')
+    parser.add_argument('--imu', default='', metavar='LINK',
+                        help='link of the IMU; default: guessed')
+    parser.add_argument('--force', action='store_true', help='write over a file that is there')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Guess, say, write."""
+    import re
+    import warnings
+
+    from legged_dynamics.cli.info import feet_lines, write_picture
+    from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
+    from legged_dynamics.model.description_text import read_description_file
+    from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
+    from legged_dynamics.model.shapes import read_looks
+
+    text = read_description_file(args.urdf)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = RobotModel.from_xml(text)
+    guess = guess_robot(model, read_looks(text), args.feet, args.imu)
+    name = re.sub(r'\W', '_', model.name)[:60] or 'robot'
+    out = args.out or Path(f'{name}.yaml')
+    if out.exists() and not args.force:
+        raise OutputError(f'{out} is there already; give another name with -o, or --force')
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(robot_yaml(model, guess, args.urdf.name), encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {out}: {error}') from error
+    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} joints, base '
+          f'{model.base_link}\n\nGuessed')
+    for line in guess.said or ['nothing']:
+        print(f'  {line}')
+    print('\nTo be measured or checked')
+    for line in guess.measure:
+        print(f'  {line}')
+    print(f'\nRobot YAML:    {out}')
+    config = RobotConfig.from_yaml(out)
+    if config.feet:
+        print(f'Check picture: {write_picture(model, config, out.with_suffix(".svg"))}\n')
+        for line in feet_lines(model, config):
+            print(f'  {line}')
+    print(f'\nNext: legged-dynamics info {args.urdf} --robot {out}')
+    return 0

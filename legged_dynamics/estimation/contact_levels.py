@@ -1,0 +1,75 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+At which force a foot is taken to stand: from the robot, not from a number of newtons.
+
+The error of the stated torque noise, carried to the foot in the standing pose, is how much a foot
+in the air may seem to carry for a while; the threshold is twice that. It is bounded by a share of
+what a foot carries when all stand, so that a robot of many feet does not lose those that carry
+little.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    N_FOOT_STATE,
+    contact_jacobians,
+    contact_points,
+    feet_table,
+)
+from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.noise import nominal_position
+from legged_dynamics.estimation.settings import EstimatorSettings
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION
+
+# Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
+LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
+SHARE = 0.16
+
+
+def contact_levels(model: RobotModel, config: RobotConfig,
+                   settings: EstimatorSettings) -> np.ndarray:
+    """
+    Return levels of each foot's normal force, as fractions of the weight.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the joint physics of the config.
+    config : RobotConfig
+        Its torque noise, dry friction and standing pose.
+    settings : EstimatorSettings
+        Stated levels win over those from the robot.
+
+    Returns
+    -------
+    (nf, 3) array
+        Where contact is as likely as not, the error of a foot in the air, and the error that the
+        stated noise of the torques makes.
+
+    """
+    table, weight = feet_table(model, config.feet), model.total_mass * GRAVITY
+    nf, nv = len(config.feet), model.nv
+    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
+    jacobian = np.zeros((table.size, nv))
+    up = (0.0, 0.0, 1.0)
+    forward_kinematics(model.tree, nominal_position(model, config), np.zeros(nv), np.zeros(nv),
+                       np.zeros(9), bodies)
+    contact_points(table, bodies, up, states)
+    contact_jacobians(model.tree, table, bodies, states, jacobian)
+    friction = model.tree.constants[1:, FRICTION]
+    stated = config.noise.of_joints('effort', model, config.joints)
+    variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
+    levels = np.zeros((nf, 3))
+    for i, (_, start, size) in enumerate(table.index):
+        J = jacobian[start:start + size]
+        # A leg cannot tell a force along which it is straight: there the upper bound holds.
+        information = J / variance @ J.T + np.eye(size) / weight ** 2
+        error = np.sqrt(np.linalg.inv(information)[2, 2]) / weight
+        noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
+        levels[i] = settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise, error
+    return levels

@@ -1,0 +1,121 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How wrong each equation of an instant is, and what errors equations share.
+
+The equations are those of the base (0 to 5) and of each joint (6 + j). Their errors come from
+
+* joint and angular accelerations, differences of noisy velocities: the mass matrix carries one
+  joint's error into the equations of its whole branch and into those of the base;
+* the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
+  in between: that error lies along the jump of the reading and is as large as a share of it;
+* measured torque, dry friction near rest, and what the model of the base leaves out.
+
+The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.layout import AHEAD, N_SHARED
+from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.spatial.algebra import cross, load3
+from legged_dynamics.spatial.jit import kernel
+
+# Share of the jump of the accelerometer's reading that its mean over the tick is wrong by.
+JUMP_SHARE = math.sqrt(1e-4)
+# Number of ticks after which an error counts as lasting.
+LASTING = 8.0
+# What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
+BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
+
+
+@kernel
+def usable_equations(robot, layout, row, use_torque, use_base, rows):
+    """
+    List the equations that hold: joints that bear on a foot and whose torque is known, the base.
+
+    Returns
+    -------
+    joints, total : int
+        How many equations of joints come first in ``rows``, and how many there are in all.
+
+    """
+    n = 0
+    if use_torque:
+        for j in range(robot.columns.shape[0]):
+            if robot.columns[j, 0] > 0 and math.isfinite(row[layout.effort + j]):
+                rows[n] = 6 + j
+                n += 1
+    joints = n
+    if use_base:
+        for k in range(6):
+            rows[n] = k
+            n += 1
+    return joints, n
+
+
+@kernel
+def motion_response(robot, settings, mass, rows, n, imu, jump, response):
+    """Fill each equation's error by each error of motion, one deviation each."""
+    nv = robot.columns.shape[0]
+    p = load3(settings.p_BI, 0)
+    angular = settings.angular_noise if imu else settings.angular_unknown
+    linear = settings.linear_noise if imu else settings.linear_unknown
+    for r in range(n):
+        e = rows[r]
+        M, L = mass[e], response[e]
+        first, end = 0, nv
+        if e >= 6:
+            first, end = robot.branches[e - 6, 0], robot.branches[e - 6, 1]
+        for m in range(first, end):
+            L[m] = robot.motion_noise[m] * M[AHEAD + 6 + m]
+        along = (M[AHEAD], M[AHEAD + 1], M[AHEAD + 2])
+        # The accelerometer sits at p: its reading is moved to the base by the gyro's slope.
+        lever = cross(along, p)
+        for k in range(3):
+            L[nv + k] = angular * (M[AHEAD + 3 + k] + lever[k])
+            L[nv + 3 + k] = linear * along[k]
+        L[nv + 6] = JUMP_SHARE * (along[0] * jump[0] + along[1] * jump[1] + along[2] * jump[2])
+
+
+@kernel
+def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting):
+    """
+    Fill the lower triangles of the (n, n) covariances of the equations' errors.
+
+    Errors of velocities come back with the opposite sign in the next difference, so of the mean
+    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts.
+    """
+    nv = robot.columns.shape[0]
+    width = nv + N_SHARED
+    for r in range(n):
+        e = rows[r]
+        L = response[e]
+        for s in range(r + 1):
+            f = rows[s]
+            K = response[f]
+            first, end = 0, nv
+            if f >= 6:
+                first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
+                if e >= 6 and robot.branches[e - 6, 0] != first:
+                    first, end = 0, 0       # of different branches: they share the base's errors
+            brief, total = 0.0, 0.0
+            for m in range(first, end):
+                brief += L[m] * K[m]
+            for m in range(nv, nv + 3):
+                brief += L[m] * K[m]
+            for m in range(nv + 3, width):
+                total += L[m] * K[m]
+            S[r, s] = total + brief
+            lasting[r, s] = total + brief / LASTING ** 2
+        if e >= 6:
+            j = e - 6
+            friction = robot.tree.constants[j + 1, FRICTION]
+            slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
+            more = robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
+        else:
+            more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
+        S[r, r] += more
+        lasting[r, r] += more

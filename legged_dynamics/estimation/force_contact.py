@@ -1,0 +1,107 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What forces say about contact, and contact about forces.
+
+One Bayes filter a foot reads the force that the filter of all feet has found, with its variance:
+``x`` in body weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one, so
+the log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. No height and no
+speed enters: a foot that bears weight stands, on whatever ground.
+
+Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
+and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
+that doubt about contact stands in the force's deviation.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.cholesky import factorize
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.estimation.contact_detection import clip, relax, weigh
+from legged_dynamics.spatial.algebra import dot, load3
+from legged_dynamics.spatial.jit import kernel
+
+# What a foot in the air may show, as a fraction of the weight.
+AIR_FORCE = 0.005
+# Largest log-likelihood ratio that one sample may add.
+LARGEST_EVIDENCE = 12.0
+
+
+@kernel
+def normal_force(P, x, s, normal):
+    """Return a foot's force along the normal, and its variance."""
+    variance = 0.0
+    for r in range(3):
+        for c in range(3):
+            variance += normal[r] * P[s + r, s + c] * normal[c]
+    return dot(normal, load3(x, s)), variance
+
+
+@kernel
+def mix_with_air(feet, i, settings, x, P, share, few, block):
+    """Mix 'foot i is in the air' into state and covariance, with that probability."""
+    s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
+    air = (AIR_FORCE * settings.weight) ** 2
+    for r in range(size):
+        for c in range(r + 1):
+            block[r, c] = P[s + r, s + c]
+        block[r, r] += air * (1.0 if r < 3 else settings.arm ** 2)
+        few[r, :] = P[s + r, :]
+    if not factorize(block, size):
+        return
+    away = few[6]
+    for k in range(nx):
+        away[k] = 0.0
+    for r in range(size):
+        row, t = few[r], x[s + r]
+        for c in range(r):
+            h, other = block[r, c], few[c]
+            t -= h * block[c, 6]
+            for k in range(nx):
+                row[k] -= h * other[k]
+        t *= block[r, r]
+        block[r, 6] = t
+        for k in range(nx):
+            row[k] *= block[r, r]
+            away[k] -= t * row[k]
+    spread = share * (1.0 - share)
+    for i in range(nx):
+        to, more = P[i], spread * away[i]
+        for k in range(nx):
+            to[k] += more * away[k]
+        for r in range(size):
+            h, row = share * few[r, i], few[r]
+            for k in range(nx):
+                to[k] -= h * row[k]
+    for k in range(nx):
+        x[k] += share * away[k]
+
+
+@kernel
+def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
+    """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
+    feet, x, P = robot.feet, tracking.state, tracking.covariance
+    weight = settings.weight
+    for i in range(feet.index.shape[0]):
+        threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
+        force, variance = normal_force(P, x, feet.index[i, START], up)
+        share = force / weight
+        s2 = noise * noise + variance / (weight * weight)
+        evidence = clip(2.0 * threshold * (share - threshold) / s2, LARGEST_EVIDENCE)
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        down = memory[layout.contact_state + i]
+        if p > settings.on:
+            down = 1.0
+        elif p < settings.off:
+            down = 0.0
+        given = row[layout.given_contact + i]
+        lifted = 1.0 - p
+        if not math.isnan(given):
+            down = lifted = given
+            p, lifted = weigh(given, 0.0), 1.0 - given
+        memory[layout.standing + i] = p
+        memory[layout.contact_state + i] = down
+        out[layout.contact + i], out[layout.probability + i] = down, p
+        if lifted > 0.5:
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)

@@ -1,0 +1,306 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
+
+The state is ``x = [w; e]``: contact coordinates w and an external wrench e on the base. Every
+instant gives
+
+    J^T w     = tau_model - tau_measured        one equation a joint
+    A w + e   = b - B theta                     six of the base
+
+with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
+foot whose own joints contradict its prediction may have been struck and walks as far as they say.
+Nothing here decides about contact; see `force_contact` for what contact does to forces.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.estimation.contact_detection import DOUBT
+from legged_dynamics.estimation.equation_errors import LASTING
+from legged_dynamics.estimation.fusion import joint_information, leg_alone
+from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.spatial.algebra import dot, load3, store3, symmetric_times
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.symmetric import inverse_symmetric
+
+# All rates are deviations after one second of a random walk, as fractions of the weight.
+# A standing foot's force walks as fast as its innovations say: those of a filter that expects too
+# little come with one sign, those of one that expects too much change sign. Bounds, the lower one
+# of a robot at rest and of one that moves, and how fast it learns [1/s].
+RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.2, 2.0, 60.0
+# Joint speed [rad/s] at which a robot moves, and how long it is remembered [s].
+MOVING_SPEED, SPEED_TIME = 0.5, 0.1
+# Share of the critically damped gain with which a force's slope is learned.
+SLOPE_SHARE = 0.25
+SWINGING_RATE = 6.7         # that of a foot in the air, which may land
+# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
+# foot's force may then have changed by as much as its joints say.
+STRIKE, STRIKE_SHARE = 12.0, 0.5
+# External wrench: how it walks, how long it lasts [s]; and how it walks once the base's equations
+# have been off in one direction, by so many deviations in the mean of so many seconds.
+EXTERNAL_RATE, EXTERNAL_TIME = 0.0022, 0.5
+PUSH_RATE, PUSH_LEVEL, PUSH_TIME, PUSH_CLIP = 0.45, 1.3, 0.009, 2.5
+# How many deviations of a sample count for what lasts.
+LASTING_CLIP = 2.5
+
+
+@kernel
+def start_tracking(feet, settings, up, x, P):
+    """Begin with the weight on all feet and no knowledge of it."""
+    nx, nf = x.shape[0], feet.index.shape[0]
+    nc = nx - N_BESIDE
+    for r in range(nx):
+        x[r] = 0.0
+        for c in range(nx):
+            P[r, c] = 0.0
+    for i in range(nf):
+        s = feet.index[i, START]
+        for k in range(3):
+            x[s + k] = up[k] * settings.weight / nf
+            P[s + k, s + k] = settings.weight ** 2
+        for k in range(3, feet.index[i, SIZE]):
+            P[s + k, s + k] = (settings.weight * settings.arm) ** 2
+    for k in range(6):
+        unit = settings.weight * (1.0 if k < 3 else settings.arm)
+        P[nc + k, nc + k] = 0.5 * EXTERNAL_TIME * (EXTERNAL_RATE * unit) ** 2
+
+
+@kernel
+def predicted(robot, grasp, jacobian, e, x):
+    """Return what the state says equation e's left side is."""
+    nc = grasp.shape[1]
+    total = 0.0
+    if e >= 6:
+        j = e - 6
+        for m in range(robot.columns[j, 0]):
+            c = robot.columns[j, m + 1]
+            total += jacobian[c, j] * x[c]
+    else:
+        for c in range(nc):
+            total += grasp[e, c] * x[c]
+        total += x[nc + e]
+    return total
+
+
+@kernel
+def follow_speed(layout, row, memory, dt):
+    """Remember how fast the fastest joint has moved."""
+    fastest = 0.0
+    for j in range(layout.joints):
+        fastest = max(fastest, math.fabs(row[layout.velocity + j]))
+    share = min(dt / SPEED_TIME, 1.0)
+    memory[layout.speed] += share * (fastest - memory[layout.speed])
+
+
+@kernel
+def walking_rate(memory, at, v, spread, slowest, dt):
+    """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
+    agreement = dot(v, load3(memory, at + 1)) / spread
+    store3(memory, at + 1, v)
+    rate = memory[at] * math.exp(min(LEARNING * dt, 1.0) * min(max(agreement, -1.0), 1.0))
+    memory[at] = min(max(rate, slowest), FASTEST)
+    return memory[at]
+
+
+@kernel
+def widen(robot, layout, settings, tracking, probability, memory, scratch, joints, n, dt):
+    """
+    Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
+
+    ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
+    """
+    feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
+    nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
+    nc = nx - N_BESIDE
+    W2, arm2 = weight * weight, settings.arm * settings.arm
+    vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
+    for j in range(robot.columns.shape[0]):
+        vectors[WEIGHTS, j] = 0.0
+    for r in range(joints):
+        j = rows[r] - 6
+        vectors[WEIGHTS, j] = 1.0 / S[r, r]
+        vectors[BEYOND, j] = nu[r]
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
+                      robot.prior, scratch.information, vectors[VECTOR])
+    variance = tracking.few
+    moving = min(memory[layout.speed] / MOVING_SPEED, 1.0)
+    slowest = RESTING + moving * (MOVING - RESTING)
+    for i in range(nf):
+        s = feet.index[i, START]
+        v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
+        p = probability[i]
+        spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
+        rate = walking_rate(memory, layout.walking + 5 * i, v, spread, slowest, dt)
+        g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
+        known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
+                                   C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
+                                   C[5] + P[s + 2, s + 2] + g))
+        # How much of an innovation the force takes: the slope may then take the square of it.
+        gain = (spread - C[0] - C[3] - C[5] + 3.0 * g) / (spread + 3.0 * g)
+        memory[layout.walking + 5 * i + 4] = SLOPE_SHARE * gain * gain
+        if dot(v, symmetric_times(known, v)) > STRIKE:
+            g += STRIKE_SHARE * dot(v, v)
+            memory[layout.walking + 5 * i + 4] = -1.0       # what it did before is no guide
+        for k in range(feet.index[i, SIZE]):
+            unit = 1.0 if k < 3 else arm2
+            # What is as unknown as before measuring need not become more so.
+            room = 1.0 - P[s + k, s + k] * robot.prior[s + k]
+            walk[s + k] = g * unit * max(room, 0.0)
+        for k in range(3):
+            vectors[VECTOR, s + k] = v[k]
+            variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
+    for k in range(6):
+        unit = 1.0 if k < 3 else arm2
+        walk[nc + k] = EXTERNAL_RATE ** 2 * W2 * dt * unit
+        if n > joints:
+            # The base's equation with the feet taken as their joints see them.
+            r = joints + k
+            left, spread = nu[r], S[r, r] + P[nc + k, nc + k]
+            for i in range(nf):
+                s = feet.index[i, START]
+                for m in range(3):
+                    left -= scratch.grasp[k, s + m] * vectors[VECTOR, s + m]
+                    spread += scratch.grasp[k, s + m] ** 2 * variance[0, s + m]
+            tracking.left[k] = left + x[nc + k]
+            score = min(max(left / math.sqrt(spread), -PUSH_CLIP), PUSH_CLIP)
+            share = min(dt / PUSH_TIME, 1.0)
+            at = layout.push + k
+            memory[at] += share * (score - memory[at])
+            if math.fabs(memory[at]) > PUSH_LEVEL:
+                walk[nc + k] = PUSH_RATE ** 2 * W2 * dt * unit
+    for k in range(nx):
+        P[k, k] += walk[k]
+
+
+@kernel
+def go_on(robot, layout, probability, memory, x, dt):
+    """Let the forces of standing feet go on as they went."""
+    for i in range(robot.feet.index.shape[0]):
+        s = robot.feet.index[i, START]
+        for k in range(s, s + robot.feet.index[i, SIZE]):
+            if probability[i] < 0.5:
+                memory[layout.slope + k] = 0.0
+            x[k] += memory[layout.slope + k] * dt
+
+
+@kernel
+def learn_slopes(robot, layout, memory, x, before, dt):
+    """Correct the slopes of forces by what the equations changed of the prediction ``before``."""
+    for i in range(robot.feet.index.shape[0]):
+        s, share = robot.feet.index[i, START], memory[layout.walking + 5 * i + 4]
+        for k in range(s, s + robot.feet.index[i, SIZE]):
+            if share < 0.0:
+                memory[layout.slope + k] = 0.0
+            else:
+                memory[layout.slope + k] += share * (x[k] - before[k]) / dt
+
+
+@kernel
+def fade_external(x, P, dt):
+    """Let the external wrench decay towards nothing for a tick."""
+    nx = x.shape[0]
+    keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
+    for j in range(nx - N_BESIDE, nx - N_BESIDE + 6):
+        x[j] *= keep
+        for k in range(nx):
+            P[j, k] *= keep
+            P[k, j] *= keep
+
+
+@kernel
+def times_covariance(robot, grasp, jacobian, e, P, out):
+    """Fill equation e's row of ``H P``."""
+    nx, nc = P.shape[0], grasp.shape[1]
+    for k in range(nx):
+        out[k] = 0.0
+    if e >= 6:
+        j = e - 6
+        for m in range(robot.columns[j, 0]):
+            c = robot.columns[j, m + 1]
+            h = jacobian[c, j]
+            for k in range(nx):
+                out[k] += h * P[c, k]
+    else:
+        for c in range(nc):
+            h = grasp[e, c]
+            if h != 0.0:
+                for k in range(nx):
+                    out[k] += h * P[c, k]
+        for k in range(nx):
+            out[k] += P[nc + e, k]
+
+
+@kernel
+def split_lasting(tracking, memory, at, n):
+    """
+    Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
+
+    One sample counts for no more than a few deviations: a strike does not last.
+    """
+    nu, S = tracking.innovation, tracking.noise
+    for r in range(n):
+        e = at + tracking.rows[r]
+        limit = LASTING_CLIP * math.sqrt(S[r, r])
+        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / LASTING
+        tracking.lasting[r] = memory[e]
+        nu[r] -= memory[e]
+
+
+@kernel
+def correct(robot, layout, tracking, memory, grasp, jacobian, n):
+    """
+    Take the equations in: Kalman's update with all of them at once.
+
+    With two gains: errors of velocities are large from tick to tick and small in the mean, those
+    of torques the other way round, so what lasts is weighed by what lasts.
+    """
+    x, P, S, gain = tracking.state, tracking.covariance, tracking.noise, tracking.gain
+    nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
+    slow, lasting = tracking.noise_lasting, tracking.lasting
+    for r in range(n):
+        times_covariance(robot, grasp, jacobian, rows[r], P, gain[r])
+    for r in range(n):
+        for s in range(r + 1):
+            known = predicted(robot, grasp, jacobian, rows[s], gain[r])
+            S[r, s] += known
+            slow[r, s] += known
+    split_lasting(tracking, memory, layout.lasting, n)
+    if not (factorize(slow, n) and factorize(S, n)):
+        return False
+    solve_factorized(slow, n, lasting)
+    for r in range(n):
+        t, row = lasting[r], gain[r]
+        for k in range(nx):
+            x[k] += t * row[k]
+    for r in range(n):
+        row, t = gain[r], nu[r]
+        for s in range(r):
+            h, other = S[r, s], gain[s]
+            t -= h * nu[s]
+            for k in range(nx):
+                row[k] -= h * other[k]
+        nu[r] = t * S[r, r]
+        for k in range(nx):
+            row[k] *= S[r, r]
+    take_in(x, P, gain, nu, n, 1.0)
+    return True
+
+
+@kernel
+def take_in(x, P, gain, nu, n, share):
+    """Add ``gain^T nu`` to the state and take ``share gain^T gain`` from its covariance."""
+    nx = x.shape[0]
+    for r in range(n):
+        row, t = gain[r], nu[r]
+        for k in range(nx):
+            x[k] += t * row[k]
+    for i in range(nx):
+        to = P[i]
+        for r in range(n):
+            h, row = share * gain[r, i], gain[r]
+            for k in range(nx):
+                to[k] -= h * row[k]

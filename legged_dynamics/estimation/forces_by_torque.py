@@ -1,0 +1,187 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
+
+One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.rigid_body import place_inertias
+from legged_dynamics.estimation.equation_errors import (
+    equation_covariance,
+    motion_response,
+    usable_equations,
+)
+from legged_dynamics.estimation.force_ahead import carry_ahead
+from legged_dynamics.estimation.force_contact import judge_contact
+from legged_dynamics.estimation.force_tracking import (
+    correct,
+    fade_external,
+    follow_speed,
+    go_on,
+    learn_slopes,
+    predicted,
+    start_tracking,
+    widen,
+)
+from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
+from legged_dynamics.estimation.mass_error import LASTING_SHARE, learn_mass, mass_columns
+from legged_dynamics.spatial.algebra import load3, store3, subtract
+from legged_dynamics.spatial.jit import kernel
+
+# Errors of velocities are counted as new in every tick, although half of each goes back in the
+# next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
+# one.
+MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
+
+
+@kernel
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
+                 imu, dt, out):
+    """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
+    feet, nc, nj = robot.feet, layout.contacts, layout.joints
+    x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
+    vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
+    base_used = imu and settings.use_base > 0.5
+    a = load3(vectors[BASE], 6)
+    jump = (0.0, 0.0, 0.0)
+    started = memory[layout.tracking] < 0.5
+    if started:
+        start_tracking(feet, settings, up, x, P)
+        memory[layout.tracking] = 1.0
+        for k in range(6):
+            memory[layout.push + k] = 0.0
+        for k in range(5 * feet.index.shape[0]):
+            memory[layout.walking + k] = 1.0 if k % 5 == 0 else 0.0
+        for k in range(nc):
+            memory[layout.slope + k] = 0.0
+        for k in range(6 + nj):
+            memory[layout.lasting + k] = 0.0
+        for k in range(20):
+            memory[layout.mass + k] = 0.0
+        for k in range(4):
+            tracking.theta[k] = 0.0
+    elif imu:
+        jump = subtract(a, load3(memory, layout.reading))
+    store3(memory, layout.reading, a)
+
+    # What the equations say, and how wrong they are.
+    for i in range(robot.tree.topology.shape[0]):
+        for k in range(12):
+            tracking.rigid[i, k] = scratch.bodies[i, k]
+    place_inertias(robot.tree, tracking.rigid)
+    composite_inertias(robot.tree, tracking.rigid)
+    for r in range(6):      # elimination has filled what is zero there and is not written
+        for c in range(6):
+            tracking.mass[r, AHEAD + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+    mass_columns(a, tracking.columns)
+    rows = tracking.rows
+    joints, n = usable_equations(robot, layout, middle, True, base_used, rows)
+    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
+    equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
+                        tracking.noise, tracking.noise_lasting)
+
+    # Predict, widen, correct.
+    follow_speed(layout, middle, memory, dt)
+    fade_external(x, P, dt)
+    go_on(robot, layout, memory[layout.standing:], memory, x, dt)
+    for c in range(nx):
+        tracking.now[c] = x[c]
+    for r in range(n):
+        e = rows[r]
+        if e >= 6:
+            known = vectors[RESIDUAL, e - 6]
+        else:
+            known = scratch.bodies[0, FORCE + e]
+            for k in range(4):
+                known -= tracking.columns[e, k] * tracking.theta[k]
+        tracking.innovation[r] = known - predicted(robot, grasp, jacobian, e, x)
+    widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
+          dt)
+    if n > joints:
+        for e in range(6):      # what the base's equations leave without theta
+            for k in range(4):
+                tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
+        learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
+                   tracking.block, tracking.theta, dt)
+    if not correct(robot, layout, tracking, memory, grasp, jacobian, n):
+        start_tracking(feet, settings, up, x, P)
+    learn_slopes(robot, layout, memory, x, tracking.now, dt)
+    judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
+    for i in range(feet.index.shape[0]):
+        out[layout.latest_contact + i] = out[layout.contact + i]
+        if started:
+            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
+            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
+
+    # Forces of now.
+    now, covariance = tracking.now, tracking.carried
+    for r in range(nx):
+        now[r] = x[r]
+        for c in range(nx):
+            covariance[r, c] = LATEST_SHARE * P[r, c]
+    if settings.ahead > 0.5:
+        go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
+    if (settings.ahead > 0.5 and base_used and settings.imu_body == 0
+            and joints_known(robot, layout, window[-1])):
+        carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
+                    memory[layout.standing:], now, covariance)
+    for i in range(feet.index.shape[0]):
+        s, size = feet.index[i, START], feet.index[i, SIZE]
+        lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
+        for k in range(s, s + size):
+            out[layout.coordinates + k] = 0.0 if lifted else x[k]
+            out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
+            if started:
+                memory[layout.before + k] = out[layout.coordinates + k]
+    for r in range(nc):
+        for c in range(nc):
+            out[layout.covariance + r * nc + c] = MEAN_SHARE * P[r, c]
+            out[layout.latest_covariance + r * nc + c] = covariance[r, c]
+    for i in range(feet.index.shape[0]):
+        lasting = (LASTING_SHARE * robot.contact_levels[i, 2] * settings.weight) ** 2
+        for k in range(feet.index[i, SIZE]):
+            r = feet.index[i, START] + k
+            at, more = r * (nc + 1), lasting * (1.0 if k < 3 else settings.arm ** 2)
+            out[layout.latest_covariance + at] += more
+            if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
+                more += 0.5 * tracking.walk[r]      # what may have happened in the tick
+            out[layout.covariance + at] += more
+    for k in range(6):
+        out[layout.external_wrench + k] = now[nc + k]
+        out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
+    for k in range(4):
+        out[layout.mass_error + k] = tracking.theta[k]
+
+
+@kernel
+def describe_sample_before(feet, layout, memory, out):
+    """
+    Replace forces and contact of the last tick by those of the sample between the last two.
+
+    Forces are means over a tick, so two of them lie evenly about that sample.
+    """
+    for k in range(layout.contacts):
+        mean = out[layout.coordinates + k]
+        out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)
+        memory[layout.before + k] = mean
+    for i in range(feet.index.shape[0]):
+        at = layout.contact_before + 2 * i
+        memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
+        memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
+
+
+@kernel
+def joints_known(robot, layout, row):
+    """Return whether the torque of every joint that bears on a foot is known."""
+    for j in range(robot.columns.shape[0]):
+        if robot.columns[j, 0] > 0 and not math.isfinite(row[layout.effort + j]):
+            return False
+    return True

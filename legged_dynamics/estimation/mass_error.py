@@ -1,0 +1,65 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the base carries that the model does not know: an error of mass and of first moment.
+
+The base's equations, with the feet's forces as their own joints see them, leave ``B theta``,
+theta = [dm; dm c]. Least squares with a memory of seconds finds theta; a lasting error of torque
+looks the same, so theta counts only as far as it is larger than that could make it.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
+from legged_dynamics.spatial.jit import kernel
+
+# Memory [s].
+MASS_TIME = 5.0
+# Share of the stated noise of torques that may last.
+LASTING_SHARE = 0.4
+# An error of so many deviations counts half.
+DOUBTFUL = 2.5
+
+
+@kernel
+def mass_columns(a, columns):
+    """Fill B, (6, 4), from the proper acceleration of the base."""
+    for k in range(3):
+        columns[k, 0] = -a[k]
+    columns[3, 2], columns[3, 3] = -a[2], a[1]
+    columns[4, 1], columns[4, 3] = a[2], -a[0]
+    columns[5, 1], columns[5, 2] = -a[1], a[0]
+
+
+@kernel
+def learn_mass(robot, settings, columns, left, memory, at, block, theta, dt):
+    """
+    Take in what the base's equations leave, (6,), and fill theta, (4,).
+
+    ``memory`` holds the normal equations, 4 x 5 numbers from ``at``.
+    """
+    keep = 1.0 - min(dt / MASS_TIME, 1.0)
+    g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
+    for r in range(4):
+        for c in range(5):
+            total = 0.0
+            for e in range(6):
+                other = left[e] if c == 4 else columns[e, c]
+                total += columns[e, r] * other / (1.0 if e < 3 else arm2)
+            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + dt * total
+            if c < 4:
+                block[r, c] = memory[at + 5 * r + c]
+        block[r, r] += 0.1 * g2 / (1.0 if r == 0 else arm2)
+        theta[r] = memory[at + 5 * r + 4]
+    if not factorize(block, 4):
+        return
+    solve_factorized(block, 4, theta)
+    error = 0.0
+    for i in range(robot.contact_levels.shape[0]):
+        error += (LASTING_SHARE * robot.contact_levels[i, 2]) ** 2
+    error = math.sqrt(error) * settings.weight / settings.gravity
+    for r in range(4):
+        spread = error if r == 0 else error * settings.reach
+        t = (theta[r] / (DOUBTFUL * spread)) ** 4
+        theta[r] *= t / (1.0 + t)

@@ -1,0 +1,122 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a URDF says that dynamics has no use for: shapes to collide with, and where sensors are.
+
+Read only to guess feet and IMU; what is malformed is passed over, never refused.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.model.xml_elements import Element, Wanted, read_elements
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+
+_NOTHING: Wanted = {}
+_SHAPES = ('sphere', 'box', 'cylinder', 'capsule', 'mesh')
+_COLLISION: Wanted = {'origin': _NOTHING, 'geometry': dict.fromkeys(_SHAPES, _NOTHING)}
+_WANTED: Wanted = {'link': {'collision': _COLLISION, 'visual': _COLLISION},
+                   'gazebo': {'sensor': _NOTHING}}
+
+
+class Shape(NamedTuple):
+    """
+    What a link collides with.
+
+    Attributes
+    ----------
+    kind : str
+        sphere, box, cylinder, capsule or mesh.
+    size : (3,) array [m]
+        Half lengths of the box around it, in its own axes; zero for a mesh.
+    pose : Transform
+        In the link.
+
+    """
+
+    kind: str
+    size: np.ndarray
+    pose: Transform
+
+    @property
+    def corners(self) -> np.ndarray:
+        """Corners of the box around it in the link's frame, (8, 3) [m]."""
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.array([self.pose.point(sign * self.size) for sign in signs])
+
+    @property
+    def lowest(self) -> float:
+        """Least z in the link's frame [m]."""
+        if self.kind == 'sphere':
+            return float(self.pose.p[2] - self.size[0])
+        return float(self.corners[:, 2].min())
+
+
+class Looks(NamedTuple):
+    """
+    Shapes and sensors of a robot.
+
+    Attributes
+    ----------
+    shapes : dict of str to list of Shape
+        By link; of its collisions, or else of its visuals.
+    imu_links : list of str
+        Links that a simulator's IMU sensor refers to.
+
+    """
+
+    shapes: dict[str, list[Shape]]
+    imu_links: list[str]
+
+
+def read_looks(text: str) -> Looks:
+    """Return what a URDF's text says of shapes and sensors; nothing where it cannot be read."""
+    shapes: dict[str, list[Shape]] = {}
+    imus: list[str] = []
+    try:
+        robot = read_elements(text, _WANTED, 'robot description')
+    except LeggedDynamicsError:
+        return Looks(shapes, imus)
+    for link in robot.all('link'):
+        found = [shape for collision in link.all('collision')
+                 if (shape := _shape(collision)) is not None]
+        found = found or [shape for visual in link.all('visual')
+                          if (shape := _shape(visual)) is not None]
+        shapes[link.attributes.get('name', '')] = found
+    for gazebo in robot.all('gazebo'):
+        if any('imu' in sensor.attributes.get('type', '').lower()
+               for sensor in gazebo.all('sensor')):
+            imus.append(gazebo.attributes.get('reference', ''))
+    return Looks(shapes, imus)
+
+
+def _shape(collision: Element) -> Shape | None:
+    geometry = collision.first('geometry')
+    if geometry is None or not geometry.children:
+        return None
+    shape = geometry.children[0]
+    try:
+        origin = collision.first('origin')
+        pose = Transform.identity()
+        if origin is not None:
+            pose = Transform(rotation_from_rpy(np.array(origin.vector('rpy', (0, 0, 0), ''))),
+                             np.array(origin.vector('xyz', (0, 0, 0), ''), float))
+        return Shape(shape.tag, _half_lengths(shape), pose)
+    except LeggedDynamicsError:
+        return None
+
+
+def _half_lengths(shape: Element) -> np.ndarray:
+    if shape.tag == 'box':
+        return 0.5 * np.array(shape.vector('size', (0.0, 0.0, 0.0), ''))
+    if shape.tag == 'mesh':
+        return np.zeros(3)
+    radius = shape.number('radius', None, '')
+    half = radius if shape.tag == 'sphere' else 0.5 * shape.number('length', None, '')
+    if shape.tag == 'capsule':
+        half += radius
+    return np.array([radius, radius, half])

@@ -1,0 +1,125 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Where the links of a standing robot are and what its feet bear, without compiling anything."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model import tree as layout
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import rotation_from_quaternion
+
+
+def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
+    """
+    Return the pose of each body in the base, with the base first.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+
+    Raises
+    ------
+    MeasurementError
+        When the positions are not nq numbers.
+
+    """
+    q = np.asarray(position, float)
+    if q.shape != (model.nq,) or not np.isfinite(q).all():
+        raise MeasurementError(f'expected {model.nq} finite joint positions, got {q.tolist()}')
+    poses = [Transform.identity()]
+    for row, constants in zip(model.tree.topology[1:], model.tree.constants[1:]):
+        parent, kind, start = (int(row[k]) for k in (layout.PARENT, layout.JOINT, layout.Q_START))
+        R = constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
+        p = constants[layout.P_TREE:layout.P_TREE + 3]
+        if kind == layout.PRISMATIC:
+            p = p + R[:, 2] * q[start]
+        elif kind == layout.REVOLUTE:
+            c, s = np.cos(q[start]), np.sin(q[start])
+            R = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        else:
+            R = R @ rotation_from_quaternion(q[start:start + 4])
+        poses.append(poses[parent] @ Transform(R, p))
+    return poses
+
+
+def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
+    """Return the pose of a link in the base, given those of the bodies."""
+    body, pose = model.frame(link)
+    return bodies[body] @ pose
+
+
+def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray:
+    """Return the robot's centre of mass in the base, (3,) [m], given the bodies' poses."""
+    mass = model.tree.constants[:, layout.MASS]
+    places = np.array([pose.point(constants[layout.COM:layout.COM + 3])
+                       for pose, constants in zip(bodies, model.tree.constants)])
+    return mass @ places / mass.sum()
+
+
+def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transform]
+               ) -> tuple[np.ndarray, float]:
+    """
+    Return the part of the weight that each foot bears with the base level.
+
+    Of all ways to bear the weight without a foot that pulls, the one of least squares. A sole
+    bears on its corners, a ball on its lowest point.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of Foot
+        All on the ground.
+    bodies : sequence of Transform
+        Of :func:`body_poses`.
+
+    Returns
+    -------
+    loads : (nf,) array
+        They sum to one where the robot can stand so.
+    fall : float [m]
+        How far the centre of mass is outside of what the feet can bear; 0: the robot can stand.
+
+    """
+    points, owner = [], []
+    for i, foot in enumerate(feet):
+        pose = link_pose(model, bodies, foot.link)
+        places = foot.corners if isinstance(foot, FlatFoot) else np.zeros((1, 3))
+        points += [pose.point(place)[:2] for place in places]
+        owner += [i] * len(places)
+    com = center_of_mass(model, bodies)[:2]
+    A = np.vstack([np.ones(len(points)), (np.array(points) - com).T])
+    share = _least_squares_without_pull(A, np.array([1.0, 0.0, 0.0]))
+    loads = np.bincount(owner, share, len(feet))
+    return loads, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
+
+
+def _least_squares_without_pull(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return x >= 0 that meets A x = b as well as can be, of least length among those."""
+    # Non-negative least squares by projected steps on |A x - b|^2 + tiny |x|^2: three rows only.
+    used = np.ones(A.shape[1], bool)
+    x = np.zeros(A.shape[1])
+    for _ in range(4 * A.shape[1]):
+        x[:] = 0.0
+        x[used] = np.linalg.lstsq(A[:, used], b, rcond=1e-10)[0]
+        if x.min() >= -1e-12:
+            # One that was left out comes back where it would push.
+            gradient = A.T @ (b - A @ x)
+            gradient[used] = 0.0
+            if gradient.max() <= 1e-9:
+                break
+            used[int(gradient.argmax())] = True
+        else:
+            used[int(x.argmin())] = False
+        if not used.any():
+            break
+    return np.clip(x, 0.0, None)

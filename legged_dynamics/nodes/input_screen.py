@@ -1,0 +1,167 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Between the robot's topics and a node that commands: only what can be true passes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.middleware.conversions.reading import ImuSample, JointSample
+from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.steady import SteadyClock
+from legged_dynamics.safety import EffortGuard
+from legged_dynamics.safety.agreement import disagreement, first_state
+from legged_dynamics.safety.guard_state import GuardState
+from legged_dynamics.safety.imu_watch import ImuWatch
+from legged_dynamics.safety.stamp_clock import StampClock
+
+# Measured efforts beyond this many limits are no efforts.
+STRONGEST = 3.0
+
+
+class InputScreen:
+    """
+    Judges every joint state and IMU reading, and tells the guard what it is to know of them.
+
+    Parameters
+    ----------
+    clock : SteadyClock
+        Monotonic time, and time of stamps.
+
+    """
+
+    def __init__(self, clock: SteadyClock):
+        self._steady, self._wall = clock, clock.wall
+        self._clock, self._imu_clock = StampClock(), StampClock()
+        self._guard: EffortGuard | None = None
+        self._names: list[str] = []
+        self._disagreement = ''
+
+    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
+              frozen: float) -> None:
+        """
+        Judge by a robot from now on.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+        order : (nj,) int array
+            Commanded joints in the model's order.
+        guard : EffortGuard
+            What is told of the robot.
+        R_BI : (3, 3) array
+            Axes of the IMU in the base's.
+        frozen : float [s]
+            `safety.frozen`.
+
+        """
+        self._model, self._order = model, order
+        self._imu = ImuWatch(R_BI, frozen)
+        self._strongest = STRONGEST * model.effort_limits
+        self._names, self._guard = [], guard
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._clock.reset()
+        self._imu_clock.reset()
+        self._jumps = self._imu_jumps = 0
+        self._clock.jumps = self._imu_clock.jumps = 0
+        self.clock_note = ''
+        if self._guard is not None:
+            self._imu.reset()
+
+    def age(self, stamp_ns: int) -> int:
+        """Return the age of joint states [ns]."""
+        return self._clock.age(self._steady(), stamp_ns)
+
+    def joints(self, sample: JointSample, names: Sequence[str]) -> str:
+        """Return why a joint state is not to be used, or an empty string."""
+        guard = self._guard
+        if guard is None:
+            return ''
+        self._steady.heard(sample.stamp_ns)
+        now = self._steady()
+        fault = self._clock.check(now, self._wall(), sample.stamp_ns)
+        if fault:
+            guard.doubt(fault)
+            return fault
+        if self._clock.jumps != self._jumps:
+            self._jumps = self._clock.jumps
+            self.clock_note = 'the clock of joint_states was set'
+            guard.restamp()
+        position, velocity = sample.position[self._order], sample.velocity[self._order]
+        if guard.state is GuardState.ARMED:
+            fault = self._agree(names) or first_state(guard.joints, guard.table, position,
+                                                      velocity)
+            if fault:
+                guard.doubt(fault)
+                return fault
+        return guard.sample(now, sample.stamp_ns, position, velocity,
+                            self._clock.age(now, sample.stamp_ns))
+
+    def refused(self, why: str) -> None:
+        """Tell the guard of a joint state that could not be read."""
+        if self._guard is not None:
+            self._guard.doubt(why.removeprefix('joint_states: '))
+
+    def effort(self, sample: JointSample) -> str:
+        """
+        Return what is odd about measured efforts, or an empty string.
+
+        What cannot be true counts as not known: it becomes NaN in the sample.
+        """
+        effort = sample.effort
+        if effort is None or self._guard is None or (np.abs(effort) < self._strongest).all():
+            return ''
+        odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
+        said = ', '.join(f'{self._model.joint_names[j]} = {effort[j]:.4g}' for j in odd)
+        effort[odd] = np.nan
+        return f'effort counts as not known, for it cannot be: {said}'
+
+    def imu(self, sample: ImuSample) -> str:
+        """Return why an IMU reading is not to be used, or an empty string."""
+        guard = self._guard
+        if guard is None:
+            return ''
+        self._steady.heard(sample.stamp_ns)
+        fault = self._imu_clock.check(self._steady(), self._wall(), sample.stamp_ns)
+        if fault:
+            return fault
+        if self._imu_clock.jumps != self._imu_jumps:
+            self._imu_jumps = self._imu_clock.jumps
+            self._imu.restamp()
+        fault = self._imu.check(sample.stamp_ns, sample.angular_velocity,
+                                sample.linear_acceleration, sample.orientation)
+        if not fault and self._imu.up is not None:
+            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
+        return fault
+
+    def _agree(self, names: Sequence[str]) -> str:
+        if list(names) != self._names:
+            self._names = list(names)
+            self._disagreement = disagreement(self._model, self._names)
+        return self._disagreement
+
+
+class NoScreen:
+    """Lets everything pass: for nodes that only listen."""
+
+    def joints(self, sample: Any, names: Any) -> str:
+        """Return an empty string."""
+        return ''
+
+    def refused(self, why: str) -> None:
+        """Do nothing."""
+
+    def effort(self, sample: Any) -> str:
+        """Return an empty string."""
+        return ''
+
+    def imu(self, sample: Any) -> str:
+        """Return an empty string."""
+        return ''

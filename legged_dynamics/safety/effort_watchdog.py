@@ -1,0 +1,295 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+EffortWatchdog: between controllers and motors, in a process of its own or in a driver's loop.
+
+A controller that is killed, stopped or stuck leaves its last command in the hardware for ever. The
+watchdog knows who commands, passes on what comes from that one alone, inside the same envelope as
+the guard's, and acts when it misses a deadline: it holds the posture for a moment, and then lets
+the robot sit down, or damps its joints. It obeys nobody again but one who starts anew.
+
+Everything it needs is allocated and compiled when it is made; its loop does neither.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.safety.envelope import bound, brake, posture
+from legged_dynamics.safety.joint_limits import limit_table
+from legged_dynamics.safety.joint_watch import JointWatch
+from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.schema import Setting, checked
+
+# What of the guard's settings holds here too.
+SHARED = tuple(setting for setting in SAFETY_SETTINGS if setting.name in {
+    'safety.effort_fraction', 'safety.slew_rate', 'safety.power_fraction', 'safety.velocity',
+    'safety.velocity_margin', 'safety.position_margin', 'safety.posture_stiffness',
+    'safety.posture_damping', 'safety.output', 'safety.damping', 'safety.damping_effort',
+    'safety.damping_duration', 'safety.frozen'})
+SETTINGS = (
+    Setting('watchdog.deadline', 0.05, 's', 'Silence of the one who commands after which the '
+            'posture is held.', 1e-3, 1.0),
+    Setting('watchdog.hold', 0.15, 's', 'How long the posture is held after that.', 0.0, 1.0),
+    Setting('watchdog.release', 'sit', '', 'What comes then, and when a controller leaves: sit '
+            'lets the robot down on a fading posture, damping brakes its joints.',
+            choices=('sit', 'damping')),
+    Setting('watchdog.sit', 2.0, 's', 'Time to sit down in.', 0.1, 60.0),
+    Setting('watchdog.input_timeout', 0.02, 's', 'Age of the joint states from which they are '
+            'not used.', 1e-3, 1.0),
+)
+GOODBYE = ' bye'        # behind the name of who commands: the last message
+LONGEST_STEP = 0.02     # s; as the guard's
+AVERAGING = 0.01        # s over which the efforts to hold are averaged
+REMEMBERED = 8          # names of others who command
+
+
+class WatchdogState(Enum):
+    """What the motors get."""
+
+    IDLE = 'nobody commands: nothing goes out'
+    FORWARDING = 'commands of the one who has the motors are passed on'
+    HOLDING = 'who has the motors is silent: the posture is held'
+    SITTING = 'the robot is let down on a fading posture'
+    DAMPING = 'joints are braked'
+    LATCHED = 'nothing goes out until somebody starts anew'
+
+
+class EffortWatchdog:
+    """
+    Watches over the commands for one robot's motors.
+
+    Call :meth:`joints` and :meth:`command` as messages come, and :meth:`output` after each command
+    and at least every few milliseconds; times are of one monotonic clock.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the configured joint physics.
+    joints : sequence of str
+        Command order.
+    parameters : mapping, optional
+        Dotted names of `SETTINGS` and `SHARED`.
+
+    Attributes
+    ----------
+    state : WatchdogState
+    owner : str or None
+        Who has the motors, or had them last.
+    cause : str
+        What ended FORWARDING.
+    refused : dict of str to int
+        Messages of others, by who sent them: not passed on.
+    fault : str
+        Why the last message of the owner was not passed on, or empty.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is wrong, or a joint has no usable effort limit in the URDF.
+    UnknownNameError
+        When a joint is not in the model.
+
+    """
+
+    def __init__(self, model: RobotModel, joints: Sequence[str],
+                 parameters: Mapping[str, Any] | None = None):
+        given = parameters or {}
+        values = checked({name: value for name, value in given.items()
+                          if not name.startswith('safety.')}, SETTINGS)
+        limits = checked({name: value for name, value in given.items()
+                          if name.startswith('safety.')}, SAFETY_SETTINGS)
+        self.names = tuple(joints)
+        self._table = limit_table(model, self.names, limits)
+        self._watch = JointWatch(self.names, self._table, limits['safety.frozen'])
+        self._deadline_ns = round(values['watchdog.deadline'] * 1e9)
+        self._hold_ns = round(values['watchdog.hold'] * 1e9)
+        self._sit_ns = round(values['watchdog.sit'] * 1e9)
+        self._damping_ns = round(limits['safety.damping_duration'] * 1e9)
+        self._input_ns = round(values['watchdog.input_timeout'] * 1e9)
+        self._sits = values['watchdog.release'] == 'sit'
+        n = len(self.names)
+        self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
+        self._wanted, self._effort, self._last = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._feed, self._place, self._none = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._cut = np.zeros(n, np.int64)
+        self.reset()
+        self._compile()
+
+    def _compile(self) -> None:
+        bound(self._table, self._unknown, self._last, 0.0, self._effort, self._cut)
+        brake(self._table, self._none, self._none, self._effort)
+        posture(self._table, self._state, self._place, self._feed, 1.0, self._effort)
+        self._watch.check(0, self._none, self._none)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everybody: whoever commands first has the motors."""
+        self.state = WatchdogState.IDLE
+        self.owner: str | None = None
+        self.cause = self.fault = self.doubt = ''
+        self.refused: dict[str, int] = {}
+        self._count = -1
+        self._heard_ns = self._since_ns = self._sent_ns = 0
+        self._joints_ns: int | None = None
+        self._watch.reset()
+        self._effort[:] = self._last[:] = self._feed[:] = 0.0
+
+    # ---- in --------------------------------------------------------------------------------
+
+    def joints(self, now_ns: int, stamp_ns: int, position: np.ndarray,
+               velocity: np.ndarray) -> str:
+        """
+        Take a joint state; return why it cannot be true, or an empty string.
+
+        Parameters
+        ----------
+        now_ns, stamp_ns : int [ns]
+            Present time, and time of the sample.
+        position, velocity : (nj,) array [rad, rad/s or m, m/s]
+            In command order.
+
+        """
+        self.doubt = self._watch.check(stamp_ns, position, velocity)
+        if not self.doubt:
+            self._state[0], self._state[1] = position, velocity
+            self._joints_ns = now_ns
+        return self.doubt
+
+    def command(self, now_ns: int, efforts: Sequence[float], owner: str = '',
+                count: int = 0) -> bool:
+        """
+        Take a command; return whether it is passed on.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        efforts : (nj,) sequence [N m or N]
+            In command order.
+        owner : str
+            Who commands; `GOODBYE` behind it says that this is the last message.
+        count : int
+            Grows from message to message of one who gives a name: the heartbeat. A message whose
+            count does not grow is one that was heard before.
+
+        """
+        leaving = owner.endswith(GOODBYE)
+        name = owner[:-len(GOODBYE)] if leaving else owner
+        if not self._owns(name):
+            if name in self.refused or len(self.refused) < REMEMBERED:
+                self.refused[name] = self.refused.get(name, 0) + 1
+            return False
+        if leaving:
+            if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
+                self._release(now_ns, f'{name} has left')
+            return False
+        if name and self.state is not WatchdogState.IDLE and name == self.owner:
+            if 0 <= self._count - count < 2**31:
+                self.fault = f'{name} repeats message {count}'
+                return False
+        if len(efforts) != len(self.names):
+            self.fault = f'expected {len(self.names)} efforts, got {len(efforts)}'
+            return False
+        self._wanted[:] = efforts
+        if not math.isfinite(self._wanted.sum()):
+            self.fault = f'{name or "a command"} is not finite'
+            return False
+        self.owner, self._count, self.fault, self.cause = name, count, '', ''
+        self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING
+        return True
+
+    def _owns(self, name: str) -> bool:
+        if self.state is WatchdogState.IDLE:
+            return True
+        if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
+            return name == self.owner
+        # Nobody goes on who was let go: only one who has started anew, and said so by a new name.
+        return self.state is WatchdogState.LATCHED and bool(name) and name != self.owner
+
+    # ---- out -------------------------------------------------------------------------------
+
+    def output(self, now_ns: int) -> np.ndarray | None:
+        """
+        Return what the motors are to get now, or None when nothing is to be sent.
+
+        Returns
+        -------
+        (nj,) array [N m or N] or None
+            In command order; the same array each time.
+
+        """
+        state = self.state
+        if state is WatchdogState.FORWARDING:
+            if now_ns - self._heard_ns > self._deadline_ns:
+                self.cause = f'{self.owner or "who commanded"} is silent'
+                self.state, self._since_ns = WatchdogState.HOLDING, now_ns
+        elif state is WatchdogState.HOLDING and now_ns - self._since_ns > self._hold_ns:
+            self._release(now_ns, self.cause)
+        state = self.state
+        if state is WatchdogState.IDLE or state is WatchdogState.LATCHED:
+            return None
+        if state is WatchdogState.FORWARDING:
+            return self._forward(now_ns)
+        if state is WatchdogState.HOLDING:
+            return self._hold(now_ns, 1.0)
+        return self._let_down(now_ns)
+
+    def overdue(self, now_ns: int) -> bool:
+        """Tell whether :meth:`output` has something to say though no command came."""
+        if self.state is WatchdogState.FORWARDING:
+            return now_ns - self._heard_ns > self._deadline_ns
+        return self.state not in (WatchdogState.IDLE, WatchdogState.LATCHED)
+
+    def _release(self, now_ns: int, cause: str) -> None:
+        self.cause, self._since_ns = cause, now_ns
+        self.state = WatchdogState.SITTING if self._sits else WatchdogState.DAMPING
+
+    def _forward(self, now_ns: int) -> np.ndarray:
+        self._effort[:] = self._wanted
+        dt = (now_ns - self._sent_ns) * 1e-9
+        out = self._bounded(now_ns)
+        np.subtract(out, self._feed, out=self._none)
+        self._none *= 1.0 - math.exp(-min(dt, 1.0) / AVERAGING)
+        self._feed += self._none
+        self._place[:] = self._state[0]
+        return out
+
+    def _hold(self, now_ns: int, share: float) -> np.ndarray:
+        if self._fresh(now_ns):
+            posture(self._table, self._state, self._place, self._feed, share, self._effort)
+        else:
+            np.multiply(self._feed, share, out=self._effort)
+        return self._bounded(now_ns)
+
+    def _let_down(self, now_ns: int) -> np.ndarray:
+        passed = now_ns - self._since_ns
+        if self.state is WatchdogState.SITTING:
+            if passed < self._sit_ns and self._fresh(now_ns):
+                return self._hold(now_ns, 1.0 - passed / self._sit_ns)
+            self.state, self._since_ns, passed = WatchdogState.DAMPING, now_ns, 0
+        if passed >= self._damping_ns:
+            self.state = WatchdogState.LATCHED
+            self._effort[:] = self._last[:] = self._feed[:] = 0.0
+            return self._effort
+        if self._fresh(now_ns):
+            brake(self._table, self._state[1], self._watch.seen_velocity, self._effort)
+        else:
+            self._effort[:] = 0.0
+        return self._bounded(now_ns)
+
+    def _bounded(self, now_ns: int) -> np.ndarray:
+        dt = min(max(now_ns - self._sent_ns, 0) * 1e-9, LONGEST_STEP)
+        known = self._state if self._fresh(now_ns) else self._unknown
+        bound(self._table, known, self._last, dt, self._effort, self._cut)
+        self._last[:] = self._effort
+        self._sent_ns = now_ns
+        return self._effort
+
+    def _fresh(self, now_ns: int) -> bool:
+        return self._joints_ns is not None and now_ns - self._joints_ns <= self._input_ns

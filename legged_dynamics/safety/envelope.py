@@ -1,0 +1,109 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The envelope that every effort stays in, and the two efforts of our own: posture and brake.
+
+Nothing here allocates. ``state`` is (2, nj): positions and velocities as measured, NaN where they
+are not known; the checks that need them are then left out. Each kernel works in command order.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.safety.joint_limits import (
+    BRAKE,
+    BRAKE_EFFORT,
+    DAMPING,
+    EFFORT,
+    LOWER,
+    MARGIN,
+    POWER,
+    SLEW,
+    STIFFNESS,
+    UPPER,
+    VELOCITY,
+)
+from legged_dynamics.spatial.jit import lean_kernel, part
+
+# Bits of what cut an effort.
+BY_EFFORT, BY_SLEW, BY_POSITION, BY_VELOCITY, BY_POWER = 1, 2, 4, 8, 16
+# From this part of the velocity limit on, efforts that accelerate on fade.
+SOFT = 0.9
+# Slower than this the brake lets be [rad/s or m/s]: the sign of noise is no direction.
+STILL = 0.05
+
+
+@part
+def _clip(value, bound):
+    return min(max(value, -bound), bound)
+
+
+@part
+def _fade(value, outward, share):
+    """Return a value of which only a share may point outwards (+1 or -1)."""
+    if value * outward > 0.0:
+        return value * min(max(share, 0.0), 1.0)
+    return value
+
+
+@lean_kernel
+def bound(limits, state, last, dt, effort, cut):
+    """Cut efforts to the envelope, in place; ``cut`` gets the bits of what cut each."""
+    for j in range(len(effort)):
+        wanted = effort[j]
+        value = _clip(wanted, limits[j, EFFORT])
+        cut[j] = BY_EFFORT if value != wanted else 0
+        q, v = state[0, j], state[1, j]
+        before = value
+        if math.isfinite(q) and limits[j, MARGIN] > 0.0:
+            value = _fade(value, 1.0, (limits[j, UPPER] - q) / limits[j, MARGIN])
+            value = _fade(value, -1.0, (q - limits[j, LOWER]) / limits[j, MARGIN])
+            # The wall is damped: who runs into it is braked.
+            if (v > STILL and q > limits[j, UPPER] - limits[j, MARGIN]) or (
+                    v < -STILL and q < limits[j, LOWER] + limits[j, MARGIN]):
+                value -= _clip(limits[j, DAMPING] * v, limits[j, EFFORT])
+            if value != before:
+                cut[j] |= BY_POSITION
+        before = value
+        if math.isfinite(v):
+            top = limits[j, VELOCITY]
+            share = (top - abs(v)) / ((1.0 - SOFT) * top)
+            value = _fade(value, 1.0 if v > 0.0 else -1.0, share)
+            if value != before:
+                cut[j] |= BY_VELOCITY
+            before = value
+            if value * v > limits[j, POWER]:
+                value = limits[j, POWER] / v
+                cut[j] |= BY_POWER
+        before = value
+        step = limits[j, SLEW] * dt
+        value = min(max(value, last[j] - step), last[j] + step)
+        if value != before:
+            cut[j] |= BY_SLEW
+        effort[j] = _clip(value, limits[j, EFFORT])
+
+
+@lean_kernel
+def brake(limits, velocity, seen, effort):
+    """
+    Write efforts that take energy out of joints and put none in.
+
+    Damping by what the velocity and the change of the position agree on: of the smaller one where
+    their signs agree, else none. So a velocity that is wrong cannot drive a joint.
+    """
+    for j in range(len(effort)):
+        v, w = velocity[j], seen[j]
+        effort[j] = 0.0
+        if v * w > 0.0:
+            speed = min(abs(v), abs(w)) - STILL
+            if speed > 0.0:
+                size = min(limits[j, BRAKE] * speed, limits[j, BRAKE_EFFORT])
+                effort[j] = -size if v > 0.0 else size
+
+
+@lean_kernel
+def posture(limits, state, place, feed, share, effort):
+    """Write efforts that hold joints at a place, by those that did and PD; or a share of it."""
+    for j in range(len(effort)):
+        spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
+        effort[j] = share * spring - limits[j, DAMPING] * state[1, j]

@@ -1,0 +1,170 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whether an IMU's readings can be true: gyro, accelerometer and orientation against each other.
+
+An orientation that jumps further than the gyro explains is not believed until a jump back has
+taken the difference away. Up by the orientation and up by the accelerometer must agree over some
+hundredths of a second. Readings that repeat themselves to the last bit mean a frozen sensor only
+where the same sensor was seen to be noisy before.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.safety.joint_watch import GAP, LEARNT, LIVELY, REPEATED
+
+FASTEST = 60.0          # rad/s: beyond, no legged robot turns
+STRONGEST = 2000.0      # m/s^2
+JUMP = 0.05             # rad that an orientation may be off
+LEAK, DRIFTED = 0.1, 0.08       # s, rad: sum of turn less integrated gyro
+# After gyro and orientation have disagreed they are not believed for this long [s]: a gyro of the
+# wrong sign is right again whenever the robot is still.
+DISTRUST = 1.0
+TURN_UP = 100.0         # rad/s^2: what a base may do between samples
+UP_TIME = 0.03          # s over which the accelerometer is averaged
+UP_ERROR = 1.2          # rad between up by orientation and by accelerometer
+LEAST_UP = 4.0          # m/s^2: with less, a robot in the air, the accelerometer says nothing
+
+
+class ImuWatch:
+    """
+    Judges the readings of one IMU.
+
+    Parameters
+    ----------
+    R_BI : (3, 3) array
+        Axes of the IMU in the base's.
+    frozen : float [s]
+        How long the sensor may repeat itself; 0 does not watch that.
+
+    Attributes
+    ----------
+    up : (3,) array or None
+        Up in the axes of the base, by the last reading that could be true.
+
+    """
+
+    def __init__(self, R_BI: np.ndarray, frozen: float):
+        self._R, self._frozen = np.array(R_BI, float), frozen
+        self._lively = 0.0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last reading; what is known of the sensor's noise stays."""
+        self._stamp_ns: int | None = None
+        self._offset = self._drift = np.zeros(3)
+        self._stuck = self._distrust = 0.0
+        self._repeated = 0
+        self.up: np.ndarray | None = None
+
+    def restamp(self) -> None:
+        """Take the next stamp for what it is: the clock of the stamps was set."""
+        self._stamp_ns = None
+
+    def check(self, stamp_ns: int, gyro: np.ndarray, accelerometer: np.ndarray,
+              orientation: np.ndarray | None) -> str:
+        """
+        Return why a reading cannot be true, or an empty string.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Of the reading.
+        gyro, accelerometer : (3,) array [rad/s, m/s^2]
+            In the IMU's axes.
+        orientation : (4,) array or None
+            Unit quaternion (x, y, z, w).
+
+        """
+        if not float(np.abs(gyro).max()) <= FASTEST:
+            return f'the gyro reads {_list(gyro)} rad/s'
+        if not float(np.abs(accelerometer).max()) <= STRONGEST:
+            return f'the accelerometer reads {_list(accelerometer)} m/s^2'
+        first = self._stamp_ns is None
+        dt = 0.0 if first else (stamp_ns - self._stamp_ns) * 1e-9   # type: ignore[operator]
+        if not first and dt <= 0.0:
+            return ''
+        reading = (*gyro.tolist(), *accelerometer.tolist())
+        fault = '' if first else self._judge(dt, reading, gyro, orientation)
+        if self.up is None or first:
+            self._mean = accelerometer.copy()
+        else:
+            self._mean += (1.0 - math.exp(-dt / UP_TIME)) * (accelerometer - self._mean)
+        self._stamp_ns, self._reading = stamp_ns, reading
+        self._gyro, self._orientation = gyro, orientation
+        fault = fault or self._judge_up(orientation)
+        if not fault:
+            up = self._mean if orientation is None else _up(orientation)
+            length = float(np.linalg.norm(up))
+            self.up = self._R @ up / length if length > 0.0 else self.up
+        return fault
+
+    def _judge(self, dt: float, reading: tuple[float, ...], gyro: np.ndarray,
+               orientation: np.ndarray | None) -> str:
+        if reading == self._reading:
+            self._stuck += dt
+            self._repeated += 1
+            if (0.0 < self._frozen <= self._stuck and self._repeated >= REPEATED
+                    and self._lively > LIVELY):
+                return 'the IMU is frozen: it repeats itself to the last bit'
+        else:
+            self._lively *= (1.0 - LEARNT) ** self._repeated
+            self._lively += LEARNT * (1.0 - self._lively)
+            self._stuck, self._repeated = 0.0, 0
+        if orientation is None or self._orientation is None:
+            return ''
+        excess = _turn(self._orientation, orientation) - 0.5 * dt * (self._gyro + gyro)
+        allowed = (JUMP + 0.5 * dt * float(np.abs(gyro - self._gyro).max())
+                   + 0.25 * TURN_UP * dt * dt)
+        if float(np.linalg.norm(excess)) > allowed:
+            self._offset = self._offset + excess
+            if float(np.linalg.norm(self._offset)) <= 2.0 * allowed:
+                self._offset = np.zeros(3)
+        else:
+            told = excess if dt <= GAP else 0.0
+            self._drift = (self._drift + told) * math.exp(-dt / LEAK)
+        if self._offset.any():
+            jump = math.degrees(float(np.linalg.norm(self._offset)))
+            return f'the orientation jumped by {jump:.0f} deg, further than the gyro explains'
+        if float(np.linalg.norm(self._drift)) > DRIFTED:
+            self._distrust = DISTRUST
+        if self._distrust > 0.0:
+            self._distrust -= dt
+            return 'orientation and gyro do not agree: one of them is wrong'
+        return ''
+
+    def _judge_up(self, orientation: np.ndarray | None) -> str:
+        size = float(np.linalg.norm(self._mean))
+        if orientation is None or size < LEAST_UP:
+            return ''
+        angle = math.acos(max(-1.0, min(1.0, float(_up(orientation) @ self._mean) / size)))
+        if angle > UP_ERROR:
+            return (f'the accelerometer says that up is {math.degrees(angle):.0f} deg from where '
+                    'the orientation has it: upside down, or of the wrong sign')
+        return ''
+
+
+def _up(orientation: np.ndarray) -> np.ndarray:
+    """Return the world's z in the axes of the IMU."""
+    x, y, z, w = orientation.tolist()
+    return np.array([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def _turn(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the rotation vector from one orientation to another, in the former's axes."""
+    a, b, c, d = (-before[0], -before[1], -before[2], before[3])
+    x, y, z, w = after.tolist()
+    vector = np.array([d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x,
+                       d * z + a * y - b * x + c * w])
+    scalar = float(d * w - a * x - b * y - c * z)
+    if scalar < 0.0:
+        vector, scalar = -vector, -scalar
+    sine = float(np.linalg.norm(vector))
+    return vector * (2.0 if sine < 1e-9 else 2.0 * math.atan2(sine, scalar) / sine)
+
+
+def _list(values: np.ndarray) -> str:
+    return f'({", ".join(f"{value:.3g}" for value in values.tolist())})'

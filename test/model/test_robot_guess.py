@@ -1,0 +1,206 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Feet, soles and IMU guessed from several kinds of robot; and what is not known, said."""
+import numpy as np
+import pytest
+from robots import CONFIG
+
+from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
+from legged_dynamics.model.shapes import read_looks
+from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
+
+BALL = '<collision><origin xyz="{at}"/><geometry><sphere radius="{r}"/></geometry></collision>'
+BOX = '<collision><origin xyz="{at}"/><geometry><box size="{size}"/></geometry></collision>'
+
+
+def link(name, inside='', mass=1.0):
+    inertia = ' '.join(f'{key}="{0.01 if key[1] == key[2] else 0.0}"'
+                       for key in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'))
+    body = f'<inertial><mass value="{mass}"/><inertia {inertia}/></inertial>' if mass else ''
+    return f'<link name="{name}">{body}{inside}</link>'
+
+
+def joint(parent, child, at, axis='0 1 0', kind='revolute', limit='lower="-1" upper="1"'):
+    return (f'<joint name="{child}_joint" type="{kind}"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="{at}"/><axis xyz="{axis}"/>'
+            f'<limit {limit} effort="50" velocity="10"/></joint>')
+
+
+def limb(prefix, at, names, length=0.3, foot=''):
+    """Return a chain of links below a place on the base; the last one has `foot` inside."""
+    parts, parent = [], 'base'
+    for i, name in enumerate(names):
+        last = i == len(names) - 1
+        parts.append(link(f'{prefix}{name}', foot if last else ''))
+        parts.append(joint(parent, f'{prefix}{name}', at if i == 0 else f'0 0 {-length}'))
+        parent = f'{prefix}{name}'
+    return ''.join(parts)
+
+
+def robot(*parts):
+    return f'<robot name="r">{link("base", mass=10.0)}{"".join(parts)}</robot>'
+
+
+def guessed(text, **known):
+    model = RobotModel.from_xml(text)
+    return model, guess_robot(model, read_looks(text), **known)
+
+
+def hexapod(foot):
+    return robot(*(limb(f'leg{i}_', f'{0.2 * (i // 2 - 1)} {0.2 if i % 2 else -0.2} 0',
+                        ('coxa', 'femur', 'tibia'), foot=foot) for i in range(6)))
+
+
+def test_a_hexapod_without_foot_links_stands_on_the_ends_of_its_legs():
+    model, guess = guessed(hexapod(BALL.format(at='0 0 -0.2', r=0.015)))
+    assert len(guess.feet) == 6 and not guess.imu_link
+    one = guess.feet[0]
+    assert one.foot == PointFoot('leg0_tibia_ball', 0.015)
+    assert one.frame.parent == 'leg0_tibia' and one.frame.pose.p.tolist() == [0.0, 0.0, -0.2]
+    assert any('no link is named like one' in text for text in guess.measure)
+
+
+def test_a_hexapod_whose_tips_have_no_shape_says_that_radii_are_not_known():
+    _, guess = guessed(hexapod(''))
+    assert [one.foot for one in guess.feet] == [PointFoot(f'leg{i}_tibia', 0.0) for i in range(6)]
+    assert sum('the URDF does not say' in text for text in guess.measure) == 6
+
+
+@pytest.mark.parametrize(('shape', 'at', 'radius', 'by'), [
+    ('<capsule radius="0.01" length="0.2"/>', [0.2, 0.0, 0.0], 0.01, 'capsule'),
+    ('<cylinder radius="0.01" length="0.2"/>', [0.19, 0.0, 0.0], 0.01, 'cylinder'),
+    ('<box size="0.02 0.03 0.2"/>', [0.19, 0.0, 0.0], 0.01, 'box')])
+def test_a_sprawling_hexapod_stands_on_the_far_ends_of_its_shins(shape, at, radius, by):
+    shin = f'<collision><origin xyz="0.1 0 0" rpy="0 1.5707963 0"/><geometry>{shape}</geometry>'
+    text = hexapod(f'{shin}</collision>').replace('0 0 -0.3', '0.1 0 0')     # held straight out
+    _, guess = guessed(text)
+    assert len(guess.feet) == 6
+    assert guess.feet[0].measured_by == f'the end of its collision {by}'
+    assert guess.feet[0].foot.radius == radius
+    np.testing.assert_allclose(guess.feet[0].frame.pose.p, at, atol=1e-6)
+
+
+LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
+ARM = ('shoulder', 'elbow', 'wrist', 'hand')
+
+
+def humanoid(foot, extra=''):
+    return robot(*(limb(f'{side}_', f'0 {y} 0', LEG, foot=foot)
+                   + limb(f'{side}_', f'0 {2 * y} 0.4', ARM)
+                   for side, y in (('left', 0.1), ('right', -0.1))), extra)
+
+
+def test_a_humanoid_stands_on_soles_and_not_on_its_hands():
+    model, guess = guessed(humanoid(BOX.format(at='0.03 0 -0.05', size='0.2 0.1 0.02')))
+    assert [one.frame.parent for one in guess.feet] == ['left_ankle_roll', 'right_ankle_roll']
+    foot = guess.feet[0]
+    assert foot.foot == FlatFoot('left_ankle_roll_sole', 0.13, -0.07, 0.05, -0.05)
+    assert foot.frame.pose.p.tolist() == [0.0, 0.0, -0.06]
+
+
+def test_four_small_balls_are_a_sole():
+    corners = ''.join(BALL.format(at=f'{x} {y} -0.03', r=0.005)
+                      for x in (-0.05, 0.12) for y in (-0.03, 0.03))
+    _, guess = guessed(humanoid(corners))
+    foot = guess.feet[0].foot
+    assert (foot.front, foot.back, foot.left, foot.right) == (0.12, -0.05, 0.03, -0.03)
+
+
+def test_a_foot_named_so_is_preferred_and_the_imu_nearest_the_base():
+    extra = (link('left_foot', BALL.format(at='0 0 0', r=0.02), mass=0)
+             + joint('left_ankle_roll', 'left_foot', '0 0 -0.05', kind='fixed')
+             + link('right_foot', BALL.format(at='0 0 0', r=0.02), mass=0)
+             + joint('right_ankle_roll', 'right_foot', '0 0 -0.05', kind='fixed')
+             + ''.join(link(f'{where}_imu_link', mass=0)
+                       + joint(where, f'{where}_imu_link', '0 0 0', kind='fixed')
+                       for where in ('left_ankle_roll', 'base')))
+    _, guess = guessed(humanoid('', extra))
+    assert [one.foot for one in guess.feet] == [PointFoot('left_foot', 0.02),
+                                                PointFoot('right_foot', 0.02)]
+    assert guess.imu_link == 'base_imu_link'
+    assert any('others are left_ankle_roll_imu_link' in text for text in guess.said)
+
+
+def test_an_arm_alone_has_no_feet_and_the_yaml_says_so(tmp_path):
+    text = robot(limb('left_', '0 0 0', ARM))
+    model, guess = guessed(text)
+    assert guess.feet == [] and any('name them with --feet' in note for note in guess.measure)
+    path = tmp_path / 'a.yaml'
+    path.write_text(robot_yaml(model, guess, 'a.urdf'))
+    assert RobotConfig.from_yaml(path).feet == ()
+
+
+def test_names_that_are_given_are_taken_and_must_be_there():
+    _, guess = guessed(humanoid(''), feet=['left_knee', 'right_knee'], imu_link='left_hand')
+    assert [one.foot.link for one in guess.feet] == ['left_knee', 'right_knee']
+    assert guess.imu_link == 'left_hand'
+    with pytest.raises(UnknownNameError, match='left_kne'):
+        guessed(humanoid(''), feet=['left_kne'])
+
+
+@pytest.mark.parametrize('text', [
+    hexapod(BALL.format(at='0 0 -0.2', r=0.015)), hexapod(''),
+    humanoid(BOX.format(at='0.03 0 -0.05', size='0.2 0.1 0.02')),
+    robot(limb('yes', '0.2 0 0', ('', '_foot: "x"'), foot=BALL.format(at='0 0 0', r=0.02)),
+          limb('b', '-0.2 0 0', ('', '_foot'), foot=BOX.format(at='0 0 0', size='.2 .1 .01')))],
+    ids=['balls', 'unknown', 'soles', 'mixed and odd names'])
+def test_what_is_written_is_read_back(tmp_path, text):
+    text = text.replace('_foot: "x"', '_foot: x')
+    model, guess = guessed(text)
+    path = tmp_path / 'robot.yaml'
+    path.write_text(robot_yaml(model, guess, 'robot.urdf'))
+    config = RobotConfig.from_yaml(path)
+    assert config.feet == tuple(one.foot for one in guess.feet)
+    assert config.joints == model.joint_names
+    applied = config.apply_to(model)
+    for one in guess.feet:
+        if one.frame is not None:
+            found = (applied.frame(one.frame.parent).pose.inverse()
+                     @ applied.frame(one.frame.name).pose)
+            np.testing.assert_allclose(found.p, one.frame.pose.p, atol=1e-6)
+    assert config.noise.of_joints('effort', model).tolist() == [0.5] * model.n_joints
+
+
+@pytest.mark.parametrize('name', ['anymal_class', 'solo_class', 'biped'])
+def test_the_robots_that_come_with_the_package_are_guessed_right(name):
+    text = (CONFIG / 'robots' / f'{name}.urdf').read_text()
+    model, guess = guessed(text)
+    truth = RobotConfig.from_yaml(CONFIG / 'robots' / f'{name}.yaml')
+    assert {one.foot.link for one in guess.feet} == {foot.link for foot in truth.feet}
+    assert guess.imu_link == truth.imu_link
+
+
+# ---- standing, without compiling -----------------------------------------------------------
+
+
+def test_links_stand_where_the_compiled_kinematics_have_them():
+    from robots import random_robot, random_state
+
+    from legged_dynamics.dynamics import frame_poses
+    model = random_robot(5, 9, ('revolute', 'prismatic', 'spherical'))
+    q = random_state(model, 2)[0]
+    bodies, poses = body_poses(model, q), frame_poses(model, q)
+    for name in model.links:
+        found = link_pose(model, bodies, name)
+        np.testing.assert_allclose(found.p, poses[name].p, atol=1e-12)
+        np.testing.assert_allclose(found.R, poses[name].R, atol=1e-12)
+    com = sum(part.mass * poses[name].point(part.com) for name, part in model.links.items())
+    np.testing.assert_allclose(center_of_mass(model, bodies), com / model.total_mass, atol=1e-12)
+
+
+def test_loads_balance_the_weight_and_nobody_pulls():
+    path = CONFIG / 'robots' / 'anymal_class.yaml'
+    config = RobotConfig.from_yaml(path)
+    model = config.apply_to(RobotModel.from_urdf(path.with_suffix('.urdf')))
+    bodies = body_poses(model, config.nominal_in(model))
+    com = center_of_mass(model, bodies)[:2]
+    for feet in (config.feet, config.feet[:3], config.feet[1:]):
+        loads, fall = foot_loads(model, feet, bodies)
+        points = np.array([link_pose(model, bodies, foot.link).p[:2] for foot in feet])
+        if fall < 1e-9:
+            np.testing.assert_allclose(loads @ points, com, atol=1e-9)
+        assert loads.min() >= 0.0 and loads.sum() == pytest.approx(1.0, abs=0.05)
+    _, fall = foot_loads(model, config.feet[:2], bodies)
+    assert fall > 0.1

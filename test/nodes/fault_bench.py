@@ -1,0 +1,165 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot under its body controller on the in-process bus, and hands that spoil what it hears."""
+import copy
+from itertools import pairwise
+
+import numpy as np
+from loopback_robot import DIALECT, ROBOT, URDF
+
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.qos import QoSProfile
+from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.schema import read_parameter_file
+
+# Motors that hold the last command for longer than any test, as ros2_controllers lets them.
+HOLDS_FOR_EVER = {'simulation.command_timeout': 10.0}
+
+
+class Spoiler:
+    """Between the simulator's publisher and the bus: changes, holds back or drops messages."""
+
+    def __init__(self, bus, publisher):
+        self._bus, self._publish = bus, publisher.publish
+        self.change = lambda message: message
+        self.late, self.renew, self._waiting = 0, False, []
+        self.last = None
+        publisher.publish = self.publish
+
+    def publish(self, message):
+        self.last = copy.deepcopy(message)
+        message = self.change(message)
+        if message is not None:
+            self._waiting.append((self._bus.now_ns + self.late, message))
+        while self._waiting and self._waiting[0][0] <= self._bus.now_ns:
+            message = self._waiting.pop(0)[1]
+            if self.renew:
+                message.header.stamp = convert.time_message(DIALECT, self._bus.now_ns)
+            self._publish(message)
+
+
+class FaultBench:
+    """
+    Stands on efforts alone; notes the truth beside everything that was commanded.
+
+    Parameters
+    ----------
+    component : Component
+        Controller.
+    arguments : sequence of str
+        Of its command line.
+    watchdog : callable, optional
+        Puts a watchdog on the bus.
+
+    """
+
+    def __init__(self, component=WorkspaceControllerNode, arguments=(), watchdog=None,
+                 **parameters):
+        self.bus = LoopbackBus()
+        values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF)}
+        self.robot_host = self.bus.host(SimulatedRobotNode, parameters={
+            **values, 'schedule': 'stand 1000', **HOLDS_FOR_EVER})
+        self.joints = Spoiler(self.bus, self.robot_host.component._joint_states)
+        self.imu = Spoiler(self.bus, self.robot_host.component._imu)
+        self.diagnostics = self.bus.watch('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')
+        self.stranger, self.strangers = self.bus.create_node('stranger'), []
+        values = {name: value for name, value in values.items()
+                  if not name.startswith('simulation') and name != 'robot_description'}
+        self.watchdog = watchdog(self.bus) if watchdog else None
+        self.host = self.bus.host(component, arguments, parameters={
+            **values, 'safety.ramp': 0.2, **parameters})
+        self.node, self.name = self.host.component, component.default_name
+        self._wall_ns = self.host.node.get_clock()._wall_ns
+        self.commands = []
+        watcher = self.bus.create_node('watcher')
+        watcher.create_subscription(DIALECT.message('std_msgs/msg/Float64MultiArray'),
+                                    '/effort_controller/commands', self._note,
+                                    QoSProfile(depth=100))
+        self.stand(1.2)     # the noise of the sensors is learnt
+
+    @property
+    def robot(self):
+        return self.robot_host.component._robot
+
+    def stand(self, seconds=0.45):
+        """Have the robot stand under control, whatever has become of it."""
+        self.heal()
+        if self.node.guard_state.name != 'ACTIVE' or not self.stands():
+            self.node.deactivate()
+            self.bus.spin()     # the last command is for the robot that was
+            self.robot_host.component.deactivate()
+            self.robot_host.component.activate()
+            self.bus.step(0.15)
+            self.node.activate()
+            self.bus.step(seconds)
+        assert self.node.guard_state.name == 'ACTIVE', self.node._judge(self.bus.now_ns)
+        assert self.stands()
+        self.commands.clear()
+        self.diagnostics.clear()
+        self.began_ns = self.bus.now_ns
+
+    def heal(self):
+        """End whatever is spoilt."""
+        for spoiler in (self.joints, self.imu):
+            spoiler.change, spoiler.late, spoiler.renew = (lambda message: message), 0, False
+        self.host.node.get_clock()._wall_ns = self._wall_ns
+        for publisher in self.strangers:
+            self.stranger.destroy_publisher(publisher)
+        self.strangers = []
+
+    def set_clock(self, ahead_ns):
+        """Set the clock of the controller's machine."""
+        self.host.node.get_clock()._wall_ns = lambda: self._wall_ns() + ahead_ns
+
+    def _note(self, message):
+        velocity = self.robot.data.qvel[self.robot._dofs].copy()
+        self.commands.append((self.bus.now_ns, np.array(message.data), velocity,
+                              self.node.guard_state.name))
+
+    def run(self, seconds, until=lambda: False):
+        """Let time pass; return how long it took until something held, or None."""
+        for k in range(round(seconds / 0.002)):
+            if until():
+                return k * 0.002
+            self.bus.step(0.002)
+        return None
+
+    def stands(self):
+        truth = self.robot.truth()
+        tilt = abs(truth.base_orientation[:2]).max()
+        return not self.robot.fallen and truth.base_position[2] > 0.35 and tilt < 0.1
+
+    def state(self):
+        return self.node.guard_state.name
+
+    def texts(self):
+        """Return all that diagnostics have said above OK since it stood, and would say now."""
+        now = [f'{part}: {text}' for part, (level, text) in
+               self.node._judge(self.bus.now_ns).items() if level != 'OK']
+        return ' | '.join(now + [
+            f'{status.name.partition(": ")[2]}: {status.message}' for array in self.diagnostics
+            for status in array.status
+            if status.name.startswith(self.name) and convert.diagnostic_level(status)])
+
+    def largest_share_of_limits(self):
+        """Return the largest effort since it stood, in effort limits."""
+        limits = self.node.guard.limits
+        return max((np.abs(effort) / limits).max() for _, effort, _, _ in self.commands)
+
+    def largest_share_of_slew(self):
+        """Return the largest change of an effort since it stood, in what its time allows."""
+        limits, shares = self.node.guard.limits, [0.0]
+        for before, after in pairwise(self.commands):
+            allowed = limits * min((after[0] - before[0]) * 1e-9, 0.02) / 0.01
+            goodbye = after[3] in ('LATCHED', 'LIMP')
+            if not goodbye and after[0] > before[0]:
+                shares.append((np.abs(after[1] - before[1]) / allowed).max())
+        return max(shares)
+
+    def power_put_in(self):
+        """Return the most that the safe output gave one joint, once efforts had come down [W]."""
+        safe = [entry for entry in self.commands if entry[3] == 'DAMPING']
+        return max((float((effort * velocity).max()) for ns, effort, velocity, _ in safe
+                    if ns - safe[0][0] > 12_000_000), default=0.0)

@@ -1,0 +1,120 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot whose controller dies, leaves or gets company, with the watchdog before its motors."""
+import numpy as np
+import pytest
+from fault_bench import FaultBench
+from loopback_robot import DIALECT, ROBOT, URDF
+
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.nodes.effort_watchdog import EffortWatchdogNode
+from legged_dynamics.schema import read_parameter_file
+
+REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/commands')
+OK, WARN, ERROR = 'OK', 'WARN', 'ERROR'
+
+
+@pytest.fixture(scope='module')
+def bench():
+    """The body controller behind the watchdog; the robot's motors hear the watchdog alone."""
+    values = {key: value for key, value in read_parameter_file(ROBOT).items()
+              if not key.startswith(('simulation', 'noise'))}
+    made = FaultBench(arguments=REMAP, watchdog=lambda bus: bus.host(
+        EffortWatchdogNode, parameters=values))
+    assert made.watchdog.component.watchdog.owner == made.node._owner
+    return made
+
+
+@pytest.fixture
+def standing(bench):
+    bench.watchdog.component.deactivate()
+    bench.watchdog.component.activate()
+    bench.stand()
+    bench.run(0.05)
+    bench.commands.clear()
+    bench.kill = lambda: setattr(bench.node, '_commands', Nothing())
+    commands = bench.node._commands
+    yield bench
+    bench.node._commands = commands
+
+
+class Nothing:
+    """A publisher of a process that is no more."""
+
+    def publish(self, message):
+        pass
+
+
+def status(bench, part):
+    return bench.watchdog.component._judge(bench.watchdog.component.now())[part]
+
+
+def test_commands_pass_through_without_a_tick_of_delay(standing):
+    standing.run(0.2)
+    assert len(standing.commands) in range(98, 103)
+    assert standing.stands() and status(standing, 'commands')[0] == OK
+
+
+def test_a_controller_that_is_killed_leaves_a_robot_that_sits_down(standing):
+    standing.kill()
+    state = standing.watchdog.component
+    took = standing.run(0.2, lambda: state.watchdog.state.name == 'HOLDING')
+    assert took <= 0.06
+    level, text = status(standing, 'commands')
+    assert level == ERROR and 'workspace_controller@' in text and 'is silent' in text
+    standing.run(0.14)
+    assert standing.stands()
+    speeds = []
+    while state.watchdog.state.name != 'LATCHED':
+        standing.run(0.02)
+        speeds.append(abs(standing.robot.data.qvel[2]))
+    # A limp robot hits the ground at 2 m/s.
+    assert max(speeds) < 0.8 and standing.robot.data.qpos[2] < 0.3
+    assert standing.largest_share_of_limits() <= 1.0
+    assert standing.largest_share_of_slew() <= 1.0 + 1e-9
+    count = len(standing.commands)
+    standing.run(0.1)
+    assert len(standing.commands) == count and not standing.commands[-1][1].any()
+
+
+def test_a_controller_that_is_stopped_for_a_moment_goes_on(standing):
+    publish = standing.node._commands
+    standing.kill()
+    standing.run(0.15)
+    standing.node._commands = publish
+    standing.run(0.3)
+    assert standing.stands() and status(standing, 'commands')[0] == OK
+
+
+def test_a_controller_that_is_told_to_stop_has_the_robot_sit(standing):
+    standing.node.deactivate()
+    standing.run(0.3)
+    assert standing.stands()        # a limp one lies by now
+    assert 'has left' in status(standing, 'commands')[1]
+    standing.run(4.0, lambda: standing.watchdog.component.watchdog.state.name == 'LATCHED')
+    assert standing.robot.data.qpos[2] < 0.3
+
+
+def test_a_second_controller_and_a_flood_are_named_and_the_robot_stands(standing):
+    stranger = standing.stranger.create_publisher(
+        DIALECT.message('std_msgs/msg/Float64MultiArray'), '/effort_watchdog/commands',
+        DIALECT.qos.reliable(1))
+    for _ in range(100):
+        for k in range(10):         # 5 kHz
+            stranger.publish(convert.command(DIALECT, np.full(12, 80.0), 'flood@9.9', k))
+        standing.run(0.002)
+    level, text = status(standing, 'commands')
+    assert level == WARN and 'not passed on: flood@9.9' in text
+    assert standing.stands() and standing.largest_share_of_limits() < 0.5
+
+
+def test_another_description_changes_no_limit_in_force(standing):
+    description = standing.stranger.create_publisher(
+        DIALECT.message('std_msgs/msg/String'), '/robot_description', DIALECT.qos.latched)
+    before = standing.watchdog.component.watchdog
+    description.publish(convert.string(DIALECT, URDF.read_text().replace('"80"', '"800"')))
+    standing.run(0.1)
+    assert standing.watchdog.component.watchdog is before
+    assert 'another robot_description came' in status(standing, 'robot_description')[1]
+    description.publish(convert.string(DIALECT, URDF.read_text()))
+    standing.run(0.01)

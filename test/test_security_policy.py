@@ -1,0 +1,60 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The SROS2 policy lets each node say and hear what it does, and efforts come from few."""
+from fnmatch import fnmatch
+from importlib import import_module
+from xml.etree import ElementTree
+
+import pytest
+from robots import CONFIG
+
+from legged_dynamics.cli.run import NODES
+from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.schema import read_parameter_file
+
+POLICY = ElementTree.parse(CONFIG / 'security' / 'legged_dynamics.policy.xml').getroot()
+COMMANDS = '/effort_controller/commands'
+COMMANDING = {'foot_force_controller', 'workspace_controller', 'stickybot_controller',
+              'effort_watchdog'}
+
+
+def allowed(node, what):
+    (profile,) = [entry for entry in POLICY.iter('profile') if entry.get('node') == node]
+    names = [topic.text for group in profile.findall('topics') if group.get(what) == 'ALLOW'
+             for topic in group]
+    return [f'/{node}{name[1:]}' if name.startswith('~') else
+            name if name.startswith('/') else f'/{name}' for name in names]
+
+
+def component_of(node):
+    module = import_module(f'legged_dynamics.nodes.{node}')
+    return next(entry for entry in vars(module).values() if isinstance(entry, type)
+                and issubclass(entry, Component) and entry.default_name == node
+                and entry.__module__ == module.__name__)
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_what_a_node_does_is_allowed(node):
+    robot = 'stickybot' if 'stickybot' in node else 'anymal_class'
+    yaml = CONFIG / 'robots' / f'{robot}.yaml'
+    values = {key: value for key, value in read_parameter_file(yaml).items()
+              if node == 'simulated_robot' or not key.startswith('simulation')}
+    if node in ('effort_watchdog',):
+        values = {key: value for key, value in values.items() if key.startswith('robot.')}
+    bus = LoopbackBus()
+    bus.host(component_of(node), parameters={
+        **values, 'robot_description': str(yaml.with_suffix('.urdf'))})
+    for endpoints, what in ((bus._publishers, 'publish'), (bus._subscriptions, 'subscribe')):
+        assert endpoints
+        patterns = allowed(node, what)
+        for entry in endpoints:
+            assert any(fnmatch(entry.topic, pattern) for pattern in patterns), entry.topic
+    says = any(fnmatch(COMMANDS, pattern) for pattern in allowed(node, 'publish'))
+    assert says == (node in COMMANDING)
+
+
+def test_the_effort_chain_for_ros2_control_has_the_robot_s_joints():
+    joints = read_parameter_file(CONFIG / 'robots' / 'anymal_class.yaml')['robot.joints']
+    check_controllers(CONFIG / 'ros2_control' / 'effort_chain.yaml', joints)
