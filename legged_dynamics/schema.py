@@ -22,7 +22,7 @@ GROUPS = frozenset({
     'singularity', 'stance', 'standing', 'stickybot', 'transfer', 'watchdog', 'qos_overrides'})
 NAMES = frozenset({
     'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
-    'max_gap', 'odom_frame', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
+    'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
     'robot_description', 'schedule', 'seed', 'sensor_noise', 'sensor_patience', 'stance', 'walk',
     'world_frame', 'use_sim_time', 'autostart', 'start_type_description_service'})
 

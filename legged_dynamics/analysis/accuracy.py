@@ -6,9 +6,8 @@ How far estimated ground reactions are from the true ones.
 Errors are root mean squares over the feet that truly stand, in N and in percent of the weight,
 of the force vector (3-D) and of its vertical part. Three treatments stand side by side:
 
-* zero-phase: the estimate of the sample before and its truth both low-passed by the same
-  second-order Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth
-  counts;
+* zero-phase: the estimate of the sample before and its truth low-passed by one second-order
+  Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth counts;
 * on line: the force as published at once, against the truth of the newest sample;
 * unfiltered: the estimate of the sample before against the raw truth.
 """
