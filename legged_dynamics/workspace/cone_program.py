@@ -21,8 +21,11 @@ class ConeProgram(NamedTuple):
 
     Attributes
     ----------
+    ground : (nf, 9) array
+        ``R_WG`` of each foot, by rows; see StanceArrays.
     cones : (nf, k, 7) array
-        Whether a row is used; coefficients of the foot's inequalities in its own axes.
+        Whether a row is used; coefficients of the foot's inequalities, in the axes of the ground
+        for a ball and in its own for a sole.
     bounds : (nf, k) array
         What each is to reach at least.
     H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
@@ -36,6 +39,7 @@ class ConeProgram(NamedTuple):
 
     """
 
+    ground: np.ndarray
     cones: np.ndarray
     bounds: np.ndarray
     H: np.ndarray
@@ -51,8 +55,14 @@ class ConeProgram(NamedTuple):
     vectors: np.ndarray
 
 
-def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
-                 minimum: float) -> ConeProgram:
+def foot_cone(foot: Foot, friction: float, minimum: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return A, b of ``A w >= b`` for one foot, in the axes that ConeProgram.cones has."""
+    return contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum), foot,
+                                np.eye(3))
+
+
+def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimum: float,
+                 ground: np.ndarray | None = None) -> ConeProgram:
     """
     Return the program for some feet.
 
@@ -66,10 +76,13 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
         Coefficient.
     minimum : float [N]
         Least normal force of each foot.
+    ground : (nf, 9) array, optional
+        Taken as it is; level by default.
 
     """
-    cone = FrictionCone(friction, facets=FACETS, minimum=minimum)
-    found = [contact_inequalities(cone, foot, np.eye(3)) for foot in feet]
+    found = [foot_cone(foot, friction, minimum) for foot in feet]
+    if ground is None:
+        ground = np.tile(np.eye(3).ravel(), (len(feet), 1))
     k = max(len(b) for _, b in found)
     cones, bounds = np.zeros((len(feet), k, 7)), np.zeros((len(feet), k))
     for i, (A, b) in enumerate(found):
@@ -77,7 +90,7 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
         cones[i, :len(b), 1:1 + A.shape[1]] = A
         bounds[i, :len(b)] = b
     m = 6 + sum(len(b) for _, b in found) + 2 * nv
-    return ConeProgram(cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
+    return ConeProgram(ground, cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
                        np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1),
                        np.zeros(nc), np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)),
                        np.zeros((nc + 1, nc + 1)), np.zeros((3, max(m, nc + 1))))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.algebra import load3, scale, store3
+from legged_dynamics.spatial.algebra import load3, load9, rotate_back, scale, store3, subtract
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.workspace.force_division import (
     BALANCED,
@@ -17,6 +17,7 @@ from legged_dynamics.workspace.force_division import (
     FRICTION_CONE,
     NO_SOLUTION,
     add_leg_loads,
+    asked_shares,
     even_shares,
     least_squares,
     missing_wrench,
@@ -62,6 +63,8 @@ class StanceRoom(NamedTuple):
         Zero for a joint without a limit.
     weights, shares : (nc,) array
         Of the division, and its result.
+    asked : (k, 4) array [N]
+        Whether a foot is asked for a force, and that force in base axes.
     acceleration : (n,) array
         Of base and joints.
     wrenches : (6 k,) array
@@ -74,6 +77,7 @@ class StanceRoom(NamedTuple):
     limits: np.ndarray
     weights: np.ndarray
     shares: np.ndarray
+    asked: np.ndarray
     acceleration: np.ndarray
     wrenches: np.ndarray
 
@@ -135,6 +139,9 @@ def find_dynamics(s, parameters, held, inputs):
     for j in range(s.v.shape[0]):
         s.posture[j] = (parameters[POSTURE_STIFFNESS] * (held[j] - s.q[j])
                         - parameters[POSTURE_DAMPING] * s.v[j])
+    for i in range(s.lean.shape[0]):
+        normal = rotate_back(load9(inputs, 0), (s.ground[i, 2], s.ground[i, 5], s.ground[i, 8]))
+        store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
     invert_legs(s, parameters[THRESHOLD])
     reduce_exact(s, inputs[TWIST:TARGET])
@@ -172,6 +179,8 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     follow_base(s.N, s.n0, errors[WANTED], body[TWIST:], room.acceleration)
     free_efforts(s.M, s.h, room.acceleration, out[EFFORT:EFFORT + s.v.shape[0]], wrench)
     even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
+    if method != EVEN:
+        asked_shares(s.feet, room.asked, wrench, room.weights, room.shares)
 
 
 @lean_kernel

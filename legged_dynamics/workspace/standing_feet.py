@@ -3,7 +3,7 @@
 """StandingFeet: what workspace control keeps for one set of standing feet."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace.big_base import articulated_scratch
-from legged_dynamics.workspace.cone_program import cone_program
+from legged_dynamics.workspace.cone_program import cone_program, foot_cone
 from legged_dynamics.workspace.control_tick import StanceRoom
+from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
 
@@ -56,9 +57,11 @@ class StandingFeet:
         self.arrays = stance_arrays(model, standing)
         self.scratch = articulated_scratch(self.arrays)
         table, nv = self.arrays.feet, model.nv
+        self._standing, self._version = standing, -1
+        self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
         self.program = cone_program(
-            standing, table.size, nv, settings['division.friction'],
-            settings['division.minimum_load'] * model.total_mass * GRAVITY)
+            standing, table.size, nv, settings['division.friction'], self._minimum,
+            self.arrays.ground)
         weights = np.ones(table.size)
         for start, size in table.index[:, [START, SIZE]]:
             weights[start + 3:start + size] = settings['division.moment_arm'] ** -2
@@ -69,4 +72,60 @@ class StandingFeet:
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
         self.room = StanceRoom(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
-            np.zeros(6 + nv), np.zeros(6 * len(standing)))
+            np.zeros((len(standing), 4)), np.zeros(6 + nv), np.zeros(6 * len(standing)))
+
+    def stand_on(self, ground: GroundReading) -> None:
+        """Take normals and friction of the ground under these feet."""
+        self.arrays.ground[:] = ground.axes[self.members]
+        if self._version == ground.version:
+            return
+        self._version = ground.version
+        for cone, foot, friction in zip(self.program.cones, self._standing,
+                                        ground.friction[self.members]):
+            A, _ = foot_cone(foot, float(friction), self._minimum)
+            cone[:len(A), 1:1 + A.shape[1]] = A
+
+    # ---- forces on single feet, in world axes ----------------------------------------------
+
+    def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
+        """Have the division seek forces [N], by the foot's place."""
+        if not sought:
+            self.room.asked[:, 0] = 0.0
+            return
+        for row, foot in zip(self.room.asked, self.members.tolist()):
+            row[0] = foot in sought
+            if foot in sought:
+                row[1:] = sought[foot] @ R_WB
+
+    def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
+        """Return the force that each standing foot has from the division [N], by its place."""
+        starts = self.arrays.feet.index[:, START]
+        force = self.room.shares[starts[:, None] + np.arange(3)] @ R_WB.T
+        return dict(zip(self.members.tolist(), force))
+
+    def rotation(self, foot: int) -> np.ndarray:
+        """Return ``R_BF`` of a foot, the identity for one that does not stand."""
+        where = np.flatnonzero(self.members == foot)
+        return self.arrays.states[where[0], :9].reshape(3, 3) if len(where) else np.eye(3)
+
+    def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
+        """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
+        i = int(np.flatnonzero(self.members == foot)[0])
+        start, size = self.arrays.feet.index[i, [START, SIZE]]
+        R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
+        if size == 6:
+            R_BC = self.arrays.states[i, :9].reshape(3, 3)
+        in_base = force @ R_WB
+        local, cone = in_base @ R_BC, self.program.cones[i]
+        rows = cone[(cone[:, 0] != 0.0) & (np.abs(cone[:, 4:]).max(axis=1) == 0.0), 1:4]
+        if local[2] < self._minimum:
+            return f'a normal force below {self._minimum:.0f} N'
+        if (rows[:-1] @ local < -1e-9 * np.linalg.norm(force)).any():
+            return 'outside the friction cone'
+        own = self.arrays.jacobian[start:start + 3]
+        free = self.arrays.M[6:] @ self.room.acceleration + self.arrays.h[6:]
+        effort = free - in_base @ own
+        if ((np.abs(effort) > self.room.limits) & (np.abs(own).max(axis=0) > 0.0)
+                & (self.room.limits > 0.0)).any():
+            return 'beyond the effort limits'
+        return 'the other feet cannot balance it'
