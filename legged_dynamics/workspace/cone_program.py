@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.feet import FlatFoot, Foot
 
 # Of the pyramid inside a ball's friction cone.
 FACETS = 8
@@ -55,8 +55,12 @@ class ConeProgram(NamedTuple):
     vectors: np.ndarray
 
 
-def foot_cone(foot: Foot, friction: float, minimum: float) -> tuple[np.ndarray, np.ndarray]:
+def foot_cone(foot: Foot, friction: float, minimum: float,
+              margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Return A, b of ``A w >= b`` for one foot, in the axes that ConeProgram.cones has."""
+    if isinstance(foot, FlatFoot):
+        x, y = 0.5 * margin * (foot.front - foot.back), 0.5 * margin * (foot.left - foot.right)
+        foot = FlatFoot(foot.link, foot.front - x, foot.back + x, foot.left - y, foot.right + y)
     return contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum), foot,
                                 np.eye(3))
 

@@ -65,6 +65,8 @@ class StanceRoom(NamedTuple):
         Of the division, and its result.
     asked : (k, 4) array [N]
         Whether a foot is asked for a force, and that force in base axes.
+    load, moved : (6,) array [m/s^2, rad/s^2]
+        Wanted acceleration of the base: what a load takes, and what is left to move it.
     acceleration : (n,) array
         Of base and joints.
     wrenches : (6 k,) array
@@ -78,6 +80,8 @@ class StanceRoom(NamedTuple):
     weights: np.ndarray
     shares: np.ndarray
     asked: np.ndarray
+    load: np.ndarray
+    moved: np.ndarray
     acceleration: np.ndarray
     wrenches: np.ndarray
 
@@ -176,8 +180,17 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     force, wrench = out[FORCE:NET], out[NET:MISSING]
     wanted_acceleration(body, inputs[TARGET:], gains, integral, dt, errors)
     workspace_force(s.inertia, s.bias, errors[WANTED], force)
-    follow_base(s.N, s.n0, errors[WANTED], body[TWIST:], room.acceleration)
+    # What the integral has learnt is a load on the base; it moves neither base nor legs.
+    for start in range(0, 6, 3):
+        learnt = rotate_back(load9(inputs, 0), load3(integral, start))
+        for k in range(3):
+            room.load[start + k] = -gains[2, start + k] * learnt[k]
+            room.moved[start + k] = errors[WANTED, start + k] - room.load[start + k]
+    follow_base(s.N, s.n0, room.moved, body[TWIST:], room.acceleration)
     free_efforts(s.M, s.h, room.acceleration, out[EFFORT:EFFORT + s.v.shape[0]], wrench)
+    for i in range(6):
+        for k in range(6):
+            wrench[i] += s.inertia[i, k] * room.load[k]
     even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
     if method != EVEN:
         asked_shares(s.feet, room.asked, wrench, room.weights, room.shares)

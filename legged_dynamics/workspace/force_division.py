@@ -34,6 +34,9 @@ from legged_dynamics.spatial.table import get3, get9
 
 # A newton missing on the whole robot counts as much as a hundred off a foot's even share.
 BALANCE_WEIGHT = 1e4
+# A newton metre missing at the base counts as much as so many newtons: a body that has to give way
+# rather does so upright.
+UPRIGHT = 10.0
 # A newton missing on a foot that was asked counts as much as a hundred on one that was not.
 ASKED_WEIGHT = 1e4
 # Steps of the quadratic program; it takes some ten.
@@ -64,7 +67,8 @@ def asked_shares(feet, asked, wrench, weights, shares):
     Put the forces that feet were asked for in place of even ones, and let them weigh.
 
     ``asked`` (nf, 4) has a flag and a force in base axes for each foot; what is left of the
-    wrench's force goes evenly to the feet that were not asked.
+    wrench's force goes evenly to the feet that were not asked. Soles are best pressed in their
+    middle: they are to bear no moment.
     """
     rest, others = load3(wrench, 0), 0
     for i in range(feet.index.shape[0]):
@@ -80,6 +84,8 @@ def asked_shares(feet, asked, wrench, weights, shares):
             store3(shares, row, (rest[0] / others, rest[1] / others, rest[2] / others))
         for k in range(3):
             weights[row + k] = 1.0 if asked[i, 0] == 0.0 else ASKED_WEIGHT
+            if feet.index[i, SIZE] == 6:
+                shares[row + 3 + k] = 0.0
 
 
 @part
@@ -220,11 +226,11 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= wish * grasp[i, c] * wrench[i]
+                p.g[c] -= (wish if i < 3 else UPRIGHT ** 2 * wish) * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += wish * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += (wish if i < 3 else UPRIGHT ** 2 * wish) * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

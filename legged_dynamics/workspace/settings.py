@@ -37,7 +37,7 @@ SETTINGS = (
             'Further off its target than this the base counts as lost.', 1e-3, 10.0),
     Setting('limits.error.angular', 0.5, 'rad',
             'Turned further off its target than this the base counts as lost.', 1e-3, 3.0),
-    Setting('limits.patience', 0.3, 's',
+    Setting('limits.patience', 1.0, 's',
             'How long the ground may fail to give what the motion takes before the base counts '
             'as lost.', 0.0, 60.0),
     Setting('limits.effort_fraction', 0.95, '',
@@ -54,7 +54,9 @@ SETTINGS = (
             'Least normal force of a standing foot, as a fraction of the weight.', 0.0, 0.2),
     Setting('division.force_rate', 2.0, '1/s', 'How fast a force goes to what is asked, and back, '
             'in weights of the robot per second.', 0.01, 1000.0),
-    Setting('division.moment_arm', 0.1, 'm',
+    Setting('division.sole_margin', 0.1, '', 'Part of a sole, at its edges, that the pressure is '
+            'kept off.', 0.0, 0.9),
+    Setting('division.moment_arm', 0.03, 'm',
             'A moment under a flat foot counts as much as a force this much shorter.',
             1e-3, 10.0),
     Setting('posture.stiffness', 50.0, '1/s^2',

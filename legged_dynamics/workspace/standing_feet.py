@@ -58,6 +58,7 @@ class StandingFeet:
         self.scratch = articulated_scratch(self.arrays)
         table, nv = self.arrays.feet, model.nv
         self._standing, self._version = standing, -1
+        self._margin = settings['division.sole_margin']
         self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
         self.program = cone_program(
             standing, table.size, nv, settings['division.friction'], self._minimum,
@@ -72,7 +73,7 @@ class StandingFeet:
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
         self.room = StanceRoom(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
-            np.zeros((len(standing), 4)), np.zeros(6 + nv), np.zeros(6 * len(standing)))
+            np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv), np.zeros(6 * len(standing)))
 
     def stand_on(self, ground: GroundReading) -> None:
         """Take normals and friction of the ground under these feet."""
@@ -82,7 +83,7 @@ class StandingFeet:
         self._version = ground.version
         for cone, foot, friction in zip(self.program.cones, self._standing,
                                         ground.friction[self.members]):
-            A, _ = foot_cone(foot, float(friction), self._minimum)
+            A, _ = foot_cone(foot, float(friction), self._minimum, self._margin)
             cone[:len(A), 1:1 + A.shape[1]] = A
 
     # ---- forces on single feet, in world axes ----------------------------------------------
