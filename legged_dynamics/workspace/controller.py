@@ -33,6 +33,7 @@ from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, fr
 from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.standing_feet import StandingFeet
+from legged_dynamics.workspace.support import ANYTHING, MARGIN, Support, support_excess, support_of
 from legged_dynamics.workspace.target import BodyTarget
 from legged_dynamics.workspace.workspace_force import wanted_acceleration
 
@@ -201,6 +202,48 @@ class WorkspaceController:
             out[EFFORT:EFFORT + nv] = 0.0
         out.setflags(write=False)
         return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
+
+    def forces(self) -> dict[int, np.ndarray]:
+        """Return what each standing foot was given last, (3,) [N] in world axes, by its place."""
+        return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
+
+    def support(self, state: BodyState) -> Support:
+        """Return what the ground gives the stance of the last tick."""
+        if self._last is None:
+            return ANYTHING
+        members = self._last.members
+        return support_of(self._last.arrays, state, self.ground.axes[members],
+                          float(self.ground.friction[members].min()),
+                          self.settings['reference.spare'])
+
+    def margins(self, command: WorkspaceCommand, state: BodyState,
+                position: np.ndarray) -> dict[str, float]:
+        """
+        Return how far the last command was from what it must keep.
+
+        ``friction`` is the part of the cone that the worst foot leaves free; ``sole`` the distance
+        of the pressure from the edge of the worst sole [m], ``support`` that of the zero-moment
+        point from the edge of all [m]; ``effort`` the part of its limit that the worst joint
+        leaves free; ``joint`` the way of the nearest joint to its limit [rad or m]. Each only
+        where there is such a thing.
+        """
+        found = {} if self._last is None else self._last.margins(
+            state.rotation, self.ground.friction)
+        support = self.support(state)
+        if len(support.edges):
+            still = np.zeros(24)
+            still[:9], still[9:12] = state.rotation.ravel(), state.position
+            found['support'] = float(support.numbers[MARGIN]
+                                     - support_excess(support, still, 1.0)[0])
+        limits = self.model.effort_limits
+        bounded = np.isfinite(limits) & (limits > 0.0)
+        if bounded.any():
+            found['effort'] = float(1.0 - (np.abs(command.effort[bounded])
+                                           / limits[bounded]).max())
+        ends = np.abs(self.model.position_limits - np.asarray(position)[:, None])
+        if np.isfinite(ends).any():
+            found['joint'] = float(ends[np.isfinite(ends)].min())
+        return found
 
     # ---- between the stages ----------------------------------------------------------------
 

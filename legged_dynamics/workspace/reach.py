@@ -3,6 +3,8 @@
 """ReachLimiter: how far the base can go while its feet stay where they are."""
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
@@ -32,12 +34,21 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.leg_inverse import invert_legs
 from legged_dynamics.workspace.reference import BodyPose
-from legged_dynamics.workspace.stance_arrays import StanceArrays, stance_arrays
+from legged_dynamics.workspace.stance_arrays import (
+    MEMBERS,
+    N_COLUMNS,
+    N_ROWS,
+    StanceArrays,
+    stance_arrays,
+)
+from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
 # Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
 STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
 # Parts into which a way is cut, and halvings of the first that is out of reach.
 PARTS, HALVINGS = 10, 6
+# How far beyond its limit noise takes a joint that rests there [rad or m].
+AT_LIMIT = 1e-3
 
 
 @lean_kernel
@@ -54,7 +65,7 @@ def solve_legs(s, pose, places, limits, least):
     places : (nf, 12) array
         Wanted contact points in W, and orientations of flat feet.
     limits : (nv, 2) array [rad or m]
-        Of joint positions.
+        Of joint positions; those of joints that belong to no leg are of no consequence.
     least : float
         Smallest singular value of a leg, in lengths of the leg.
 
@@ -91,9 +102,10 @@ def solve_legs(s, pose, places, limits, least):
     for g in range(s.singular.shape[0]):
         if s.singular[g, 0] < least:
             return False
-    for j in range(limits.shape[0]):
-        if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
-            return False
+        for k in range(s.groups[g, N_COLUMNS]):
+            j = s.groups[g, MEMBERS + s.groups[g, N_ROWS] + k]
+            if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
+                return False
     return True
 
 
@@ -143,34 +155,57 @@ class ReachLimiter:
             When the joints do not fit the model or are not finite.
 
         """
+        search = self.search(state, position, pose)
+        try:
+            while True:
+                next(search)
+        except StopIteration as found:
+            goal, part, _ = found.value
+            return goal, part
+
+    def search(self, state: BodyState, position: np.ndarray, pose: BodyPose,
+               support: Support = ANYTHING) -> Generator[None, None, tuple[BodyPose, float, str]]:
+        """
+        Yield while :meth:`furthest` is looked for, on this ground; return it and what ends it.
+
+        The third result is empty when the pose itself is in reach.
+        """
         q = state_vector(position, self._model.nv, 'joint positions')
         if not state.contact.any():
-            return pose, 1.0
+            return pose, 1.0, ''
         s, places = self._stance(state, q)
+        # A joint that is beyond its limit now may stay there.
+        limits = np.column_stack([np.minimum(self._limits[:, 0], q - AT_LIMIT),
+                                  np.maximum(self._limits[:, 1], q + AT_LIMIT)])
         phi = rotation_vector(state.rotation.T @ pose.rotation)
-
-        def there(part: float) -> BodyPose:
-            return BodyPose(state.position + part * (pose.position - state.position),
-                            state.rotation @ rotation_from_vector(part * phi))
-
-        def reached(part: float) -> bool:
-            aim = there(part)
-            return solve_legs(s, np.concatenate([aim.rotation.ravel(), aim.position]), places,
-                              self._limits, self._stretch)
-
-        good = 0.0
-        for part in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
+        good, bad, why, still = 0.0, 1.0, '', np.zeros(24)
+        steps = np.linspace(0.0, 1.0, PARTS + 1)[1:].tolist()
+        halvings = 0
+        while steps or halvings:
+            part = steps.pop(0) if not halvings else 0.5 * (good + bad)
             before = s.q.copy()
-            if reached(part):
-                good = float(part)
-                continue
-            bad = float(part)
-            for _ in range(HALVINGS):
-                s.q[:] = before
-                middle = 0.5 * (good + bad)
-                good, bad = (middle, bad) if reached(middle) else (good, middle)
-            return there(good), good
-        return pose, 1.0
+            aim = BodyPose(state.position + part * (pose.position - state.position),
+                           state.rotation @ rotation_from_vector(part * phi))
+            still[:12] = *aim.rotation.ravel(), *aim.position
+            yield
+            if max(support_excess(support, still, 1.0)) > 0.0:
+                reason = 'the support of the feet ends'
+            elif not solve_legs(s, still[:12], places, limits, self._stretch):
+                reason = 'a leg ends'
+            else:
+                reason = ''
+            if not reason:
+                good, found = part, aim
+                halvings = max(halvings - 1, 0)
+            else:
+                s.q[:], bad, why = before, part, reason
+                halvings = halvings - 1 if halvings else HALVINGS
+                steps = []
+        if not why:
+            return pose, 1.0, ''
+        if good == 0.0:
+            found = BodyPose(state.position, state.rotation)
+        return found, good, why
 
     def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
         """Return arrays of the standing feet with joints at q, and where those feet stand."""

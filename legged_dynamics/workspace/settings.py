@@ -73,6 +73,9 @@ SETTINGS = (
             1e-3, 50.0),
     Setting('reference.angular_acceleration', 3.0, 'rad/s^2',
             'Largest angular acceleration of the reference.', 1e-3, 500.0),
+    Setting('reference.jerk', 30.0, 'm/s^3', 'Largest jerk of the reference.', 0.1, 1e4),
+    Setting('reference.spare', 0.25, '', 'Part of the way from the middle of the support polygon '
+            'to its edge, and of the friction, that motions leave free.', 0.0, 0.9),
     Setting('reference.shortest', 0.2, 's', 'Shortest duration of a motion.', 0.01, 100.0),
     Setting('reference.stretch', 0.06, '',
             'Singular value of a leg, in lengths of the leg, that a target may come down to; what '

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, SOLE, START
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
@@ -130,3 +130,24 @@ class StandingFeet:
                 & (self.room.limits > 0.0)).any():
             return 'beyond the effort limits'
         return 'the other feet cannot balance it'
+
+    def margins(self, R_WB: np.ndarray, friction: np.ndarray) -> dict[str, float]:
+        """Return ``friction`` and ``sole`` of WorkspaceController.margins."""
+        found: dict[str, float] = {}
+        for i, (foot, force) in enumerate(self.forces(R_WB).items()):
+            start, size = self.arrays.feet.index[i, [START, SIZE]]
+            axes = self.arrays.ground[i].reshape(3, 3)
+            if size == 6:
+                R_BF = self.arrays.states[i, :9].reshape(3, 3)
+                axes = R_WB @ R_BF
+                mx, my, _ = self.room.shares[start + 3:start + 6] @ R_BF
+            x, y, z = force @ axes
+            if z <= 0.0:
+                continue
+            free = 1.0 - float(np.hypot(x, y) / (friction[foot] * z))
+            found['friction'] = min(free, found.get('friction', 1.0))
+            if size == 6:
+                front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
+                edge = min(0.5 * (front - back) - abs(my / z), 0.5 * (left - right) - abs(mx / z))
+                found['sole'] = min(float(edge), found.get('sole', np.inf))
+        return found
