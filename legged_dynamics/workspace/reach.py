@@ -78,7 +78,7 @@ def solve_legs(s, pose, places, limits, least):
         forward_kinematics(s.tree, s.q, s.still, s.still, s.base, s.bodies)
         contact_points(s.feet, s.bodies, up, s.states)
         contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
-        invert_legs(s, least)
+        invert_legs(s, 0.2 * least)     # damped more, the last steps would be slow
         worst = 0.0
         for i in range(s.feet.index.shape[0]):
             row = s.feet.index[i, START]
