@@ -153,12 +153,13 @@ def _wait(processes: Any, title: str, duration: float) -> None:
 def _compile_control(yaml: Path, urdf: Path) -> None:
     from legged_dynamics.estimation.estimator import GroundReactionEstimator
     from legged_dynamics.estimation.leg_odometry import LegOdometry
+    from legged_dynamics.estimation.noise import nominal_position
     from legged_dynamics.model import RobotConfig, RobotModel
-    from legged_dynamics.nodes.workspace_controller import compile_control
-    from legged_dynamics.workspace import ReachLimiter, WorkspaceController
+    from legged_dynamics.nodes.body_controller import rehearse
+    from legged_dynamics.workspace import WorkspaceController
     model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
-    compile_control(WorkspaceController(model, config), GroundReactionEstimator(model, config),
-                    LegOdometry(model, config), ReachLimiter(model, config, 0.1))
+    rehearse(WorkspaceController(model, config), GroundReactionEstimator(model, config),
+             LegOdometry(model, config), None, nominal_position(model, config))
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes that hold a standing robot's body share: state in, one controller, efforts out."""
+"""What the nodes that hold a robot's body share: state in, one controller, efforts out."""
 from __future__ import annotations
 
 import math
@@ -29,7 +29,7 @@ from legged_dynamics.nodes.effort_controller import EffortController
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
     AskedForce,
-    BodyPose,
+    BodyTarget,
     Ground,
     WorkspaceCommand,
     WorkspaceController,
@@ -66,7 +66,8 @@ class BodyController(EffortController):
     (:meth:`asked`), open topics of their own (:meth:`join`) and publish on them.
     """
 
-    settings = (*WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *SETTINGS)
+    settings: ClassVar[tuple[Setting, ...]] = (
+        *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *SETTINGS)
     # Without the IMU, joint states must go on being answered before the guard lets go.
     defaults: ClassVar[Mapping[str, Any]] = {
         'imu_timeout': 0.03, 'safety.input_timeout': 0.05, 'safety.hold': 0.1}
@@ -137,16 +138,7 @@ class BodyController(EffortController):
     def _compile(self, position: np.ndarray) -> None:
         """Have everything compiled now, and not when the robot waits for its first command."""
         assert self._controller is not None
-        still = np.zeros(len(position))
-        for k in range(self._estimator.delay + 3):
-            nothing = Measurement(k * 2_000_000, position, still, still, np.zeros(3),
-                                  np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0]))
-            self._estimator.update(nothing)
-            state = self._odometry.update(nothing)
-            target = self._targets.rehearse(state, position)
-            command = self._controller.update(state, nothing, target, {
-                0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
-        self._topics.margins(command, state, position)
+        rehearse(self._controller, self._estimator, self._odometry, self._targets, position)
 
     def reset(self) -> None:
         """Start from the stance that the robot has."""
@@ -213,7 +205,7 @@ class BodyController(EffortController):
         if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
             self._started = False       # the old places mean nothing any more
         if not self._started:
-            if detected and contact is None or measurement.angular_velocity is None:
+            if (detected and contact is None) or measurement.angular_velocity is None:
                 self._odometry.reset()  # a world that begins without the IMU is a tilted one
                 return None
             self._started = True
@@ -309,3 +301,20 @@ def ground_of(reaction: GroundReaction) -> Ground | None:
     """Return the ground's normals, of an estimate that has them."""
     normal = getattr(reaction, 'ground_normal', None)
     return None if normal is None else Ground(normal)
+
+
+def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator,
+             odometry: LegOdometry, targets: BodyTargets | None, position: np.ndarray) -> None:
+    """Run every kernel of control once, at joints (nj,) [rad or m] at rest, to compile it."""
+    still = np.zeros(len(position))
+    for k in range(estimator.delay + 3):
+        nothing = Measurement(k * 2_000_000, position, still, still, np.zeros(3),
+                              np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0]))
+        estimator.update(nothing)
+        state = odometry.update(nothing)
+        here = BodyTarget.of(state.position, state.rotation)
+        command = controller.update(state, nothing, here, {
+            0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
+    if targets is not None:
+        targets.rehearse(state, position)
+    controller.margins(command, state, position)

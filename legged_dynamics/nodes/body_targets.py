@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from legged_dynamics.workspace.posture import Phase, Posture
 from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.support import ANYTHING, Support
-from legged_dynamics.workspace.target import BodyTarget
 
 SETTINGS = (
     Setting('odom_frame', 'odom', '', 'Name of the frame that body targets are given in.'),
@@ -84,8 +84,7 @@ class BodyTargets:
                 ('geometry_msgs/msg/PoseStamped', '~/body_target', self._go),
                 ('trajectory_msgs/msg/MultiDOFJointTrajectory', '~/body_trajectory', self._follow),
                 ('std_msgs/msg/String', '~/posture', self._take_posture)):
-            endpoints.subscription(kind, topic, lambda message, take=take: self._wish(
-                take, message), qos)
+            endpoints.subscription(kind, topic, partial(self._wish, take), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
         """Take a robot."""
@@ -145,8 +144,8 @@ class BodyTargets:
             return 'WARN', self.monitor.fault
         return 'OK', f'{self.monitor.received} taken'
 
-    def rehearse(self, state: BodyState, position: np.ndarray) -> BodyTarget:
-        """Plan something of every kind, for its kernels to be compiled; return a target."""
+    def rehearse(self, state: BodyState, position: np.ndarray) -> None:
+        """Plan something of every kind, for its kernels to be compiled."""
         self._state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
         self.reference.follow(0, [1.0, 2.0], [here, here])
@@ -154,7 +153,6 @@ class BodyTargets:
         for _ in self._limiter.search(state, position, here, self._support()):
             pass
         self.start(0, state.position, state.rotation)
-        return self.reference.at(0)
 
     # ---- wishes ----------------------------------------------------------------------------
 
@@ -194,7 +192,8 @@ class BodyTargets:
             yield
         if times[0] == 0.0 and len(times) > 1:      # where it is at once is where it is anyhow
             times, knots = times[1:], knots[1:]
-        support, least, reasons, state = self._support(), 1.0, set(), self._state
+        support, least, state = self._support(), 1.0, self._state
+        reasons: set[str] = set()
         looked = np.array([*state.rotation.ravel(), *state.position])
         for knot in knots:
             near = (np.linalg.norm(np.subtract(knot, looked)[9:]) < NEAR

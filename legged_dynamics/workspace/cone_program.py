@@ -28,6 +28,8 @@ class ConeProgram(NamedTuple):
         for a ball and in its own for a sole.
     bounds : (nf, k) array
         What each is to reach at least.
+    balance : (6,) array
+        How much each component of the wrench on the base counts when not all can be had.
     H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
         As in :mod:`legged_dynamics.force_map.quadratic_program`.
     active, u, x : (m + nc + 1,) int, (m + nc + 1,), (nc,) array
@@ -42,6 +44,7 @@ class ConeProgram(NamedTuple):
     ground: np.ndarray
     cones: np.ndarray
     bounds: np.ndarray
+    balance: np.ndarray
     H: np.ndarray
     g: np.ndarray
     C: np.ndarray
@@ -66,7 +69,7 @@ def foot_cone(foot: Foot, friction: float, minimum: float,
 
 
 def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimum: float,
-                 ground: np.ndarray | None = None) -> ConeProgram:
+                 ground: np.ndarray | None = None, upright: float = 1.0) -> ConeProgram:
     """
     Return the program for some feet.
 
@@ -82,6 +85,8 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimu
         Least normal force of each foot.
     ground : (nf, 9) array, optional
         Taken as it is; level by default.
+    upright : float [1/m]
+        A newton metre missing at the base counts as much as so many newtons.
 
     """
     found = [foot_cone(foot, friction, minimum) for foot in feet]
@@ -94,7 +99,9 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimu
         cones[i, :len(b), 1:1 + A.shape[1]] = A
         bounds[i, :len(b)] = b
     m = 6 + sum(len(b) for _, b in found) + 2 * nv
-    return ConeProgram(ground, cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
-                       np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1),
-                       np.zeros(nc), np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)),
-                       np.zeros((nc + 1, nc + 1)), np.zeros((3, max(m, nc + 1))))
+    balance = np.repeat([1.0, upright ** 2], 3)
+    return ConeProgram(
+        ground, cones, bounds, balance, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
+        np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1), np.zeros(nc),
+        np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)), np.zeros((nc + 1, nc + 1)),
+        np.zeros((3, max(m, nc + 1))))

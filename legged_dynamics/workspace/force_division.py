@@ -34,9 +34,6 @@ from legged_dynamics.spatial.table import get3, get9
 
 # A newton missing on the whole robot counts as much as a hundred off a foot's even share.
 BALANCE_WEIGHT = 1e4
-# A newton metre missing at the base counts as much as so many newtons: a body that has to give way
-# rather does so upright.
-UPRIGHT = 10.0
 # A newton missing on a foot that was asked counts as much as a hundred on one that was not.
 ASKED_WEIGHT = 1e4
 # Steps of the quadratic program; it takes some ten.
@@ -226,11 +223,11 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= (wish if i < 3 else UPRIGHT ** 2 * wish) * grasp[i, c] * wrench[i]
+                p.g[c] -= wish * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += (wish if i < 3 else UPRIGHT ** 2 * wish) * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += wish * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

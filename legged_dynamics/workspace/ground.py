@@ -108,7 +108,7 @@ class GroundReading:
             _, widths, axes = np.linalg.svd(points - points.mean(axis=0))
             up = axes[2] * np.copysign(1.0, axes[2, 2])
             if widths[1] > NARROW and up[2] > 0.5:
-                middle = up + [0.0, 0.0, 1.0]
+                middle = up + np.array([0.0, 0.0, 1.0])
                 normal[self._ball] = middle / np.linalg.norm(middle)
                 slack[self._ball] = 0.5 * math.acos(min(up[2], 1.0))
         if given is not None and given.normal is not None:

@@ -185,7 +185,9 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     Parameters
     ----------
     rows : (n, 46) array
-        Segments; those from first to last - 1 are looked at.
+        Segments; those from first to last - 1 count.
+    first, last : int
+        Which of them.
     samples : int
         Instants of each.
     limits : (5,) array
@@ -193,6 +195,7 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     support : Support
         What the ground gives.
     slower : float
+        What is needed anyhow.
     target : (24,) array
         Room.
 

@@ -24,11 +24,11 @@ from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.workspace.reference import BodyPose
 
 # Durations [s]: efforts fade, feet are loaded.
-FADE, LOAD = 0.8, 0.8
+FADE, LOAD = 1.5, 0.8
 # A body this far above where it should sink to lies on something [m].
 LYING = 0.006
 # Damping of a joint without command: this part of its effort limit at 1 rad/s.
-DAMPING = 0.02
+DAMPING = 0.1
 
 
 class Phase(Enum):
@@ -68,8 +68,10 @@ class Posture:
         poses = frame_poses(model, nominal_position(model, config))
         feet = []
         for foot in config.feet:
-            pose, ball = poses[foot.link], not isinstance(foot, FlatFoot)
-            feet.append(pose.p - [0.0, 0.0, foot.radius] if ball else pose.p + pose.R @ foot.center)
+            pose = poses[foot.link]
+            reference = (pose.R @ foot.center if isinstance(foot, FlatFoot)
+                         else np.array([0.0, 0.0, -foot.radius]))
+            feet.append(pose.p + reference)
         flat = [poses[foot.link].R for foot in config.feet if isinstance(foot, FlatFoot)]
         # A sole lies flat where the robot stands as it should.
         self._level = flat[0].T if flat else np.eye(3)

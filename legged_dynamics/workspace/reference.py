@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.workspace.minimum_jerk import (
     DURATION,
     N_SEGMENT,

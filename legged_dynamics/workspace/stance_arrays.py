@@ -143,7 +143,8 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     return StanceArrays(
         Tree(model.tree.topology.copy(), model.tree.constants.copy()), table, groups,
         _reach(model, table), np.zeros(nv), np.zeros(nv), np.zeros(9), np.zeros(nv), np.zeros(nv),
-        np.tile(np.eye(3).ravel(), (nf, 1)), np.zeros((nf, 3)), np.zeros((nb, N_RIGID_BODY)), np.zeros((nf, N_FOOT_STATE)),
+        np.tile(np.eye(3).ravel(), (nf, 1)), np.zeros((nf, 3)),
+        np.zeros((nb, N_RIGID_BODY)), np.zeros((nf, N_FOOT_STATE)),
         np.zeros((6, nc)), np.zeros((nc, nv)), np.zeros(nc), np.zeros((n, n)), np.zeros(n),
         np.zeros((nv, nc)), np.zeros((len(groups), 2)), np.eye(n, 6), np.zeros(n),
         np.zeros((6, 6)), np.zeros(6), np.zeros((2 * largest + 8, max(n, largest))))

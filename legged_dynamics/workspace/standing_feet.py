@@ -18,6 +18,10 @@ from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
 
+# A newton metre missing at the base counts as much as so many newtons [1/m]: a body that has to
+# give way rather does so upright.
+UPRIGHT = 10.0
+
 
 class StandingFeet:
     """
@@ -62,7 +66,7 @@ class StandingFeet:
         self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
         self.program = cone_program(
             standing, table.size, nv, settings['division.friction'], self._minimum,
-            self.arrays.ground)
+            self.arrays.ground, UPRIGHT)
         weights = np.ones(table.size)
         for start, size in table.index[:, [START, SIZE]]:
             weights[start + 3:start + size] = settings['division.moment_arm'] ** -2
@@ -73,7 +77,8 @@ class StandingFeet:
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
         self.room = StanceRoom(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
-            np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv), np.zeros(6 * len(standing)))
+            np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
+            np.zeros(6 * len(standing)))
 
     def stand_on(self, ground: GroundReading) -> None:
         """Take normals and friction of the ground under these feet."""

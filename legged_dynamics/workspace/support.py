@@ -68,6 +68,7 @@ def support_excess(support, target, slower):
     Parameters
     ----------
     support : Support
+        Of the feet.
     target : (24,) array
         Pose, twist and acceleration of the base.
     slower : float
@@ -87,10 +88,10 @@ def support_excess(support, target, slower):
     square = 1.0 / (slower * slower)
     a, alpha = scale(square, load3(target, ACCELERATION)), scale(square, load3(
         target, ACCELERATION + 3))
-    I = (numbers[INERTIA], numbers[INERTIA + 1], numbers[INERTIA + 2], numbers[INERTIA + 3],
+    J = (numbers[INERTIA], numbers[INERTIA + 1], numbers[INERTIA + 2], numbers[INERTIA + 3],
          numbers[INERTIA + 4], numbers[INERTIA + 5])
     of_com = add(add(a, cross(w, v)), add(cross(alpha, c), cross(w, cross(w, c))))
-    turning = rotate(R, add(symmetric_times(I, alpha), cross(w, symmetric_times(I, w))))
+    turning = rotate(R, add(symmetric_times(J, alpha), cross(w, symmetric_times(J, w))))
     force = rotate(R, of_com)
     force = (force[0], force[1], force[2] + GRAVITY)
     axes = load9(numbers, AXES)

@@ -18,8 +18,8 @@ from legged_dynamics.spatial.rotations import (
 )
 
 sys.path.append(str(Path(__file__).parents[1] / 'workspace'))
-from grounds import GroundedRobot  # noqa: E402
-from quadruped_runs import Slide  # noqa: E402
+from grounds import GroundedRobot
+from quadruped_runs import Slide
 
 DIALECT = StandaloneDialect()
 SAMPLE = 0.002

@@ -76,7 +76,7 @@ class GroundedRobot(SimulatedRobot):
             pose[:9].reshape(3, 3))[[3, 0, 1, 2]]
         self._contacts = ContactTruth(self.model, plant.feet)
         self._controller = SimpleNamespace(height=pose[11])
-        self.command_effort(np.zeros(len(plant.joints)))
+        self._held = self.data.qpos[self._qpos].copy()
         mujoco.mj_forward(self.model, self.data)
 
     def _place(self, plant, step, height):
@@ -113,8 +113,13 @@ class GroundedRobot(SimulatedRobot):
 
     def _advance(self, period):
         for _ in range(self._substeps):
-            self.data.ctrl[:] = 0.0 if self._command is None else self._command
+            self.data.ctrl[:] = self._stiff() if self._command is None else self._command
             mujoco.mj_step(self.model, self.data)
+
+    def _stiff(self):
+        """Return efforts that keep the joints where they were at the start."""
+        away = self._held - self.data.qpos[self._qpos]
+        return self._limits * (20.0 * away - 0.4 * self.data.qvel[self._dofs])
 
     def _take_over(self):
         pass
