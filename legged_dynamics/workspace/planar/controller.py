@@ -26,6 +26,9 @@ from legged_dynamics.workspace.planar.workspace_force import (
     workspace_force,
 )
 
+# A leg of this condition is straight: its inertia at the body has no digits left.
+STRAIGHT = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class PlanarCommand:
@@ -42,6 +45,9 @@ class PlanarCommand:
     error : (3,) array
         Pose less target, in the body's axes [m, rad].
     dynamics : WorkspaceDynamics
+    singular : bool
+        Whether a knee is straight: the legs are then taken to be massless, and no more is known
+        of the body's motion than its own inertia says.
 
     """
 
@@ -50,6 +56,7 @@ class PlanarCommand:
     wrenches: np.ndarray
     error: np.ndarray
     dynamics: WorkspaceDynamics
+    singular: bool = False
 
 
 class PlanarController:
@@ -118,11 +125,15 @@ class PlanarController:
             dynamics = workspace_dynamics(self.robot, motion)
         else:
             dynamics = workspace_dynamics_big_base(self.robot, motion, self._big_base)
+        singular = self._big_base is None and not dynamics.condition < STRAIGHT
+        if singular:
+            own = np.diag([self.robot.mass[0], self.robot.mass[0], self.robot.inertia[0]])
+            dynamics = WorkspaceDynamics(own, motion.load[0].copy(), dynamics.condition, None)
         error, rate = pose_error(state, target), velocity_error(state, target)
         force = workspace_force(dynamics, self.gains, error, rate, target.acceleration,
                                 self._accumulate(state, error, period))
         torque, wrenches = force_propagation(self.robot, motion, force, self._shares)
-        return PlanarCommand(torque, force, wrenches, error, dynamics)
+        return PlanarCommand(torque, force, wrenches, error, dynamics, singular)
 
     def _accumulate(self, state: PlanarState, error: np.ndarray,
                     period: float) -> np.ndarray | None:
