@@ -3,6 +3,7 @@
 """Where users want the body: poses, trajectories and postures, into a reference within limits."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
-from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_vector
+from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.posture import Phase, Posture
 from legged_dynamics.workspace.reach import ReachLimiter
@@ -36,7 +37,7 @@ SETTINGS = (
 POSTURES = ('stand', 'sit', 'damping', 'zero')
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
 # the last one that was looked at that are taken to be in reach as well [m, rad].
-LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 64, 0.005, 0.02
+LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 16, 0.005, 0.02
 Job = Generator[None, None, str]
 
 
@@ -180,34 +181,37 @@ class BodyTargets:
         return self._plan_trajectory(message)
 
     def _plan_trajectory(self, message: Any) -> Job:
-        times, knots, points = [], [], message.points
-        for first in range(0, max(len(points), 1), PIECE):
+        points, least, reasons = message.points, 1.0, set[str]()
+        n = max(len(points), 1)
+        times, knots = np.empty(n), np.empty((n, 12))
+        for first in range(0, n, PIECE):
             message.points = points[first:first + PIECE]
             wanted = convert.read_body_trajectory(message)
+            here = slice(first, first + len(wanted.time))
+            times[here], knots[here, 9:] = wanted.time, wanted.position
+            for knot, orientation in zip(knots[here], wanted.orientation):
+                knot[:9] = rotation_from_quaternion(orientation).ravel()
+                self._check_reach(knot)
             yield
-            times.extend(wanted.time.tolist())
-            for position, orientation in zip(wanted.position, wanted.orientation):
-                pose = self._pose(position, orientation)
-                knots.append([*pose.rotation.ravel(), *pose.position])
-            yield
-        if times[0] == 0.0 and len(times) > 1:      # where it is at once is where it is anyhow
+        if times[0] == 0.0 and n > 1:       # where it is at once is where it is anyhow
             times, knots = times[1:], knots[1:]
-        support, least, state = self._support(), 1.0, self._state
-        reasons: set[str] = set()
-        looked = np.array([*state.rotation.ravel(), *state.position])
-        for knot in knots:
-            near = (np.linalg.norm(np.subtract(knot, looked)[9:]) < NEAR
-                    and np.linalg.norm(np.subtract(knot, looked)[:9]) < 1.4 * NEAR_TURN)
-            if near and knot is not knots[-1]:
+        state, support = self._state, self._support()
+        stance, looked = self._limiter.stance(state, self._position), np.full(12, np.inf)
+        for i, knot in enumerate(knots):
+            away = np.abs(knot - looked)
+            if away[9:].max() < NEAR and away[:9].max() < NEAR_TURN and i < len(knots) - 1:
                 continue
-            pose = BodyPose(np.array(knot[9:]), np.array(knot[:9]).reshape(3, 3))
-            goal, part, why = yield from self._limiter.search(state, self._position, pose, support)
-            if why:
-                knot[:] = [*goal.rotation.ravel(), *goal.position]
-                least, reasons = min(least, part), reasons | {why}
-            looked = np.array(knot) if not why else np.full(12, np.inf)
+            pose, looked = _pose_of(knot), knot
+            if self._limiter.what_ends(stance, pose, support):
+                goal, part, why = yield from self._limiter.search(state, self._position, pose,
+                                                                  support)
+                if why:
+                    knot[:9], knot[9:] = goal.rotation.ravel(), goal.position
+                    least, looked = min(least, part), np.full(12, np.inf)
+                    reasons.add(why)
+            yield
         self.reference.support = support
-        made = yield from self.reference.planning(times, np.array(knots))
+        made = yield from self.reference.planning(times, knots)
         slower = self.reference.start(self._state.stamp_ns, made)
         took = (self.reference.end_ns - self._state.stamp_ns) * 1e-9
         text = f', {slower:.2f} times slower than asked to keep the limits' * (slower > 1.0)
@@ -259,21 +263,29 @@ class BodyTargets:
     def _pose(self, position: np.ndarray, orientation: np.ndarray) -> BodyPose:
         """Return a pose if it lies within reach."""
         rotation = rotation_from_quaternion(orientation)
-        away = float(np.linalg.norm(position - self._home.position))
-        turned = float(np.linalg.norm(rotation_vector(self._home.rotation.T @ rotation)))
+        self._check_reach(np.array([*rotation.ravel(), *position]))
+        return BodyPose(position, rotation)
+
+    def _check_reach(self, knot: np.ndarray) -> None:
+        away = math.dist(knot[9:].tolist(), self._home.position.tolist())
+        cosine = 0.5 * (float(self._home.rotation.ravel() @ knot[:9]) - 1.0)
+        turned = math.acos(min(max(cosine, -1.0), 1.0))
         most = self._parameters['reach.linear'], self._parameters['reach.angular']
         if away > most[0] or turned > most[1]:
             raise ConfigurationError(
                 f'expected a target within {most[0]:g} m and {most[1]:g} rad (reach) of where the '
                 f'body stood at the start, position {np.round(self._home.position, 3).tolist()} m,'
                 f' got one {away:.3f} m and {turned:.3f} rad away')
-        return BodyPose(position, rotation)
 
     def _check_frame(self, frame: str) -> None:
         wanted = self._parameters['odom_frame']
         if frame not in ('', wanted):
             raise MeasurementError(f'expected a target in the frame {wanted!r}, got {frame!r}; '
                                    'transform it first')
+
+
+def _pose_of(knot: np.ndarray) -> BodyPose:
+    return BodyPose(knot[9:].copy(), knot[:9].reshape(3, 3).copy())
 
 
 def _done(text: str) -> Job:

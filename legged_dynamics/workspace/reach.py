@@ -51,6 +51,9 @@ PARTS, HALVINGS = 10, 6
 AT_LIMIT = 1e-3
 
 
+Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
+
+
 @lean_kernel
 def solve_legs(s, pose, places, limits, least):
     """
@@ -170,42 +173,54 @@ class ReachLimiter:
 
         The third result is empty when the pose itself is in reach.
         """
-        q = state_vector(position, self._model.nv, 'joint positions')
         if not state.contact.any():
             return pose, 1.0, ''
-        s, places = self._stance(state, q)
-        # A joint that is beyond its limit now may stay there.
-        limits = np.column_stack([np.minimum(self._limits[:, 0], q - AT_LIMIT),
-                                  np.maximum(self._limits[:, 1], q + AT_LIMIT)])
+        stance = self.stance(state, position)
         phi = rotation_vector(state.rotation.T @ pose.rotation)
-        good, bad, why, still = 0.0, 1.0, '', np.zeros(24)
-        steps = np.linspace(0.0, 1.0, PARTS + 1)[1:].tolist()
-        halvings = 0
+        good, bad, why, found = 0.0, 1.0, '', BodyPose(state.position, state.rotation)
+        steps, halvings = np.linspace(0.0, 1.0, PARTS + 1)[1:].tolist(), 0
         while steps or halvings:
-            part = steps.pop(0) if not halvings else 0.5 * (good + bad)
-            before = s.q.copy()
+            part = 0.5 * (good + bad) if halvings else steps.pop(0)
             aim = BodyPose(state.position + part * (pose.position - state.position),
                            state.rotation @ rotation_from_vector(part * phi))
-            still[:12] = *aim.rotation.ravel(), *aim.position
             yield
-            if max(support_excess(support, still, 1.0)) > 0.0:
-                reason = 'the support of the feet ends'
-            elif not solve_legs(s, still[:12], places, limits, self._stretch):
-                reason = 'a leg ends'
-            else:
-                reason = ''
+            reason = self.what_ends(stance, aim, support)
             if not reason:
                 good, found = part, aim
                 halvings = max(halvings - 1, 0)
             else:
-                s.q[:], bad, why = before, part, reason
+                bad, why, steps = part, reason, []
                 halvings = halvings - 1 if halvings else HALVINGS
-                steps = []
-        if not why:
-            return pose, 1.0, ''
-        if good == 0.0:
-            found = BodyPose(state.position, state.rotation)
-        return found, good, why
+        return (found, good, why) if why else (pose, 1.0, '')
+
+    def stance(self, state: BodyState, position: np.ndarray) -> Stance:
+        """
+        Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
+
+        Raises
+        ------
+        MeasurementError
+            When the joints do not fit the model or are not finite.
+
+        """
+        q = state_vector(position, self._model.nv, 'joint positions')
+        # A joint that is beyond its limit now may stay there.
+        limits = np.column_stack([np.minimum(self._limits[:, 0], q - AT_LIMIT),
+                                  np.maximum(self._limits[:, 1], q + AT_LIMIT)])
+        return *self._stance(state, q), limits
+
+    def what_ends(self, stance: Stance, pose: BodyPose, support: Support = ANYTHING) -> str:
+        """Return what keeps the base from a pose near the last one looked at, or ''."""
+        s, places, limits = stance
+        target = np.zeros(24)
+        target[:9], target[9:12] = pose.rotation.ravel(), pose.position
+        if max(support_excess(support, target, 1.0)) > 0.0:
+            return 'the support of the feet ends'
+        before = s.q.copy()
+        if solve_legs(s, target[:12], places, limits, self._stretch):
+            return ''
+        s.q[:] = before
+        return 'a leg ends'
 
     def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
         """Return arrays of the standing feet with joints at q, and where those feet stand."""

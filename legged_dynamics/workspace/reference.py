@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.workspace.minimum_jerk import (
     DURATION,
@@ -25,7 +24,6 @@ from legged_dynamics.workspace.minimum_jerk import (
     PEAK_SPEED,
     POWERS,
     SAMPLES,
-    coordinate_rates,
     join_knots,
     needed_stretch,
     pass_knots,
@@ -247,20 +245,22 @@ class ReferenceGenerator:
         steps = np.diff(np.concatenate([[0.0], np.asarray(times, float)]))
         if not (np.isfinite(steps).all() and (steps > 0.0).all()):
             raise ConfigurationError(f'expected rising times above 0 s, got {list(times)}')
-        n, room = len(knots) + 1, np.zeros((2, 3, 6))
+        n, room, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
         # The place of the start is taken by the first knot until it is known.
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
         steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
         rows, slower = np.empty((n, N_SEGMENT)), 1.0
-        samples = max(4, SAMPLES // n)
+        samples, limits = max(4, SAMPLES // n), self._limits()
+        limits[4] = np.inf      # a trajectory is as smooth as its points are
         for first in range(1, n, PIECE):
             pass_knots(knots, steps, rates, first, min(first + PIECE, n))
             yield
         for first in range(1, n, PIECE):
             join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), room)
-            # The way to the first knot is stretched by itself.
-            slower = self._slower(rows, max(first, 2), min(first + PIECE, n), samples, slower)
+            # The way to the first knot is stretched by itself, and that to the last.
+            slower = needed_stretch(rows, max(first, 2), min(first + PIECE, n - 1), samples,
+                                    limits, self.support, slower, target)
             yield
         slower = 1.0 if slower <= 1.0 + 1e-6 else slower
         for k in range(1, 6):
@@ -269,31 +269,36 @@ class ReferenceGenerator:
         rows[:, DURATION] *= slower
         rates[:, :6] /= slower
         rates[:, 6:] /= slower ** 2
+        if n > 2:       # nor need who comes to rest at the end be slow on all the way
+            rows[-1] = self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
         return TrajectoryPlan(float(np.sum(steps)), steps[1] * slower, knots[1], rates[1], rows)
 
     def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
         """Follow a planned trajectory from now on; return by how much it was stretched."""
-        now, T = self.at(stamp_ns), plan.first_step
-        rotation = plan.first[:9].reshape(3, 3)
-        turn = rotation_vector(now.rotation.T @ rotation)
-        end = np.zeros((3, 6))
-        for _ in range(TRIES):
-            end[0] = [*plan.first[9:], *turn]
-            end[1:] = plan.first_rates.reshape(2, 6)
-            rate, bend = as_python(coordinate_rates)(
-                tuple(turn), tuple(end[1, 3:]), tuple(end[2, 3:]))
-            end[1, 3:], end[2, 3:] = rate, bend
-            made = segment(now.rotation, _start_of(now), end, T)
-            slower = self._slower(made[None], 0, 1, SAMPLES, 1.0)
-            if slower <= 1.0 + 1e-6:
-                break
-            T *= min(max(slower, 1.02), LONGER)
-        rows = plan.rows[1:]
-        rows[0] = made
+        now, rows = self.at(stamp_ns), plan.rows[1:]
+        R, v, w = now.rotation, now.twist[:3], now.twist[3:]
+        rates = np.array([*(R @ v), *w, *(R @ (now.acceleration[:3] + np.cross(w, v))),
+                          *now.acceleration[3:]])
+        rows[0] = self._between(np.array([now.packed[:12], plan.first]),
+                                np.array([rates, plan.first_rates]), plan.first_step)
         total = float(rows[:, DURATION].sum())
         ends = np.concatenate([[0.0], np.cumsum(rows[:-1, DURATION])])
         self._go((stamp_ns + np.round(ends * 1e9).astype(np.int64)).tolist(), rows)
-        return max(1.0, total / plan.asked) if total > plan.asked * (1.0 + 1e-6) else 1.0
+        return total / plan.asked if total > plan.asked * (1.0 + 1e-6) else 1.0
+
+    def _between(self, knots: np.ndarray, rates: np.ndarray, duration: float) -> np.ndarray:
+        """Return the segment between two knots, as long as the limits need it."""
+        row, room = np.empty((2, N_SEGMENT)), np.zeros((2, 3, 6))
+        best, least = row[1], math.inf
+        for _ in range(TRIES):
+            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, room)
+            slower = self._slower(row, 1, 2, SAMPLES, 1.0)
+            if slower < least:
+                best, least = row[1].copy(), slower
+            if slower <= 1.0 + 1e-6:
+                break
+            duration *= min(max(slower, 1.02), 2.0)
+        return best
 
     # ---- how it is made --------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ def test_a_motion_is_as_slow_as_the_feet_need_it():
         reference.settings.values['reference.jerk'] = 500.0
         reference.rest(0, BodyPose(state.position, state.rotation))
         reference.support = ground
-        times.append(reference.move_to(0, BodyPose(state.position + [0.03, 0.0, 0.0],
+        times.append(reference.move_to(0, BodyPose(state.position + np.array([0.03, 0.0, 0.0]),
                                                    state.rotation)))
         for t in np.linspace(0.0, times[-1], 50):
             margin, friction = support_excess(ground, reference.at(round(1e9 * t)).packed, 1.0)
@@ -135,7 +135,7 @@ def test_a_target_without_support_is_cut_short_and_says_why():
     tight = controller.support(state)
     tight = tight._replace(edges=tight.edges * [1.0, 1.0, 0.1])
     tight.numbers[21] = 0.0
-    far = BodyPose(state.position + [0.0, 0.1, 0.0], state.rotation)
+    far = BodyPose(state.position + np.array([0.0, 0.1, 0.0]), state.rotation)
     where = body_state([0.0, 0.0, 0.5], places=PLACES)
     search = limiter.search(where, q, far, tight)
     with pytest.raises(StopIteration) as found:
