@@ -37,7 +37,7 @@ SETTINGS = (
 POSTURES = ('stand', 'sit', 'damping', 'zero')
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
 # the last one that was looked at that are taken to be in reach as well [m, rad].
-LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 16, 0.005, 0.02
+LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
 Job = Generator[None, None, str]
 
 
@@ -212,6 +212,7 @@ class BodyTargets:
             yield
         self.reference.support = support
         made = yield from self.reference.planning(times, knots)
+        yield
         slower = self.reference.start(self._state.stamp_ns, made)
         took = (self.reference.end_ns - self._state.stamp_ns) * 1e-9
         text = f', {slower:.2f} times slower than asked to keep the limits' * (slower > 1.0)

@@ -9,7 +9,8 @@ the weight of it, so a force of ten weights is as quickly gone as one of a third
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +80,8 @@ class ForceWishes:
         self._weight = weight
         self.sought: dict[int, np.ndarray] = {}
 
-    def seek(self, asked: Mapping[int, np.ndarray], step: float, given: Mapping[int, np.ndarray],
+    def seek(self, asked: Mapping[int, np.ndarray], step: float, standing: Container[int],
+             given: Callable[[int], np.ndarray],
              free: Callable[[Mapping[int, np.ndarray]], Mapping[int, np.ndarray]]) -> None:
         """
         Move on by one step.
@@ -90,37 +92,39 @@ class ForceWishes:
             In world axes.
         step : float [N]
             Length of the step.
-        given : mapping of int to (3,) array [N]
-            What standing feet had last.
+        standing : container of int
+            Feet that can have a force.
+        given : callable
+            Returns what such a foot had last, (3,) [N].
         free : callable
             Returns what they get when only these forces are sought: where a foot that nobody asks
             any more goes back to.
 
         """
-        for foot in self.sought.keys() - given.keys():
+        for foot in [foot for foot in self.sought if foot not in standing]:
             del self.sought[foot]
         leaving = self.sought.keys() - asked.keys()
-        goals = {foot: force for foot, force in asked.items() if foot in given}
+        goals = {foot: force for foot, force in asked.items() if foot in standing}
         if leaving:
             alone = free({foot: force for foot, force in self.sought.items() if foot in asked})
             goals |= {foot: alone[foot] for foot in leaving}
         for foot, goal in goals.items():
-            start = self.sought.get(foot, given[foot])
+            start = self.sought[foot] if foot in self.sought else given(foot)
             gap = goal - start
-            far = float(np.linalg.norm(gap))
+            far = math.hypot(*gap.tolist())
             if foot in leaving and far <= step:
                 del self.sought[foot]
             else:
                 self.sought[foot] = start + gap * min(1.0, step / far if far else 1.0)
 
-    def stay_near(self, given: Mapping[int, np.ndarray]) -> list[int]:
+    def stay_near(self, given: Callable[[int], np.ndarray]) -> list[int]:
         """Let no sought force run away from what can be given; return feet that do not get it."""
         short = []
         for foot, sought in self.sought.items():
-            gap = sought - given[foot]
-            ahead = float(np.linalg.norm(gap))
+            gap = sought - given(foot)
+            ahead = math.hypot(*gap.tolist())
             if ahead > CLIPPED * self._weight:
                 short.append(foot)
             if ahead > AHEAD * self._weight:
-                self.sought[foot] = given[foot] + gap * (AHEAD * self._weight / ahead)
+                self.sought[foot] = given(foot) + gap * (AHEAD * self._weight / ahead)
         return short

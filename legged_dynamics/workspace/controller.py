@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -190,7 +191,7 @@ class WorkspaceController:
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, room, self._method, outcome, self._parameters, out)
             if wanted:
-                told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted, out)}
+                told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             faults |= self._out_of_patience(stamp, faults)
             self._last = feet
         else:
@@ -280,17 +281,18 @@ class WorkspaceController:
             return feet.forces(state.rotation)
 
         rate = self.settings['division.force_rate'] * self.model.total_mass * GRAVITY
-        given = feet.forces(state.rotation) if feet is self._last else alone({})
-        self._wishes.seek(wanted, rate * dt, given, alone)
+        if feet is not self._last:
+            alone({})
+        self._wishes.seek(wanted, rate * dt, feet.place, partial(feet.force, state.rotation),
+                          alone)
         feet.ask(self._wishes.sought, state.rotation)
         return wanted
 
-    def _explain(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, np.ndarray],
-                 out: np.ndarray) -> dict[int, str]:
+    def _explain(self, feet: StandingFeet, state: BodyState,
+                 asked: Mapping[int, np.ndarray]) -> dict[int, str]:
         """Return why feet do not get what is asked of them."""
-        standing = feet.forces(state.rotation)
-        found = {foot: 'it does not stand' for foot in asked if foot not in standing}
-        for foot in self._wishes.stay_near(standing):
+        found = {foot: 'it does not stand' for foot in asked if foot not in feet.place}
+        for foot in self._wishes.stay_near(partial(feet.force, state.rotation)):
             if foot in asked:
                 found[foot] = feet.why_not(foot, asked[foot], state.rotation)
         return found

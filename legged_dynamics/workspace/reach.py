@@ -33,7 +33,7 @@ from legged_dynamics.spatial.exponential import rotation_log
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.leg_inverse import invert_legs
-from legged_dynamics.workspace.reference import BodyPose
+from legged_dynamics.workspace.reference import BodyPose, run
 from legged_dynamics.workspace.stance_arrays import (
     MEMBERS,
     N_COLUMNS,
@@ -158,13 +158,7 @@ class ReachLimiter:
             When the joints do not fit the model or are not finite.
 
         """
-        search = self.search(state, position, pose)
-        try:
-            while True:
-                next(search)
-        except StopIteration as found:
-            goal, part, _ = found.value
-            return goal, part
+        return run(self.search(state, position, pose))[:2]
 
     def search(self, state: BodyState, position: np.ndarray, pose: BodyPose,
                support: Support = ANYTHING) -> Generator[None, None, tuple[BodyPose, float, str]]:

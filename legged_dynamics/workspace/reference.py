@@ -12,6 +12,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -38,6 +39,16 @@ from legged_dynamics.workspace.target import BodyTarget
 LONGER, TRIES = 1.15, 60
 # Knots that are planned at a time.
 PIECE = 64
+Result = TypeVar('Result')
+
+
+def run(work: Generator[None, None, Result]) -> Result:
+    """Return what comes of work that is done in pieces, all of it at once."""
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        return done.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +83,9 @@ class TrajectoryPlan:
     first, first_rates : (12,) array
         That pose, and how it is passed.
     rows : (n, 46) array
-        Segments; the first is that way, and not made yet.
+        Segments; that way is the second, and not made yet.
+    ends_ns : (n - 1,) int array [ns]
+        When they end, counted from that pose.
 
     """
 
@@ -81,6 +94,7 @@ class TrajectoryPlan:
     first: np.ndarray
     first_rates: np.ndarray
     rows: np.ndarray
+    ends_ns: np.ndarray
 
 
 class ReferenceGenerator:
@@ -123,8 +137,8 @@ class ReferenceGenerator:
     def at(self, stamp_ns: int) -> BodyTarget:
         """Return the target at a time [ns]."""
         index = max(bisect_right(self._starts, stamp_ns) - 1, 0)
-        row = np.empty(24)
-        sample_segment(self._segments[index], (stamp_ns - self._starts[index]) * 1e-9, row)
+        row, start = np.empty(24), int(self._starts[index])
+        sample_segment(self._segments[index], (stamp_ns - start) * 1e-9, row)
         return BodyTarget(row)
 
     def rest(self, stamp_ns: int, pose: BodyPose) -> None:
@@ -217,12 +231,7 @@ class ReferenceGenerator:
                                      f'{len(times)} and {len(poses)}')
         knots = np.array([BodyTarget.of(pose.position, pose.rotation).packed[:12]
                           for pose in poses])
-        plan = self.planning(times, knots)
-        try:
-            while True:
-                next(plan)
-        except StopIteration as made:
-            return self.start(stamp_ns, made.value)
+        return self.start(stamp_ns, run(self.planning(times, knots)))
 
     def planning(self, times: Sequence[float], knots: np.ndarray
                  ) -> Generator[None, None, TrajectoryPlan]:
@@ -270,8 +279,13 @@ class ReferenceGenerator:
         rates[:, :6] /= slower
         rates[:, 6:] /= slower ** 2
         if n > 2:       # nor need who comes to rest at the end be slow on all the way
-            rows[-1] = self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
-        return TrajectoryPlan(float(np.sum(steps)), steps[1] * slower, knots[1], rates[1], rows)
+            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
+        # Most bodies still rest at the start where they do now; then this is its first piece.
+        first = yield from self._between(knots[:2], rates[:2], steps[1] * slower)
+        ends = np.concatenate([[0.0], np.cumsum(rows[2:, DURATION])])
+        yield
+        return TrajectoryPlan(float(np.sum(steps)), first[DURATION], knots[1], rates[1], rows,
+                              np.round(ends * 1e9).astype(np.int64))
 
     def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
         """Follow a planned trajectory from now on; return by how much it was stretched."""
@@ -279,15 +293,18 @@ class ReferenceGenerator:
         R, v, w = now.rotation, now.twist[:3], now.twist[3:]
         rates = np.array([*(R @ v), *w, *(R @ (now.acceleration[:3] + np.cross(w, v))),
                           *now.acceleration[3:]])
-        rows[0] = self._between(np.array([now.packed[:12], plan.first]),
-                                np.array([rates, plan.first_rates]), plan.first_step)
-        total = float(rows[:, DURATION].sum())
-        ends = np.concatenate([[0.0], np.cumsum(rows[:-1, DURATION])])
-        self._go((stamp_ns + np.round(ends * 1e9).astype(np.int64)).tolist(), rows)
+        rows[0] = run(self._between(np.array([now.packed[:12], plan.first]),
+                                    np.array([rates, plan.first_rates]), plan.first_step))
+        starts = np.empty(len(rows), np.int64)
+        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, DURATION] * 1e9)
+                                           + plan.ends_ns[:-1])
+        self._go(starts, rows)
+        total = float(rows[0, DURATION]) + 1e-9 * int(plan.ends_ns[-1])
         return total / plan.asked if total > plan.asked * (1.0 + 1e-6) else 1.0
 
-    def _between(self, knots: np.ndarray, rates: np.ndarray, duration: float) -> np.ndarray:
-        """Return the segment between two knots, as long as the limits need it."""
+    def _between(self, knots: np.ndarray, rates: np.ndarray,
+                 duration: float) -> Generator[None, None, np.ndarray]:
+        """Yield while the segment between two knots is made as long as the limits need it."""
         row, room = np.empty((2, N_SEGMENT)), np.zeros((2, 3, 6))
         best, least = row[1], math.inf
         for _ in range(TRIES):
@@ -298,11 +315,12 @@ class ReferenceGenerator:
             if slower <= 1.0 + 1e-6:
                 break
             duration *= min(max(slower, 1.02), 2.0)
+            yield
         return best
 
     # ---- how it is made --------------------------------------------------------------------
 
-    def _go(self, starts: list[int], segments: Sequence[np.ndarray]) -> None:
+    def _go(self, starts: Sequence[int] | np.ndarray, segments: Sequence[np.ndarray]) -> None:
         self._starts, self._segments = starts, segments
 
     def _limits(self) -> np.ndarray:

@@ -43,6 +43,8 @@ class StandingFeet:
         else is there.
     members : (k,) int array
         Place of each standing foot among all feet.
+    place : dict of int to (int, int)
+        Of each standing foot among these, and of its first contact coordinate.
     arrays : StanceArrays
     scratch : Scratch
         For the recursion with a big base.
@@ -61,6 +63,8 @@ class StandingFeet:
         self.arrays = stance_arrays(model, standing)
         self.scratch = articulated_scratch(self.arrays)
         table, nv = self.arrays.feet, model.nv
+        self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
+            zip(self.members.tolist(), table.index[:, START]))}
         self._standing, self._version = standing, -1
         self._margin = settings['division.sole_margin']
         self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
@@ -95,29 +99,30 @@ class StandingFeet:
 
     def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
         """Have the division seek forces [N], by the foot's place."""
-        if not sought:
-            self.room.asked[:, 0] = 0.0
-            return
-        for row, foot in zip(self.room.asked, self.members.tolist()):
-            row[0] = foot in sought
-            if foot in sought:
-                row[1:] = sought[foot] @ R_WB
+        self.room.asked[:, 0] = 0.0
+        for foot, force in sought.items():
+            row = self.room.asked[self.place[foot][0]]
+            row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
         """Return the force that each standing foot has from the division [N], by its place."""
-        starts = self.arrays.feet.index[:, START]
-        force = self.room.shares[starts[:, None] + np.arange(3)] @ R_WB.T
-        return dict(zip(self.members.tolist(), force))
+        return {foot: self.force(R_WB, foot) for foot in self.place}
+
+    def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
+        """Return the force that one standing foot has [N]."""
+        start = self.place[foot][1]
+        return R_WB @ self.room.shares[start:start + 3]
 
     def rotation(self, foot: int) -> np.ndarray:
         """Return ``R_BF`` of a foot, the identity for one that does not stand."""
-        where = np.flatnonzero(self.members == foot)
-        return self.arrays.states[where[0], :9].reshape(3, 3) if len(where) else np.eye(3)
+        if foot not in self.place:
+            return np.eye(3)
+        return self.arrays.states[self.place[foot][0], :9].reshape(3, 3)
 
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
         """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
-        i = int(np.flatnonzero(self.members == foot)[0])
-        start, size = self.arrays.feet.index[i, [START, SIZE]]
+        i, start = self.place[foot]
+        size = self.arrays.feet.index[i, SIZE]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
         if size == 6:
             R_BC = self.arrays.states[i, :9].reshape(3, 3)
