@@ -181,11 +181,12 @@ class BodyTargets:
         return self._plan_trajectory(message)
 
     def _plan_trajectory(self, message: Any) -> Job:
-        points, least, reasons = message.points, 1.0, set[str]()
+        # Taken off the end as they are read: to free thousands at once would take milliseconds.
+        points, least, reasons = list(message.points)[::-1], 1.0, set[str]()
         n = max(len(points), 1)
         times, knots = np.empty(n), np.empty((n, 12))
         for first in range(0, n, PIECE):
-            message.points = points[first:first + PIECE]
+            message.points = [points.pop() for _ in range(min(PIECE, len(points)))]
             wanted = convert.read_body_trajectory(message)
             here = slice(first, first + len(wanted.time))
             times[here], knots[here, 9:] = wanted.time, wanted.position
