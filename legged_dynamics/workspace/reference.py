@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -34,67 +32,12 @@ from legged_dynamics.workspace.minimum_jerk import (
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.support import ANYTHING
 from legged_dynamics.workspace.target import BodyTarget
+from legged_dynamics.workspace.trajectory_plan import BodyPose, TrajectoryPlan, run
 
 # A duration is lengthened by this until the limits hold, at most so often.
 LONGER, TRIES = 1.15, 60
 # Knots that are planned at a time.
 PIECE = 64
-Result = TypeVar('Result')
-
-
-def run(work: Generator[None, None, Result]) -> Result:
-    """Return what comes of work that is done in pieces, all of it at once."""
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        return done.value
-
-
-@dataclass(frozen=True, eq=False)
-class BodyPose:
-    """
-    A pose of the base.
-
-    Attributes
-    ----------
-    position : (3,) array [m]
-        ``p_WB``.
-    rotation : (3, 3) array
-        ``R_WB``.
-
-    """
-
-    position: np.ndarray
-    rotation: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class TrajectoryPlan:
-    """
-    A trajectory that waits for its start.
-
-    Attributes
-    ----------
-    asked : float [s]
-        How long it was to be.
-    first_step : float [s]
-        How long the way to its first pose is to take.
-    first, first_rates : (12,) array
-        That pose, and how it is passed.
-    rows : (n, 46) array
-        Segments; that way is the second, and not made yet.
-    ends_ns : (n - 1,) int array [ns]
-        When they end, counted from that pose.
-
-    """
-
-    asked: float
-    first_step: float
-    first: np.ndarray
-    first_rates: np.ndarray
-    rows: np.ndarray
-    ends_ns: np.ndarray
 
 
 class ReferenceGenerator:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots under the workspace node: on slopes, up and down, and along trajectories of any length."""
+"""Robots under the workspace node: on slopes, up and down, along trajectories of any length."""
 import numpy as np
 import pytest
 from grounded_loop import DIALECT, GroundedLoop
