@@ -37,8 +37,8 @@ def run(urdf, parameters, seconds=2.0, move=None, push=None, ask=None, **ground)
     Hold a robot; from 1 s on move it, push it for 0.2 s, or ask its first foot for force.
 
     move is (offset [m], turn [rad]); push a force in weights; ask in weights beyond its own.
-    Errors (n, 6) [m, rad] are those of the true pose since 1 s; force is the true one less the
-    one asked for, as a part of the weight.
+    Errors (n, 6) [m, rad] since 1 s are those of the true pose from where the robot was taken
+    over, at 0.2 s; force is the true one less the one asked for, as a part of the weight.
     """
     robot = GroundedRobot(urdf, parameters, **ground)
     model, order = robot.known, robot.order
@@ -49,7 +49,7 @@ def run(urdf, parameters, seconds=2.0, move=None, push=None, ask=None, **ground)
     limiter = ReachLimiter(model, robot.config, controller.settings['reference.stretch'])
     weight, offset, errors, forces, faults, done = (
         9.81 * robot.model.body_subtreemass[robot._base], None, [], [], set(), False)
-    cut, asked = '', {}
+    cut, asked, own = '', {}, None
     for _ in range(100):        # until the rubber of the feet has given way
         robot.step()
     while robot.time < SETTLED + seconds and not robot.fallen:
@@ -61,11 +61,10 @@ def run(urdf, parameters, seconds=2.0, move=None, push=None, ask=None, **ground)
         R = rotation_from_quaternion(truth.base_orientation)
         if offset is None:
             reference.rest(sample.stamp_ns, BodyPose(state.position, state.rotation))
-            offset = ()
+            offset = truth.base_position - state.position, R @ state.rotation.T
         target = reference.at(sample.stamp_ns)
         settled = robot.time >= SETTLED
-        if settled and not offset:
-            offset = truth.base_position - target.position, R @ target.rotation.T
+        if settled and own is None:
             own = controller.forces()[0]
         if settled and move is not None and not done:
             goal = BodyPose(target.position + np.array(move[0]),
