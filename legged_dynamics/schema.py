@@ -19,7 +19,7 @@ GROUPS = frozenset({
     'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'force',
     'force_filter', 'friction', 'gains', 'gait', 'limits', 'lock_step', 'map', 'markers', 'noise',
     'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety', 'simulation',
-    'singularity', 'stance', 'standing', 'stickybot', 'transfer', 'watchdog', 'qos_overrides'})
+    'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog', 'qos_overrides'})
 NAMES = frozenset({
     'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
     'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
