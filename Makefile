@@ -4,14 +4,27 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LOG    := $(VENV)/setup.log
+# Real ROS 2 for the tests of it, and for `make demo MIDDLEWARE=ros2`.
+ROS    := .venv-ros
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-ros2 lint bench clean
 
-demo: $(READY)
+demo: $(READY) $(if $(filter ros2,$(MIDDLEWARE)),$(ROS)/.ready)
+ifeq ($(MIDDLEWARE),ros2)
+	@test -e $(ROS)/.ready || { cat $(ROS)/skipped; exit 1; }
+	@$(ROS)/bin/legged-dynamics demo --middleware rclpy $(ARGS)
+else
 	@$(BIN)/legged-dynamics demo $(ARGS)
+endif
 
 test: lint
 	@$(BIN)/python -m pytest $(ARGS)
+	@$(MAKE) --no-print-directory test-ros2
+
+test-ros2: $(ROS)/.ready
+	@if test -e $(ROS)/.ready; then \
+	    $(ROS)/bin/python -m pytest -k "ros2 or rclpy" test/ros2 test/middleware/test_safe_end.py; \
+	else echo "Tests on real ROS 2 are skipped: $$(cat $(ROS)/skipped)"; fi
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet .
@@ -27,5 +40,9 @@ $(READY): setup.py package.xml
 	@$(BIN)/pip install --editable '.[all]' > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
 	@touch $@
 
+# Without a wheel for this Python, or without network, it says why, and is tried again.
+$(ROS)/.ready: setup.py package.xml
+	@$(PYTHON) test/ros2/set_up.py $(ROS)
+
 clean:
-	@rm -rf $(VENV) build install log *.egg-info
+	@rm -rf $(VENV) $(ROS) build install log *.egg-info

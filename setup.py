@@ -31,6 +31,14 @@ EXTRAS = {
              'mypy>=1.10'],
 }
 
+# Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have
+# no ROS 2 of their own. Not part of `all`, for where rclpy is, nodes run on it.
+JAZZY = '; python_version >= "3.11" and python_version < "3.13" and platform_system == "Linux"'
+ROS2 = [f'{name} {JAZZY}' for name in (
+    'empy==3.3.4', 'ros-jazzy-rclpy[fastrtps]==7.1.6', 'ros-jazzy-sensor-msgs==5.3.6',
+    'ros-jazzy-diagnostic-msgs==5.3.6', 'ros-jazzy-visualization-msgs==5.3.6',
+    'ros-jazzy-nav-msgs==5.3.6', 'ros-jazzy-trajectory-msgs==5.3.6')]
+
 setup(
     name=PACKAGE,
     version=MANIFEST.findtext('version'),
@@ -53,8 +61,9 @@ setup(
         'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
         'pyyaml>=6',
     ],
-    extras_require={**EXTRAS, 'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
-                                      for name in names]},
+    extras_require={**EXTRAS, 'ros2': ROS2,
+                    'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
+                            for name in names]},
     zip_safe=False,
     entry_points={
         'console_scripts': [

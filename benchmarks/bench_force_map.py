@@ -7,8 +7,6 @@ Every peer returns the whole map, D and l_0 of ``lambda = l_0 + D tau``, and is 
 """
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pinocchio as pin
 from scipy.linalg import lapack
@@ -16,11 +14,9 @@ from scipy.linalg import lapack
 from benchmarks.timing import microseconds
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map import (
-    AskedForce,
     ConstrainedForceMap,
     FootForceMap,
     FrictionCone,
-    StandingForceController,
     TorqueProgram,
     damped_torques,
     stacked_inequalities,
@@ -102,19 +98,6 @@ class PinocchioMaps:
         return -self.data.constraint_chol.solve(self.right)[:self.nc], offset
 
 
-def standing_row(model: RobotModel) -> dict:
-    """Return the row of the standing force controller: one foot asked, at rest."""
-    controller = StandingForceController(model, [PointFoot(foot) for foot in FEET])
-    q, still, origin, asked = np.tile([0.05, 0.5, -0.9], 4), np.zeros(12), np.zeros(3), {
-        0: AskedForce([0.0, 0.0, 0.35 * controller.weight])}
-    stamps = itertools.count(0, 2_000_000)
-
-    def update():
-        controller.update(next(stamps), q, still, origin, np.eye(3), np.zeros(6), asked)
-    return {'name': 'standing force controller, one sample', 'ours_us': microseconds(update)[0],
-            'note': 'inverse dynamics, load sharing of 66 constraints, efforts; numpy'}
-
-
 def rows() -> list[dict]:
     """Return one row a map and peer."""
     _, urdf = robot_files('anymal_class')
@@ -168,7 +151,7 @@ def rows() -> list[dict]:
     warm = program.solve(standing, wish).active
     times = microseconds(lambda: program.solve(standing, wish, warm_start=warm),
                          lambda: damped_torques(standing, wish))
-    return [*table, standing_row(model),
+    return [*table,
             {'name': 'torque program, 4 feet, 12 motors', 'ours_us': times[0],
              'note': f'{len(warm)} constraints active of 60, warm start; no peer installed'},
             {'name': 'damped inverse, 4 feet, 12 motors', 'ours_us': times[1], 'note': 'one SVD'}]

@@ -7,37 +7,39 @@ The controller holds the body and shares the load; the simulated robot shows the
 import numpy as np
 
 from legged_dynamics.estimation import LegOdometry, Measurement
-from legged_dynamics.force_map import AskedForce, StandingForceController
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation import Schedule, SimulatedRobot
+from legged_dynamics.workspace import AskedForce, BodyTarget, WorkspaceController
 
 yaml, urdf = robot_files('anymal_class')
 config = RobotConfig.from_yaml(yaml)
 model = config.apply_to(RobotModel.from_urdf(urdf))
-controller, odometry = StandingForceController(model, config.feet), LegOdometry(model, config)
+controller, odometry = WorkspaceController(model, config), LegOdometry(model, config)
 robot = SimulatedRobot.from_files(yaml, schedule=Schedule.from_text('stand 10'))
 
 # Sensors and motors have the command order, numerics the model's: match by name.
 to_model = [config.joints.index(name) for name in model.joint_names]
 to_robot = [model.joint_index(name) for name in config.joints]
-more = 0.25 * controller.weight + 0.1 * controller.weight
+weight, target = 9.81 * model.total_mass, None
 print('time [s]', *(f'{foot.link:>16}' for foot in config.feet))
 for _ in range(1000):
     robot.step()
     sample = robot.read()
-    body = odometry.update(Measurement(
+    measurement = Measurement(
         sample.stamp_ns, sample.position[to_model], sample.velocity[to_model], None,
-        sample.angular_velocity, sample.linear_acceleration, sample.orientation))
-    asked = {0: AskedForce([0.0, 0.0, more])} if robot.time > 1.0 else {}
-    command = controller.update(sample.stamp_ns, sample.position[to_model],
-                                sample.velocity[to_model], body.position, body.rotation,
-                                body.twist, asked)
+        sample.angular_velocity, sample.linear_acceleration, sample.orientation)
+    body = odometry.update(measurement)
+    if target is None:      # the body is to stay where it is
+        target = BodyTarget.of(body.position, body.rotation)
+    asked = {0: AskedForce([0.0, 0.0, 0.35 * weight])} if robot.time > 1.0 else {}
+    command = controller.update(body, measurement, target, asked)
     # Guard efforts on a real robot: legged_dynamics.safety.EffortGuard.
     robot.command_effort(command.effort[to_robot])
     if sample.stamp_ns % 250_000_000 == 0:
+        given = np.array(list(controller.forces().values()))[:, 2]
         true = [robot.data.site(foot.link).xmat.reshape(3, 3)[2] @ wrench[:3]
                 for foot, wrench in zip(config.feet, robot.truth().feet.wrench)]
-        print(f'{robot.time:8.2f}', *(f'{given:7.1f}/{force:6.1f} N'
-                                      for given, force in zip(command.force[:, 2], true)))
-assert np.abs(command.force[:, 2] - true).max() < 0.05 * controller.weight
+        print(f'{robot.time:8.2f}', *(f'{wanted:7.1f}/{force:6.1f} N'
+                                      for wanted, force in zip(given, true)))
+assert np.abs(given - true).max() < 0.05 * weight

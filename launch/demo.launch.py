@@ -1,7 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A walking simulated robot, its ground reactions estimated, recorded and then reported."""
-import sys
 from pathlib import Path
 
 from launch.actions import (
@@ -45,8 +44,7 @@ def start(context):
     bag = str(Path(argument('out')) / 'bag')
     # Kernels are compiled once on a machine; the robot must not walk off meanwhile.
     compile_kernels = ExecuteProcess(
-        cmd=[sys.executable, '-c', 'from legged_dynamics.estimation.estimator import '
-             'compile_kernels; compile_kernels()'], output='screen')
+        cmd=[command, 'warm', 'ground_reaction_estimator'], output='screen')
     record = ExecuteProcess(cmd=[command, 'record', '--all', '-o', bag], output='screen')
     analyze = ExecuteProcess(
         cmd=[command, 'analyze', bag, '--robot', argument('robot'),

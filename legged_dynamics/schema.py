@@ -17,9 +17,10 @@ from legged_dynamics.parameter_file import read_parameters, shown
 # A name that begins otherwise is misspelt, for nobody would read it. (A test keeps them complete.)
 GROUPS = frozenset({
     'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'force',
-    'force_filter', 'friction', 'gains', 'gait', 'identify', 'limits', 'map', 'markers', 'noise',
-    'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety', 'simulation',
-    'singularity', 'stance', 'standing', 'stickybot', 'transfer', 'watchdog', 'qos_overrides'})
+    'force_filter', 'friction', 'gains', 'gait', 'identify', 'limits', 'lock_step', 'map',
+    'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety',
+    'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
+    'qos_overrides'})
 NAMES = frozenset({
     'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
     'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',

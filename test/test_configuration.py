@@ -12,6 +12,7 @@ from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NOD
 from legged_dynamics.nodes.stickybot_controller import NODE_SETTINGS as CLIMBING_NODE
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.schema import read_parameter_file
 
 TABLES = {'effort_watchdog': WATCHDOG_NODE,
@@ -27,7 +28,8 @@ TABLES = {'effort_watchdog': WATCHDOG_NODE,
 @pytest.mark.parametrize('node', TABLES)
 def test_shipped_settings_are_the_defaults(node):
     values = read_parameter_file(CONFIG / 'nodes' / f'{node}.yaml', node)
-    assert values == {setting.name: setting.default for setting in TABLES[node]}
+    assert values == {setting.name: setting.default for setting in TABLES[node]
+                      if setting.default != []}
 
 
 @pytest.mark.parametrize('path', sorted(CONFIG.rglob('*.yaml')), ids=lambda p: p.stem)
@@ -41,4 +43,4 @@ def test_every_number_in_a_shipped_file_has_a_comment(path):
 @pytest.mark.parametrize('path', sorted(CONFIG.rglob('*.yaml')), ids=lambda p: p.stem)
 def test_no_shipped_file_has_an_empty_list(path):
     # ROS 2's parser gives it no type, and the node then refuses it.
-    assert [] not in read_parameter_file(path, path.stem).values()
+    assert not any(value == [] for _, _, value, _ in read_parameters(path))

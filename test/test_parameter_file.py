@@ -82,7 +82,7 @@ def test_numbers_as_ros_reads_them_and_a_node_in_any_namespace(tmp_path):
 def test_the_groups_of_settings_are_all_there_are():
     groups, names = set(), set()
     for module in pkgutil.walk_packages(legged_dynamics.__path__, 'legged_dynamics.'):
-        if module.name.endswith(('__main__', 'middleware.ros2')):     # needs rclpy
+        if module.name.endswith('__main__') or '.middleware.ros2' in module.name:   # needs rclpy
             continue
         for value in vars(import_module(module.name)).values():
             for setting in value if isinstance(value, tuple) else (value,):

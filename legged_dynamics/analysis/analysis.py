@@ -204,7 +204,8 @@ def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings
     if not topics.live or start_ns is not None:
         return None
     first = first_stamp(bag, next(iter(topics.live.values())))
-    stamps: deque[int] = deque(maxlen=max(2 * settings.half_window + 1, 2))
+    # What is published first is of the newest sample of the first full window.
+    stamps: deque[int] = deque(maxlen=max(2 * settings.half_window, 1) + 1)
     for message in bag.messages([topics.joint_states]):
         stamps.append(stamp_ns(bag.decode(message).header.stamp))
         if stamps[-1] == first:

@@ -3,7 +3,7 @@
 """Writes what an analysis found: a self-contained page, its figures, all estimates as CSV."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,9 +66,18 @@ EXPLANATION = (
     'estimate, so they show what fusing buys.')
 
 
-def write_report(analysis: Analysis, folder: Path) -> Path:
+def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
     """
     Write page and figures into a folder and return the page's path.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    folder : Path
+        Made where it is not there.
+    warnings : sequence of str
+        What the page says before all else, in red.
 
     Raises
     ------
@@ -88,6 +97,8 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
     reasons = doubts(analysis)
     if reasons:
         page.banner(distrust(reasons))
+    for warning in warnings:
+        page.banner(warning)
     page.heading('Forces')
     for chart in force_charts(analysis):
         page.chart(chart)

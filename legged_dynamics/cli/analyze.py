@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
         return show(*analyse_into(args.bag, options, out))
 
 
-def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analysis, Path | None]:
+def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
+                 warnings: Sequence[str] = ()) -> tuple[Analysis, Path | None]:
     """
     Analyse a bag and write what the options ask for; return the analysis and the report.
 
@@ -100,7 +102,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path) -> tuple[Analys
         raise
     finally:
         bar.close()
-    report = write_report(analysis, out) if options.report else None
+    report = write_report(analysis, out, warnings) if options.report else None
     if options.csv:
         write_csv(analysis, out / CSV)
     return analysis, report

@@ -3,8 +3,6 @@
 """The body's motion in the demo: stands up, crouches, sways, pitches and yaws, as a trajectory."""
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,45 +23,64 @@ POSES = (
 )
 DURATION = sum(seconds for seconds, _, _ in POSES)
 CONTROLLER = 'workspace_controller'
-WAIT = 20.0     # s for the controller to say where the body is
+NODE = 'body_motion'
+ANSWER = f'/{NODE}/answer'
+EVER_AFTER = (2**31 - 1) * 10**9      # ns
+BEGIN = 1.0     # s of simulated time, when the controller has taken the robot over
+ACKNOWLEDGING = 60.0    # s for the controller to have the motion
 
 
-def send_motion(environment: Mapping[str, str]) -> None:
+class Motion:
     """
-    Hear from the controller where the body is wanted now, and send it the motion from there.
+    Sends the motion at a fixed simulated time: time waits for its answers, too.
 
-    Raises
-    ------
-    MiddlewareError
-        When the controller does not say where the body is.
+    It hears from the controller where the body is wanted, and goes from there.
+
+    Parameters
+    ----------
+    bus : CycloneBus
+        Of a process that spins it.
 
     """
-    from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.middleware import conversions as convert
-    from legged_dynamics.middleware.cyclone import CycloneBus
-    from legged_dynamics.middleware.dialect import StandaloneDialect
-    dialect = StandaloneDialect()
-    bus = CycloneBus(environment)
-    try:
-        node = bus.create_node('body_motion')
-        heard: list[Any] = []
+
+    def __init__(self, bus: Any):
+        from legged_dynamics.middleware.dialect import StandaloneDialect
+        from legged_dynamics.nodes.lock_step import BEGIN_NS
+        self._dialect = dialect = StandaloneDialect()
+        self._begin, self._sent = BEGIN_NS + round(1e9 * BEGIN), False
+        self._node = node = bus.create_node(NODE)
+        # A simulator in lock-step counts those who hear the robot.
+        self._ears = [node.create_raw_subscription(kind, topic, lambda cdr, now: None, 10)
+                      for kind, topic in (('sensor_msgs/msg/JointState', 'joint_states'),
+                                          ('sensor_msgs/msg/Imu', 'imu/data'))]
         node.create_subscription(dialect.message('geometry_msgs/msg/PoseStamped'),
-                                 f'{CONTROLLER}/body_reference', heard.append,
-                                 dialect.qos.reliable(1))
-        publisher = node.create_publisher(
+                                 f'{CONTROLLER}/body_reference', self._on_reference,
+                                 dialect.qos.reliable(1000))
+        self._trajectory = node.create_publisher(
             dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory'),
             f'{CONTROLLER}/body_trajectory', dialect.qos.reliable(1))
-        end = time.monotonic() + WAIT
-        while not (heard and publisher.get_subscription_count()):
-            if time.monotonic() > end:
-                raise MiddlewareError(f'{CONTROLLER} did not take the robot over within '
-                                      f'{WAIT:.0f} s; see its log')
-            bus.spin_once(0.05)
-        pose = convert.read_pose(heard[-1])
-        publisher.publish(trajectory(dialect, pose.position, pose.orientation))
-        bus.spin_once(0.2)      # leaves the message time to go out
-    finally:
-        bus.close()
+        self._answers = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'),
+                                              ANSWER, dialect.qos.latched)
+        self._answer(self._begin - 1)
+
+    def _on_reference(self, message: Any) -> None:
+        from legged_dynamics.exceptions import MiddlewareError
+        from legged_dynamics.middleware import conversions as convert
+        pose = convert.read_pose(message)
+        if self._sent or pose.stamp_ns < self._begin:
+            return
+        self._sent = True
+        self._trajectory.publish(trajectory(self._dialect, pose.position, pose.orientation))
+        # Time stands still at this sample until the controller has it.
+        if not self._trajectory.wait_for_acks(ACKNOWLEDGING):
+            raise MiddlewareError(f'{CONTROLLER} does not hear its trajectory; see its log')
+        self._answer(EVER_AFTER)
+        for ear in self._ears:
+            self._node.destroy_subscription(ear)
+
+    def _answer(self, ns: int) -> None:
+        from legged_dynamics.nodes.lock_step import answer
+        self._answers.publish(answer(self._dialect, ns, None))
 
 
 def trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:

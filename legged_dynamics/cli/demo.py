@@ -4,7 +4,8 @@
 Verb ``demo``: a simulated robot moves, is estimated live, recorded and reported on.
 
 Simulator, estimator, recorder and where asked for the controller are processes of their own on a
-real DDS bus, kept on the loopback interface and on a domain that nobody else uses.
+real DDS bus, kept on the loopback interface and on a domain that nobody else uses. Time is
+simulated and waits for them: what comes out is the same on a busy machine, only later.
 """
 from __future__ import annotations
 
@@ -12,18 +13,23 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli import body_motion
 
+if TYPE_CHECKING:
+    from legged_dynamics.cli.demo_outcome import Outcome
+
 SCHEDULE = 'stand 4, trot_forward 12, stand 4'
 INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu')
-OUTPUT = '/ground_reaction_estimator/external_torque'
-DEPTH = 2000            # messages: a busy machine delays the live estimator, but loses it nothing
-MARGIN = 0.2            # s recorded beyond the schedule
-STARTING = 60.0         # s for a process to come up
-# A busy machine may hand the controller old joint states; it then goes on for this long [s].
-PATIENCE = 0.1
+ESTIMATOR, RECORDER = 'ground_reaction_estimator', 'legged_dynamics_recorder'
+MARGIN = 0.2            # s simulated beyond the schedule
+STARTING = 300.0        # s for a process to come up
+STANDSTILL = 300.0      # s without a step of simulated time after which there is something wrong
+SETTLING = 1.0          # s for the last estimates to reach the recorder
+# Samples that estimator and recorder may lag behind the robot that walks on its own; a robot under
+# control waits for every command.
+WINDOW = 50
 
 
 def add_parser(verbs: Any) -> None:
@@ -31,7 +37,8 @@ def add_parser(verbs: Any) -> None:
     parser = verbs.add_parser(
         'demo', help='a simulated robot walks, or moves its body; estimate, record and report',
         description='Runs simulator, estimator and recorder as separate processes on a DDS bus on '
-        'the loopback interface, then analyses the recording. Needs no ROS and no display.')
+        'the loopback interface, then analyses the recording. Needs no ROS and no display. The '
+        'exit code is 3 when the robot fell.')
     parser.add_argument('--motion', choices=('walk', 'body'), default='walk',
                         help="walk: by the robot's own controller; body: stands up, crouches, "
                         'sways, pitches and yaws under workspace_controller '
@@ -42,6 +49,11 @@ def add_parser(verbs: Any) -> None:
                         help='robot with a URDF beside its YAML (default: %(default)s)')
     parser.add_argument('--schedule', default=SCHEDULE, metavar='TEXT',
                         help='of a walk: behaviours with seconds (default: %(default)s)')
+    parser.add_argument('--speed', type=float, default=1.0, metavar='X',
+                        help='greatest real-time factor; 0: as fast as the machine can '
+                        '(default: %(default)g)')
+    parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
+                        help='of the nodes (default: %(default)s)')
     parser.set_defaults(run=run)
 
 
@@ -49,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.analysis.options import AnalysisOptions
     from legged_dynamics.cli.analyze import analyse_into, show
+    from legged_dynamics.cli.demo_outcome import digest_of
     from legged_dynamics.cli.processes import interrupted_at_once
-    from legged_dynamics.estimation.estimator import compile_kernels
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule
@@ -65,21 +77,22 @@ def run(args: argparse.Namespace) -> int:
     if bag.exists():
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
-    _say('Compiling (once; a minute or two the first time)')
-    # Here, so that the live processes find it all on the disk.
     with interrupted_at_once():
-        compile_kernels()
-        if args.motion == 'body':
-            _compile_control(yaml, urdf)
-    record_live(yaml, urdf, args.motion, args.schedule, out)
+        _warm(args.motion)
+    outcome = record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
-    analysis, report = analyse_into(bag, AnalysisOptions(robot=str(yaml)), out / 'report')
+    warnings = outcome.warnings(args.speed)
+    analysis, report = analyse_into(bag, AnalysisOptions(robot=str(yaml)), out / 'report',
+                                    warnings)
     show(analysis, report)
+    for text in warnings:
+        _say(f'\n{"*" * 80}\n{text}\n{"*" * 80}')
+    _say(f'Recorded sensors, truth and estimates: {digest_of(bag)}')
     print(f'Demo took {time.monotonic() - begin:.0f} s.')
-    return 0
+    return outcome.exit_code
 
 
-def record_live(yaml: Path, urdf: Path, motion: str, schedule: str, out: Path) -> None:
+def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """
     Have the robot move and be estimated while everything is recorded into ``out / 'bag'``.
 
@@ -89,78 +102,107 @@ def record_live(yaml: Path, urdf: Path, motion: str, schedule: str, out: Path) -
         When a process does not come up or stops by itself.
 
     """
+    from legged_dynamics.cli.demo_outcome import ENDED, Outcome
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.discovery import DomainLease
     from legged_dynamics.middleware.runner import CHOICE
+    from legged_dynamics.model import RobotConfig
     from legged_dynamics.simulation import Schedule
 
-    body, late = motion == 'body', []
+    body = args.motion == 'body'
     command = [sys.executable, '-m', 'legged_dynamics.cli']
     parameters = ['--ros-args', '--params-file', str(yaml),
                   '-p', f'robot_description:={urdf.resolve()}']
-    duration = body_motion.DURATION if body else Schedule.from_text(schedule).duration
+    reliable = [word for topic in ('/joint_states', '/imu/data') for word in (
+        '-p', f'qos_overrides.{topic}.subscription.reliability:=reliable',
+        '-p', f'qos_overrides.{topic}.subscription.depth:={10 * WINDOW}')]
+    answering = [*parameters, '-p', 'use_sim_time:=true', *reliable]
+    duration = MARGIN + (body_motion.DURATION if body else
+                         Schedule.from_text(args.schedule).duration)
+    outputs = [f'/{ESTIMATOR}/{foot.link}/{name}' for foot in RobotConfig.from_yaml(yaml).feet
+               for name in ('wrench', 'contact')] + [f'/{ESTIMATOR}/external_torque']
+    answers = [f'/{name}/answer:{WINDOW}' for name in (ESTIMATOR, RECORDER)]
     with DomainLease() as lease:
-        environment = {**lease.environment(), CHOICE: 'cyclonedds'}
+        environment = {**lease.environment(), CHOICE: args.middleware}
         _say(f'Robot, nodes and recorder on DDS domain {lease.domain_id}, loopback only')
         bus = CycloneBus(environment)
-
-        def on_the_bus(topic: str) -> bool:
-            return any(entry.topic == topic for entry in bus.topics())
         with ProcessGroup(out, environment) as processes:
             try:
                 # The first to come up is the last to be stopped, and the robot moves only when
                 # all others listen: nothing is missed at either end.
-                processes.start('recorder', [*command, 'record', '--all', *INPUTS,
-                                             '-o', str(out / 'bag')])
-                processes.start('estimator', [*command, 'run', 'ground_reaction_estimator',
-                                              *parameters,
-                                              '-p', f'input_depth:={DEPTH}'])
-                processes.wait_until(lambda: processes.said('recorder', OUTPUT), STARTING)
+                processes.start('recorder', [*command, 'record', '--all', *INPUTS, '--answer',
+                                             '/joint_states', '-o', str(out / 'bag')])
+                processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
+                processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
+                                                 for topic in outputs), STARTING)
+                schedule, motion = args.schedule, None
                 if body:
-                    processes.start('controller', [
-                        *command, 'run', body_motion.CONTROLLER, *parameters,
-                        '-p', f'safety.input_timeout:={PATIENCE}',
-                        '-p', f'safety.hold:={PATIENCE}'])
-                    processes.wait_until(lambda: on_the_bus('/effort_controller/commands'),
-                                         STARTING)
-                    schedule, late = 'stand 1', [
-                        '-p', f'simulation.command_timeout:={PATIENCE}']
-                processes.start('simulator', [*command, 'run', 'simulated_robot', *parameters,
-                                              '-p', f"schedule:='{schedule}'",
-                                              *late])
-                processes.wait_until(lambda: on_the_bus('/joint_states'), STARTING)
+                    processes.start('controller', [*command, 'run', body_motion.CONTROLLER,
+                                                   *answering])
+                    motion = body_motion.Motion(bus)
+                    schedule = 'stand 1'
+                    answers += [f'/{body_motion.CONTROLLER}/answer', body_motion.ANSWER]
+                    duration += body_motion.BEGIN
+                processes.start('simulator', [
+                    *command, 'run', 'simulated_robot', *parameters,
+                    '-p', f"schedule:='{schedule}'", '-p', f'lock_step.answers:={answers}',
+                    '-p', 'lock_step.listeners:=1',
+                    '-p', f'lock_step.speed:={args.speed}',
+                    '-p', f'lock_step.duration:={duration}'])
+                _follow(bus, processes, motion, duration, ENDED)
             finally:
                 bus.close()
-            if body:
-                body_motion.send_motion(environment)
-            _wait(processes, 'Moving the body' if body else 'Walking', duration + MARGIN)
+            time.sleep(SETTLING)
             processes.stop()
-    for name in ('simulator', 'recorder'):
-        for line in processes.log(name)[-1:]:
-            _say(f'{name}: {line}')
+    for line in (processes.log('simulator') + processes.log('recorder'))[-1:]:
+        _say(line)
+    return Outcome.from_log(processes.log('simulator'))
 
 
-def _wait(processes: Any, title: str, duration: float) -> None:
+def _follow(bus: Any, processes: Any, motion: body_motion.Motion | None, duration: float,
+            ended: str) -> None:
+    """Show how far simulated time is, and take part where a motion is to be sent."""
     from legged_dynamics.cli.progress import ProgressBar
-    first = time.monotonic()
-    bar = ProgressBar(title)
-    while (passed := time.monotonic() - first) < duration:
+    from legged_dynamics.exceptions import MiddlewareError
+    from legged_dynamics.middleware import conversions as convert
+    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics.nodes.lock_step import BEGIN_NS
+
+    dialect, heard = StandaloneDialect(), [BEGIN_NS]
+    bus.create_node('demo').create_subscription(
+        dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
+        lambda message: heard.append(convert.stamp_ns(message.clock)), dialect.qos.best_effort(1))
+    bar = ProgressBar('Walking' if motion is None else 'Moving the body')
+    moved = looked = time.monotonic()
+    while True:
+        bus.spin_once(0.1)
+        now = time.monotonic()
+        if len(heard) > 1:
+            moved = now
+            del heard[:-1]
+            bar((heard[0] - BEGIN_NS) * 1e-9 / duration)
+        if now - looked < 0.2:
+            continue
+        looked = now
         processes.check()
-        bar(passed / duration)
-        time.sleep(0.1)
+        if processes.said('simulator', ended):
+            break
+        if now - moved > STANDSTILL:
+            raise MiddlewareError(f'simulated time stood still for {STANDSTILL:.0f} s; see the '
+                                  'logs')
     bar.close()
 
 
-def _compile_control(yaml: Path, urdf: Path) -> None:
-    from legged_dynamics.estimation.estimator import GroundReactionEstimator
-    from legged_dynamics.estimation.leg_odometry import LegOdometry
-    from legged_dynamics.model import RobotConfig, RobotModel
-    from legged_dynamics.nodes.workspace_controller import compile_control
-    from legged_dynamics.workspace import ReachLimiter, WorkspaceController
-    model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
-    compile_control(WorkspaceController(model, config), GroundReactionEstimator(model, config),
-                    LegOdometry(model, config), ReachLimiter(model, config, 0.1))
+def _warm(motion: str) -> None:
+    """Have everything on the disk before the processes start."""
+    from legged_dynamics.cli.warm import warm
+    from legged_dynamics.spatial.kernel_state import is_warm, mark_warm
+    for name in (ESTIMATOR, *((body_motion.CONTROLLER,) if motion == 'body' else ())):
+        if not is_warm(name):
+            _say('Compiling (once; a minute or two)')
+            warm(name)
+            mark_warm(name)
 
 
 def _say(text: str) -> None:

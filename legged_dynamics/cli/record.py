@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
 
@@ -34,6 +34,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='folder to make; default: bag_<date and time>')
     parser.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
+    parser.add_argument('--answer', metavar='TOPIC', help='say on ~/answer when a message of this '
+                        'topic is recorded, for a simulator in lock-step')
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
     add_network_argument(parser)
     parser.set_defaults(run=run)
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     with BagWriter(out, args.storage) as writer:
         recorder = Recorder(writer, args.topics, args.all or not args.topics)
         begin = time.monotonic()
-        record(recorder, args.duration, lambda: print(
+        record(recorder, args.duration, args.answer, lambda: print(
             f'Recording into {out}; Ctrl-C stops', flush=True))
         length = time.monotonic() - begin
     print(f'{sum(recorder.counts.values())} messages on {len(recorder.counts)} topics in '
@@ -70,10 +72,28 @@ def _announce(topic: str, kind: str) -> None:
     print(f'Subscribed to {topic} [{kind}]', flush=True)
 
 
-def record_on_cyclone(recorder: Recorder, duration: float | None,
+def _taker(recorder: Recorder, topic: str, node: Any, dialect: Any,
+           answered: str | None) -> Callable[[bytes, int], None]:
+    """Return what takes a topic's messages, and answers them where that is wanted."""
+    if topic != answered:
+        return partial(recorder.take, topic)
+    from legged_dynamics.nodes.lock_step import answer
+    publisher = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'), '~/answer',
+                                      dialect.qos.latched)
+
+    def take(cdr: bytes, receipt_ns: int) -> None:
+        recorder.take(topic, cdr, receipt_ns)
+        order: Literal['little', 'big'] = 'little' if cdr[1] else 'big'
+        sec, nanosec = (int.from_bytes(cdr[k:k + 4], order) for k in (4, 8))
+        publisher.publish(answer(dialect, sec * 10**9 + nanosec, None))
+    return take
+
+
+def record_on_cyclone(recorder: Recorder, duration: float | None, answered: str | None,
                       ready: Callable[[], None]) -> None:
     """Record from Cyclone DDS until a signal or the end of the time."""
     from legged_dynamics.middleware.cyclone import CycloneBus
+    from legged_dynamics.middleware.dialect import StandaloneDialect
     from legged_dynamics.middleware.qos import QoSProfile
     from legged_dynamics.middleware.signals import stopped_by_signals
 
@@ -84,7 +104,7 @@ def record_on_cyclone(recorder: Recorder, duration: float | None,
         if recorder.accept(topic, kind, qos.latched):
             _announce(topic, kind)
             node.create_raw_subscription(
-                kind, topic, partial(recorder.take, topic),
+                kind, topic, _taker(recorder, topic, node, StandaloneDialect(), answered),
                 QoSProfile(depth=DEPTH, reliable=qos.reliable, latched=qos.latched))
 
     def look() -> None:
@@ -105,53 +125,68 @@ def record_on_cyclone(recorder: Recorder, duration: float | None,
             bus.close()
 
 
-def record_on_ros2(recorder: Recorder, duration: float | None,
+def record_on_ros2(recorder: Recorder, duration: float | None, answered: str | None,
                    ready: Callable[[], None]) -> None:
     """Record from ROS 2 until a signal or the end of the time."""
     import rclpy
-    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
     from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-    from rosidl_runtime_py.utilities import get_message
+    from rclpy.signals import SignalHandlerOptions
 
-    rclpy.init(args=[])
-    node = rclpy.create_node(NODE_NAME)
+    from legged_dynamics.exceptions import MiddlewareError
+    from legged_dynamics.middleware.ros2 import Spinner
+    from legged_dynamics.middleware.ros2_dialect import RclpyDialect, rclpy_class
+    from legged_dynamics.middleware.ros2_endpoints import (
+        NativePublishers,
+        quiet_subscription_events,
+    )
+    from legged_dynamics.middleware.signals import stopped_by_signals
 
-    def subscribe(topic: str, kind: str, offered: list[Any]) -> None:
-        latched = bool(offered) and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
-                                        for qos in offered)
-        reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-        if not recorder.accept(topic, kind, latched):
-            return
-        _announce(topic, kind)
-        profile = QoSProfile(
-            depth=DEPTH,
-            reliability=(ReliabilityPolicy.RELIABLE if reliable
-                         else ReliabilityPolicy.BEST_EFFORT),
-            durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched
-                        else DurabilityPolicy.VOLATILE))
-        node.create_subscription(
-            get_message(kind), topic,
-            lambda cdr: recorder.take(topic, bytes(cdr), time.time_ns()), profile, raw=True)
+    stopping: list[bool] = []
+    with stopped_by_signals(lambda: stopping.append(True)):
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        node = rclpy.create_node(NODE_NAME)
 
-    def look() -> None:
-        for topic, kinds in node.get_topic_names_and_types():
-            publishers = node.get_publishers_info_by_topic(topic)
-            if publishers:
-                subscribe(topic, kinds[0], [entry.qos_profile for entry in publishers])
+        def subscribe(topic: str, kind: str, offered: list[Any]) -> None:
+            latched = bool(offered) and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                                            for qos in offered)
+            reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+            try:
+                message = rclpy_class(kind)
+            except MiddlewareError as error:
+                recorder.skipped[topic] = str(error)
+                return
+            if not recorder.accept(topic, kind, latched):
+                return
+            _announce(topic, kind)
+            profile = QoSProfile(
+                depth=DEPTH,
+                reliability=(ReliabilityPolicy.RELIABLE if reliable
+                             else ReliabilityPolicy.BEST_EFFORT),
+                durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched
+                            else DurabilityPolicy.VOLATILE))
+            take = _taker(recorder, topic, NativePublishers(node), RclpyDialect(), answered)
+            node.create_subscription(
+                message, topic, lambda cdr: take(bytes(cdr), time.time_ns()), profile, raw=True,
+                event_callbacks=quiet_subscription_events())
 
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    try:
-        for topic, kind in recorder.typed:
-            subscribe(topic, kind, [])
-        node.create_timer(DISCOVERY_PERIOD, look)
-        node.create_timer(FLUSH_PERIOD, recorder.flush)
-        ready()
-        end = float('inf') if duration is None else time.monotonic() + duration
-        while rclpy.ok() and time.monotonic() < end:
-            executor.spin_once(timeout_sec=0.05)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+        def look() -> None:
+            for topic, kinds in node.get_topic_names_and_types():
+                publishers = node.get_publishers_info_by_topic(topic)
+                if publishers:
+                    subscribe(topic, kinds[0], [entry.qos_profile for entry in publishers])
+
+        spinner = Spinner()
+        spinner.executor.add_node(node)
+        try:
+            for topic, kind in recorder.typed:
+                subscribe(topic, kind, [])
+            node.create_timer(DISCOVERY_PERIOD, look)
+            node.create_timer(FLUSH_PERIOD, recorder.flush)
+            ready()
+            end = float('inf') if duration is None else time.monotonic() + duration
+            while not stopping and rclpy.ok() and (left := end - time.monotonic()) > 0.0:
+                spinner.spin(min(left, 0.1))
+            spinner.spin(0.2)       # what had arrived before the signal belongs to the bag
+        finally:
+            node.destroy_node()
+            rclpy.try_shutdown()

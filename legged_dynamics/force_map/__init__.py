@@ -28,13 +28,11 @@ from legged_dynamics.force_map.quadratic_program import (
 )
 from legged_dynamics.force_map.stance import Stance, standing_on
 from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
-from legged_dynamics.force_map.standing_command import AskedForce, StandingCommand
-from legged_dynamics.force_map.standing_control import StandingForceController
 
-__all__ = ['AskedForce', 'ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap',
+__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap',
            'FootReach', 'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone',
            'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy', 'Stance',
-           'StanceDynamics', 'StanceTerms', 'StandingCommand', 'StandingForceController',
-           'TorqueProgram', 'TorqueSolution', 'contact_inequalities', 'damped_torques',
-           'foot_reach', 'force_ellipsoid', 'force_polytope', 'leg_columns', 'share_load',
-           'solve_quadratic_program', 'stacked_inequalities', 'standing_on']
+           'StanceDynamics', 'StanceTerms', 'TorqueProgram', 'TorqueSolution',
+           'contact_inequalities', 'damped_torques', 'foot_reach', 'force_ellipsoid',
+           'force_polytope', 'leg_columns', 'share_load', 'solve_quadratic_program',
+           'stacked_inequalities', 'standing_on']

@@ -62,16 +62,17 @@ class TopicInfo(NamedTuple):
 
 
 class CyclonePublisher:
-    """Publishes on a DDS topic."""
+    """Publishes on a DDS topic; what nobody would get is not even serialised."""
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str):
-        self._node, self._name = node, name
+    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool):
+        self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = envelope(name)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
-        self.publish_raw(serialize(msg, self._name))
+        if self._latched or self.get_subscription_count():
+            self.publish_raw(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
         """Send a message that is CDR bytes already."""
@@ -85,6 +86,13 @@ class CyclonePublisher:
         """Return how many subscriptions match now."""
         # not get_matched_subscriptions: it fails when one joins between its two calls
         return self._writer.get_publication_matched_status().current_count
+
+    def wait_for_acks(self, seconds: float) -> bool:
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        try:
+            return self._writer.wait_for_acks(duration(seconds=seconds))
+        except DDSException:        # its spelling of a time-out, in some versions
+            return False
 
     def close(self) -> None:
         """Leave the bus."""
@@ -149,6 +157,11 @@ class CycloneBus:
         Environment with ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and
         CYCLONEDDS_URI; the process's own when None.
 
+    Attributes
+    ----------
+    stopping : bool
+        Whether ``stop`` was called.
+
     Raises
     ------
     MiddlewareError
@@ -174,7 +187,7 @@ class CycloneBus:
         self._publications: BuiltinDataReader | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
-        self._stopping = False
+        self.stopping = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -187,7 +200,7 @@ class CycloneBus:
     def spin(self, duration_s: float = math.inf) -> None:
         """Run callbacks until ``stop`` is called or the time is over."""
         end = time.monotonic() + duration_s
-        while not self._stopping and (left := end - time.monotonic()) > 0.0:
+        while not self.stopping and (left := end - time.monotonic()) > 0.0:
             self.spin_once(min(left, _LONGEST_WAIT_S))
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
@@ -195,14 +208,16 @@ class CycloneBus:
         handled = 0
         if self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns()))):
             for subscription in list(self._subscriptions):
-                handled += subscription.drain()
-                self._run_timers()
+                taken = subscription.drain()
+                if taken:
+                    handled += taken
+                    self._run_timers()
         self._run_timers()
         return handled
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
-        self._stopping = True
+        self.stopping = True
         self._wake.set(True)
 
     def close(self) -> None:
@@ -238,7 +253,7 @@ class CycloneBus:
                   qos: QoSProfile) -> CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name)
+        return CyclonePublisher(node, writer, name, qos.latched)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,

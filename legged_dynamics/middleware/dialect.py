@@ -21,10 +21,11 @@ class StandaloneDialect:
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False) -> ParameterDescriptor:
+                             read_only: bool = False, constraints: str = ''
+                             ) -> ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
         lower, upper = range or (None, None)
-        return ParameterDescriptor(description, lower, upper, read_only)
+        return ParameterDescriptor(description, lower, upper, read_only, constraints)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
         """Return the answer of an on-set-parameters callback."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -37,9 +38,9 @@ class ComponentHost:
         node.fault_handler = self.on_fault
         self.state = 'unconfigured'
 
-    def start(self) -> None:
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> None:
         """
-        Configure and activate.
+        Configure and, while that is still wanted, activate.
 
         Raises
         ------
@@ -48,9 +49,11 @@ class ComponentHost:
 
         """
         self.component.configure()
+        self.component.configured = True
         self.state = 'inactive'
-        self.component.activate()
-        self.state = 'active'
+        if wanted():
+            self.component.activate()
+            self.state = 'active'
 
     def stop(self) -> None:
         """Deactivate and clean up as far as there is something to do; faults are logged."""
@@ -59,6 +62,7 @@ class ComponentHost:
             self.state = 'inactive'
         if self.state == 'inactive':
             self._try(self.component.cleanup)
+            self.component.configured = False
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:

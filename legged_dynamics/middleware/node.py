@@ -22,7 +22,7 @@ from legged_dynamics.middleware.parameters import (
     ParameterStore,
     SetParametersResult,
 )
-from legged_dynamics.middleware.qos import QoSPresets, QoSProfile, as_profile
+from legged_dynamics.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
 from legged_dynamics.middleware.timing import NodeClock, NodeTimer
 
 RawCallback = Callable[[bytes, int], None]
@@ -126,8 +126,9 @@ class StandaloneNode:
             When the topic's name is malformed or the class is not a message's.
 
         """
+        topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.advertise(
-            self, self.resolve_topic_name(topic), type_name(msg_type), as_profile(qos_profile)))
+            self, topic, type_name(msg_type), self._profile(topic, 'publisher', qos_profile)))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: QoSProfile | int) -> Any:
@@ -140,9 +141,10 @@ class StandaloneNode:
             When the topic's name is malformed or the class is not a message's.
 
         """
+        topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.subscribe(
-            self, self.resolve_topic_name(topic), type_name(msg_type), callback,
-            as_profile(qos_profile), False))
+            self, topic, type_name(msg_type), callback,
+            self._profile(topic, 'subscription', qos_profile), False))
 
     def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
                                 qos_profile: QoSProfile | int) -> Any:
@@ -247,6 +249,10 @@ class StandaloneNode:
             if not timer.cancelled and timer.remaining_ns() <= 0:
                 timer.advance()
                 self.call(timer.callback)
+
+    def _profile(self, topic: str, kind: str, qos: QoSProfile | int) -> QoSProfile:
+        return overridden(as_profile(qos), f'qos_overrides.{topic}.{kind}.',
+                          self._store.take_overrides('qos_overrides.'))
 
     def _keep(self, endpoint: Any) -> Any:
         self._endpoints.append(endpoint)

@@ -12,8 +12,8 @@ from typing import Any
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.arguments import Override
-from legged_dynamics.middleware.protocol import Dialect, Logger, Node
-from legged_dynamics.schema import GROUPS, NAMES, Setting
+from legged_dynamics.middleware.protocol import Logger
+from legged_dynamics.schema import GROUPS, NAMES
 
 
 class ParameterType(Enum):
@@ -89,6 +89,7 @@ class ParameterDescriptor:
     lower: float | None = None
     upper: float | None = None
     read_only: bool = False
+    constraints: str = ''
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,16 @@ class ParameterStore:
         self._types[name], self._descriptors[name] = kind, descriptor
         self._parameters[name] = Parameter(name, _plain(value))
         return self._parameters[name]
+
+    def take_overrides(self, prefix: str) -> dict[str, Any]:
+        """Return the overrides whose names begin so; they count as this node's from now on."""
+        found = {name: override.value for name, override in self._overrides.items()
+                 if name.startswith(prefix)}
+        for name, value in found.items():
+            self._parameters[name] = Parameter(name, value)
+            self._types[name] = ParameterType.of(value)
+            self._descriptors[name] = ParameterDescriptor('Quality of service.', read_only=True)
+        return found
 
     def has(self, name: str) -> bool:
         """Tell whether a parameter is declared."""
@@ -221,79 +232,6 @@ class ParameterStore:
             if not answer.successful:
                 return SetParametersResult(False, answer.reason or 'refused by the node')
         return SetParametersResult(True)
-
-
-def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
-                     read_only: bool = False) -> dict[str, Any]:
-    """
-    Declare a table of settings as parameters and return their checked values by name.
-
-    Parameters
-    ----------
-    node : Node
-        Node whose parameters they become.
-    dialect : Dialect
-        The node's dialect.
-    settings : iterable of Setting
-        The table; an empty list as default declares a list without a value.
-    read_only : bool
-        Whether they may be changed at run time.
-
-    Raises
-    ------
-    ConfigurationError
-        When an override has the wrong type or is out of range.
-
-    """
-    values = {}
-    for setting in settings:
-        default = setting.default
-        if default == [] or default == ():
-            default = (dialect.parameter_type.DOUBLE_ARRAY if setting.unit else
-                       dialect.parameter_type.STRING_ARRAY)
-        bounds = (setting.lower, setting.upper)
-        descriptor = dialect.parameter_descriptor(
-            description=setting.text, range=None if bounds == (None, None) else bounds,
-            read_only=read_only)
-        value = node.declare_parameter(setting.name, default, descriptor).value
-        if isinstance(value, array):
-            value = list(value)
-        values[setting.name] = setting.check(list(setting.default) if value is None else value)
-    return values
-
-
-def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
-                    values: dict[str, Any],
-                    accept: Callable[[dict[str, Any]], None] | None = None) -> None:
-    """
-    Keep ``values`` up to date with changes at run time, refusing those out of range.
-
-    Parameters
-    ----------
-    node, dialect : Node, Dialect
-        Whose parameters they are.
-    settings : iterable of Setting
-        The table they were declared from.
-    values : dict
-        By dotted name; changed in place.
-    accept : callable, optional
-        Takes all values as they are to be, before they are; refuses by a ConfigurationError.
-
-    """
-    table = {setting.name: setting for setting in settings}
-
-    def change(parameters: list[Any]) -> Any:
-        try:
-            wanted = {parameter.name: table[parameter.name].check(
-                list(parameter.value) if isinstance(parameter.value, array) else parameter.value)
-                for parameter in parameters if parameter.name in table}
-            if accept is not None and wanted:
-                accept(values | wanted)
-        except ConfigurationError as error:
-            return dialect.set_parameters_result(False, str(error))
-        values.update(wanted)
-        return dialect.set_parameters_result(True)
-    node.add_on_set_parameters_callback(change)
 
 
 def _fault(name: str, value: Any, kind: ParameterType, descriptor: ParameterDescriptor) -> str:

@@ -10,7 +10,7 @@ profiles, parameter descriptors) a component takes from its :class:`Dialect`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 
 class Publisher(Protocol):
@@ -162,7 +162,7 @@ class Dialect(Protocol):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False) -> Any:
+                             read_only: bool = False, constraints: str = '') -> Any:
         """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
@@ -187,10 +187,20 @@ class Component:
         Handle to the bus.
     dialect : Dialect
         Message classes, QoS profiles and descriptors of the backend.
+    has_kernels : bool
+        Whether kernels are to be compiled before it is configured; ``legged-dynamics warm`` knows
+        it by its `default_name` then.
+    live : tuple of str
+        Beginnings of the names of parameters that act at any time; others are read at configure.
+    configured : bool
+        Whether ``configure`` has succeeded, and ``cleanup`` not since; kept by its host.
 
     """
 
     default_name = 'component'
+    has_kernels = False
+    live: ClassVar[tuple[str, ...]] = ()
+    configured = False
 
     def __init__(self, node: Node, dialect: Dialect):
         self.node = node
@@ -207,6 +217,13 @@ class Component:
 
     def cleanup(self) -> None:
         """Release everything that configure made."""
+
+    def fixed(self, name: str) -> str:
+        """Return why a parameter cannot be changed now, or ''."""
+        if not self.configured or name.startswith(self.live):
+            return ''
+        return (f'parameter {name!r} is read when the node is configured: deactivate it and clean '
+                'it up first, or start it anew')
 
     def on_fault(self, error: Exception) -> None:
         """Take note of an exception that one of the callbacks let through."""

@@ -3,9 +3,11 @@
 """Quality of service in ROS 2's terms, for the backends that have no rclpy to ask."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,52 @@ class QoSPresets:
 def as_profile(qos: QoSProfile | int) -> QoSProfile:
     """Return a profile; a bare number is a depth, as in rclpy."""
     return QoSProfile(depth=qos) if isinstance(qos, int) else qos
+
+
+def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> QoSProfile:
+    """
+    Return a profile with the policies that parameters give, named as rclpy names them.
+
+    Parameters
+    ----------
+    profile : QoSProfile
+        The node's own.
+    prefix : str
+        Such as 'qos_overrides./joint_states.subscription.'.
+    values : mapping
+        Parameters by name; those that do not begin with the prefix are left alone.
+
+    Raises
+    ------
+    ConfigurationError
+        When a policy is unknown or has a wrong value.
+
+    """
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        policy = name.removeprefix(prefix)
+        if policy == name:
+            continue
+        if policy == 'depth':
+            if type(value) is not int or value < 1:
+                raise ConfigurationError(f'parameter {name!r}: expected a depth from 1 on, '
+                                         f'got {value!r}')
+            changes['depth'] = value
+        elif policy in _POLICIES:
+            field, meanings = _POLICIES[policy]
+            if value not in meanings:
+                raise ConfigurationError(f'parameter {name!r}: expected one of '
+                                         f'{", ".join(meanings)}, got {value!r}')
+            if field:
+                changes[field] = meanings[value]
+        else:
+            raise ConfigurationError(f'parameter {name!r}: expected one of the policies depth, '
+                                     f'{", ".join(_POLICIES)}, got {policy!r}')
+    return replace(profile, **changes)
+
+
+_POLICIES: dict[str, tuple[str, dict[str, bool]]] = {
+    'reliability': ('reliable', {'reliable': True, 'best_effort': False}),
+    'durability': ('latched', {'transient_local': True, 'volatile': False}),
+    'history': ('', {'keep_last': True}),
+}

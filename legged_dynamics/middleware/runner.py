@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
+from legged_dynamics.middleware.compiling import Compilation
 from legged_dynamics.middleware.lifecycle import ComponentHost, report_fault
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.signals import stopped_by_signals
 
 BACKENDS = ('rclpy', 'cyclonedds')
 CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
+_LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 
 def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
@@ -88,8 +90,13 @@ def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int
         try:
             node = bus.create_node(component_class.default_name, argv)
             host = ComponentHost(component_class, node)
+            with Compilation(component_class, node.get_logger()) as compilation:
+                while not (compilation.done or bus.stopping):
+                    bus.spin_once(_LONGEST_WAIT_S)
+            if bus.stopping:
+                return 0
             try:
-                host.start()
+                host.start(lambda: not bus.stopping)
             except LeggedDynamicsError as error:
                 node.get_logger().error(f'cannot start: {error}')
                 return 1

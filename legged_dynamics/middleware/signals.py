@@ -1,22 +1,33 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as a polite wish to stop."""
+"""Ctrl-C, a closed terminal and SIGTERM as a wish to stop that is heard once."""
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+# All by which people and launchers end a process. Only SIGKILL ends a node without its safe end.
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """Call ``stop`` on the first SIGINT or SIGTERM; a second one has its default effect."""
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    """
+    Call ``stop`` on the first signal that asks to stop; later ones change nothing.
+
+    A launcher sends SIGINT on top of the terminal's: the second must not cut the safe end short.
+    After the first, signals stay ignored when the context is left, for the process is ending.
+    """
+    previous = {number: signal.getsignal(number) for number in STOPPING}
+    previous = {number: handler for number, handler in previous.items()
+                if not (number == signal.SIGHUP and handler is signal.SIG_IGN)}     # nohup
+    stopped: list[int] = []
 
     def on_signal(number: int, frame: object) -> None:
-        for restored in previous:
-            signal.signal(restored, signal.SIG_DFL)
-        stop()
+        if not stopped:
+            stopped.append(number)
+            stop()
 
     for number in previous:
         signal.signal(number, on_signal)
@@ -24,4 +35,5 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         for number, handler in previous.items():
-            signal.signal(number, handler)
+            # A handler of Python's would be taken off at the very end; this one is not.
+            signal.signal(number, signal.SIG_IGN if stopped else handler)

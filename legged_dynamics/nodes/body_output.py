@@ -13,11 +13,67 @@ from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import WorkspaceCommand
+from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.target import BodyTarget
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
+SETTINGS = (
+    Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
+)
+
+
+class StateOutput:
+    """
+    Publishes what the body does: ``~/state``, a status with values, while somebody listens.
+
+    Parameters
+    ----------
+    component : Component
+        On whose node it is published.
+    endpoints : Endpoints
+        Of the component.
+    parameters : mapping
+        With `SETTINGS`.
+    controller : WorkspaceController
+        Whose margins they are.
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
+                 controller: WorkspaceController):
+        self._dialect, self._parameters = component.dialect, parameters
+        self.controller, self._next_ns = controller, 0
+        self._name = component.node.get_name()
+        self._state = endpoints.publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state',
+                                          component.dialect.qos.reliable(10))
+
+    def margins(self, command: WorkspaceCommand, state: BodyState,
+                position: np.ndarray) -> dict[str, float]:
+        """Return the margins of a command, named for people."""
+        return {f'margin: {name}': value for name, value in self.controller.margins(
+            command, state, position).items()}
+
+    def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
+                mode: str) -> None:
+        """Publish mode, pose, stance and margins when it is time."""
+        rate, ns = self._parameters['state.rate'], state.stamp_ns
+        if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
+            return
+        self._next_ns = ns + round(1e9 / rate)
+        if not self._state.get_subscription_count():
+            return
+        feet = self.controller.feet
+        values: dict[str, Any] = dict(zip(('x [m]', 'y [m]', 'z [m]'), state.position.tolist()))
+        values |= dict(zip(('qx', 'qy', 'qz', 'qw'),
+                           quaternion_from_rotation(state.rotation).tolist()))
+        values['stance'] = ', '.join(foot for foot, down in zip(feet, state.contact) if down)
+        values |= self.margins(command, state, position)
+        level = 'WARN' if command.faults else 'OK'
+        self._state.publish(convert.diagnostic_status(self._dialect, level, self._name, mode,
+                                                      values))
 
 
 class BodyOutput:
@@ -51,7 +107,7 @@ class BodyOutput:
         self._odometry = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
         self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
                                               qos)
-        self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', '/tf', qos)
+        self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', 'tf', qos)
                     if parameters['publish_tf'] else None)
 
     def publish(self, state: BodyState, command: WorkspaceCommand, reaction: GroundReaction,

@@ -103,7 +103,7 @@ class DiagnosticsPublisher:
     Parameters
     ----------
     component : Component
-        Its node name heads every status.
+        Its node's name, namespace included, heads every status.
     endpoints : Endpoints
         Of the component.
     judge : callable
@@ -120,6 +120,9 @@ class DiagnosticsPublisher:
                  details: Callable[[int], dict[str, dict[str, Any]]],
                  clock: Callable[[], int] | None = None):
         self._component = component
+        # Two robots' statuses meet on one topic.
+        self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
+        self._hardware = component.node.get_namespace().strip('/')
         self._stamp = lambda: component.node.get_clock().now().nanoseconds
         self._now = clock or self._stamp
         self._judge = judge
@@ -132,7 +135,7 @@ class DiagnosticsPublisher:
 
     def check(self) -> None:
         """Publish when it is time, or when a level has changed."""
-        node, dialect = self._component.node, self._component.dialect
+        dialect = self._component.dialect
         now = self._now()
         status = self._judge(now)
         levels = {name: level for name, (level, _) in status.items()}
@@ -142,8 +145,8 @@ class DiagnosticsPublisher:
         self._levels, self._last_ns = levels, now
         details = self._details(now)
         self._publisher.publish(diagnostics(dialect, self._stamp(), [
-            diagnostic_status(dialect, level, f'{node.get_name()}: {name}', message,
-                              details.get(name, {}))
+            diagnostic_status(dialect, level, f'{self._name}: {name}', message,
+                              details.get(name, {}), self._hardware)
             for name, (level, message) in status.items()]))
 
     def _log_changes(self, status: dict[str, tuple[str, str]]) -> None:

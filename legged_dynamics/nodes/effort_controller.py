@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings, follow_settings
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
+from legged_dynamics.nodes.controller_hooks import ControllerHooks
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
@@ -38,7 +38,7 @@ SHARED_SETTINGS = (*(replace(setting, default=DEPTH) if setting.name == 'input_d
                      for setting in INPUT_SETTINGS), *SAFETY_SETTINGS)
 
 
-class EffortController(Component):
+class EffortController(ControllerHooks):
     """
     Commands efforts for every measurement, through an EffortGuard and nothing else.
 
@@ -69,6 +69,7 @@ class EffortController(Component):
 
     """
 
+    has_kernels = True
     settings: ClassVar[tuple[Setting, ...]] = ()
     defaults: ClassVar[Mapping[str, Any]] = {}
 
@@ -76,7 +77,7 @@ class EffortController(Component):
         super().__init__(node, dialect)
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *self.shared_settings(), *self.settings)
         self.parameters = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters, self.changing)
+        follow_settings(node, dialect, table, self.parameters, self._changing, self.fixed)
         self.endpoints = Endpoints(self)
         self.guard: EffortGuard | None = None
         self.now = self._now = SteadyClock(node)
@@ -93,104 +94,18 @@ class EffortController(Component):
         """Whether commands are obeyed."""
         return GuardState.LIMP if self.guard is None else self.guard.state
 
-    # ---- hooks -----------------------------------------------------------------------------
-
-    def build(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Make the numerics, and publishers that need the robot's names.
-
-        Parameters
-        ----------
-        model : RobotModel
-            With the configured joint physics.
-        config : RobotConfig
-            Feet, IMU mount, command order.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the robot does not fit; the node then waits for another description.
-
-        """
-
-    def changing(self, values: dict[str, Any]) -> None:
-        """
-        Take other parameters at run time; `parameters` still has those before.
-
-        Parameters
-        ----------
-        values : dict
-            All parameters as they are to be, each within its range.
-
-        Raises
-        ------
-        ConfigurationError
-            When they do not go together; nothing is changed then.
-
-        """
-
-    def open(self) -> None:
-        """Open topics that do not depend on the robot; called on configure."""
-
-    def reset(self) -> None:
-        """Forget the past; called on activate and when the robot is known."""
-
-    def control(self, measurement: Measurement) -> np.ndarray | None:
-        """
-        Return (nj,) efforts in the model's joint order [N m or N], or None when there are none.
-
-        As long as nothing was commanded, None leaves the motors to whoever has them.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the measurement cannot be used; shown in the diagnostics.
-
-        """
-        raise NotImplementedError
-
-    def reason(self) -> str:
-        """Return why :meth:`control` has just returned None, for the diagnostics."""
-        return 'no command'
-
-    def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """
-        Publish what belongs to the command that has just gone out.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            What it answers.
-        effort : (nj,) array [N m or N]
-            In the model's joint order, after the guard.
-
-        """
-
-    def failed(self) -> None:
-        """Answer a fault beside the efforts, which the guard has held or made safe."""
-
-    def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return further diagnostics, level and message by name, at a time [ns]."""
-        return {}
-
-    def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return further values by name of diagnostic, at a time [ns]."""
-        return {}
-
     # ---- lifecycle -------------------------------------------------------------------------
 
     def configure(self) -> None:
         """Read parameters and join the topics; commands wait for activate."""
         values = self.parameters
-        self._config = RobotConfig.from_parameters(
-            {name: value for name, value in values.items()
-             if name.startswith(('robot.', 'noise.'))})
+        self._config = self._read_robot(values)
         self._output = InputMonitor('control', round(values['input_timeout'] * 1e9))
         self._limited: tuple[str, ...] = ()
         self._applied_ns = self._count = 0
         self._sending, self._why = False, ''
         self.guard = None
-        self._screen = InputScreen(self.now, lambda: self.node.get_clock().now().nanoseconds)
+        self._screen = InputScreen(self.now)
         self._commands = self.endpoints.publisher(
             'std_msgs/msg/Float64MultiArray', COMMANDS, self.dialect.qos.reliable(1))
         DiagnosticsPublisher(self, self.endpoints, self._judge, self._details, self.now)
@@ -199,6 +114,15 @@ class EffortController(Component):
                                 self._screen, self.now, spare=self._spare_joints,
                                 stated=self._config.absent)
         self.endpoints.timer(WATCH_PERIOD, self._watch)
+
+    @staticmethod
+    def _read_robot(values: dict[str, Any]) -> RobotConfig:
+        return RobotConfig.from_parameters({name: value for name, value in values.items()
+                                            if name.startswith(('robot.', 'noise.'))})
+
+    def _changing(self, values: dict[str, Any]) -> None:
+        self._read_robot(values)
+        self.changing(values)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""
@@ -236,6 +160,7 @@ class EffortController(Component):
         guard = EffortGuard(model, joints, {
             setting.name: values[setting.name] for setting in SAFETY_SETTINGS})
         self.build(model, self._config)
+        self._command_names = tuple(joints)
         self._order = np.array([model.joint_index(name) for name in joints])
         self._sent = np.zeros(model.n_joints)
         imu = model.frame(self._config.imu_link or model.base_link)
@@ -262,12 +187,12 @@ class EffortController(Component):
             self.guard.activate()
             self.reset()
 
-    def _take(self, measurement: Measurement) -> None:
+    def _take(self, measurement: Measurement) -> tuple[Sequence[str], Sequence[float]] | None:
         assert self.guard is not None
         self._why = ''
         if self.guard.state is GuardState.ARMED and self.input.description_fault:
             self._output.refused(self.now(), self.input.description_fault)
-            return
+            return None
         command = self.control(measurement)
         measured = None if measurement.effort is None else measurement.effort[self._order]
         now = self.now()
@@ -275,10 +200,14 @@ class EffortController(Component):
             now, None if command is None else command[self._order],
             self._screen.age(measurement.stamp_ns), measured,
             self.reason() if command is None else '')
-        self._publish(now, guarded)
+        spoke = self._publish(now, guarded)
         if not guarded.state.silent:
             self._sent[self._order] = guarded.effort
             self.commanded(measurement, self._sent)
+        if not spoke:
+            return None
+        feet, grips = self.grips()
+        return (*self._command_names, *feet), [*guarded.effort, *grips]
 
     def _watch(self) -> None:
         """Answer the silence of the joint states."""
@@ -292,16 +221,18 @@ class EffortController(Component):
         self._publish(now, self.guard.apply(now, None, why=self._why))
         self.failed()
 
-    def _publish(self, now: int, guarded: GuardedEffort) -> None:
+    def _publish(self, now: int, guarded: GuardedEffort) -> bool:
         """Send what the guard lets out; the last of it, when it falls silent, is zero."""
         self._applied_ns, self._limited = now, guarded.limited
-        if self._sending or not guarded.state.silent:
+        spoke = self._sending or not guarded.state.silent
+        if spoke:
             self._send(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
         self._sending = not guarded.state.silent
         if guarded.fault:
             self._output.refused(now, guarded.fault)
         else:
             self._output.saw(now)
+        return spoke
 
     def _send(self, effort: np.ndarray, owner: str) -> None:
         self._count = (self._count + 1) % 2**32

@@ -9,9 +9,9 @@ import numpy as np
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
+from legged_dynamics.middleware.settings import declare_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS

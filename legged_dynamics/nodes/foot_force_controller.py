@@ -3,45 +3,35 @@
 """Node foot_force_controller: stands, and gives each foot the force asked for."""
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics.motion import GRAVITY, UP
-from legged_dynamics.estimation.body_state import BodyState, OdometryFault
-from legged_dynamics.estimation.leg_odometry import LegOdometry
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import nominal_position
-from legged_dynamics.estimation.odometry_settings import SETTINGS as ODOMETRY_SETTINGS
-from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.force_map.standing_command import SETTINGS as STANDING_SETTINGS
-from legged_dynamics.force_map.standing_command import AskedForce, StandingCommand
-from legged_dynamics.force_map.standing_control import StandingForceController
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.body_controller import BLIND, BodyController
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
-from legged_dynamics.nodes.effort_controller import EffortController
 from legged_dynamics.nodes.force_map_output import SETTINGS as MAP_SETTINGS
 from legged_dynamics.nodes.force_map_output import ForceMapOutput
 from legged_dynamics.schema import Setting
-from legged_dynamics.spatial.rotations import skew
+from legged_dynamics.workspace import AskedForce, WorkspaceFault
 
 NODE_SETTINGS = (
     Setting('desired_timeout', 0.5, 's', 'Age at which a desired wrench is no longer obeyed.',
             0.01, 1e6),
     Setting('world_frame', 'world', '', 'Name of the frame whose z is up, for desired wrenches.'),
-    Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
-            'robot is let go limp.', 0.0, 10.0),
-    *MAP_SETTINGS, *STANDING_SETTINGS, *ODOMETRY_SETTINGS,
-)
+    *MAP_SETTINGS)
 _WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 
-class FootForceController(EffortController):
+class FootForceController(BodyController):
     """
-    Holds the body where it was at activation, and gives feet the forces asked for.
+    Holds the body, and gives feet the forces asked for.
 
     Takes ``~/<foot>/desired_wrench``, the force of the ground on the robot in the axes of its
     frame: the foot's link, the base or the world's. A force that friction, effort limits or
@@ -51,55 +41,37 @@ class FootForceController(EffortController):
     """
 
     default_name = 'foot_force_controller'
-    settings = NODE_SETTINGS
-    # A body that stands is slow, and limp it falls: 50 ms old is good enough. Joint states that
-    # have waited for the IMU in vain must be young enough, too.
-    defaults = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
+    live = (*BodyController.live, 'map.', 'markers.', 'desired_timeout', 'world_frame')
+    # A foot that is asked for next to nothing still stands.
+    settings = (*(replace(setting, default='all') if setting.name == 'stance' else setting
+                  for setting in BodyController.settings), *NODE_SETTINGS)
 
-    def build(self, model: RobotModel, config: RobotConfig) -> None:
-        """Make odometry, controller and map, and join the topics of the feet."""
-        values, feet = self.parameters, tuple(foot.link for foot in config.feet)
-        if self.guard is None:
-            self._feet = feet
-        elif feet != self._feet:
-            raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
-        fraction = values['safety.effort_fraction']
-        controller = StandingForceController(
-            model, config.feet, {setting.name: values[setting.name]
-                                 for setting in STANDING_SETTINGS}, fraction * model.effort_limits)
-        odometry = LegOdometry(model, config, {setting.name: values[setting.name]
-                                               for setting in ODOMETRY_SETTINGS})
-        if self.guard is None:
-            qos = self.dialect.qos
-            self._given = [self.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
-                                                    qos.reliable(500)) for foot in feet]
-            for i, foot in enumerate(feet):
-                self.endpoints.subscription(_WRENCH, f'~/{foot}/desired_wrench',
-                                            partial(self._on_desired, i), qos.reliable(10))
-            self._map = ForceMapOutput(self)
-        self._map.build(model, config.feet, controller)
-        self._model, self._controller, self._odometry = model, controller, odometry
-        self._compile(nominal_position(model, config))
+    def join(self, model: RobotModel, config: RobotConfig) -> None:
+        """Open the topics of the feet."""
+        self._feet, qos = tuple(foot.link for foot in config.feet), self.dialect.qos
+        self._given = [self.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
+                                                qos.reliable(500)) for foot in self._feet]
+        for i, foot in enumerate(self._feet):
+            self.endpoints.subscription(_WRENCH, f'~/{foot}/desired_wrench',
+                                        partial(self._on_desired, i), qos.reliable(10))
+        self._map = ForceMapOutput(self)
 
-    def _compile(self, position: np.ndarray) -> None:
-        """Compile all kernels now, and not while a robot waits for its first command."""
-        still = np.zeros(self._model.n_joints)
-        self.reset()
-        self.control(Measurement(0, position, still, None, np.zeros(3), GRAVITY * UP))
-        self._map.compute(position, still, np.eye(3), np.zeros(3))
+    def learn(self, model: RobotModel, config: RobotConfig) -> None:
+        """Make the map."""
+        assert self._controller is not None
+        self._model = model
+        self._map.build(model, config.feet, self._controller)
+        position = nominal_position(model, config)
+        self._map.compute(position, np.zeros(len(position)), np.eye(3), np.zeros(3))
 
     def reset(self) -> None:
         """Hold the pose of the next measurement, and forget all desired forces."""
-        self._controller.reset()
-        self._odometry.reset()
+        super().reset()
         self._desired: dict[int, tuple[int, AskedForce]] = {}
         self._refused: tuple[int, str] = (-FAULT_MEMORY_NS, '')
-        self._command: StandingCommand | None = None
-        self._body: BodyState | None = None
-        self._blind_ns: int | None = None
 
     def _on_desired(self, foot: int, message: Any) -> None:
-        now, name, frame = self._now(), self._feet[foot], message.header.frame_id
+        now, name, frame = self.now(), self._feet[foot], message.header.frame_id
         axes = {name: 'foot', self._model.base_link: 'base',
                 self.parameters['world_frame']: 'world'}
         _, wrench = convert.read_wrench(message)
@@ -111,88 +83,56 @@ class FootForceController(EffortController):
         elif self.input.listening:
             self._desired[foot] = now, AskedForce(wrench[:3], axes[frame])
 
-    def control(self, measurement: Measurement) -> np.ndarray | None:
-        """Return the efforts that hold the body and give the feet their forces."""
-        if self.guard_state.released and not self._let_go():
-            self._controller.reset()        # who has sagged is held where it is
-        body = self._odometry.update(measurement)
-        if body.faults & OdometryFault.TIME_JUMPED_BACK:
-            self.reset()
-        self._body = body
-        if self._blind(body):
-            self._command = None
-            return None
-        timeout, now = round(self.parameters['desired_timeout'] * 1e9), self._now()
-        self._desired = {foot: (since, asked) for foot, (since, asked) in self._desired.items()
-                         if now - since <= timeout}
-        self._command = self._controller.update(
-            measurement.stamp_ns, measurement.position, measurement.velocity, body.position,
-            body.rotation, body.twist, {foot: asked
-                                        for foot, (_, asked) in self._desired.items()})
-        return self._command.effort
-
-    def _blind(self, body: BodyState) -> bool:
-        """Whether the legs alone have had to tell the body's pose for too long."""
-        if not body.faults & OdometryFault.NO_IMU:
-            self._blind_ns = None
-            return False
-        self._blind_ns = body.stamp_ns if self._blind_ns is None else self._blind_ns
-        return (body.stamp_ns - self._blind_ns) * 1e-9 > self.parameters['sensor_patience']
-
-    def _let_go(self) -> bool:
-        return self._command is not None and bool(self._command.fault)
+    def asked(self) -> dict[int, AskedForce]:
+        """Return the forces that are still to be obeyed."""
+        if self._desired:
+            timeout, now = round(self.parameters['desired_timeout'] * 1e9), self.now()
+            self._desired = {foot: (since, asked) for foot, (since, asked)
+                             in self._desired.items() if now - since <= timeout}
+        return {foot: asked for foot, (_, asked) in self._desired.items()}
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
         """Publish the forces given, and the map."""
-        command, body = self._command, self._body
-        if command is None or body is None:
+        super().commanded(measurement, effort)
+        if self.command is None or self.state is None:
             return
-        terms, R_WB = command.terms, body.rotation
-        for i, foot in enumerate(self._feet):
-            if self._given[i].get_subscription_count():
-                to_foot = terms.foot_rotations[i].T
-                force = to_foot @ (R_WB.T @ command.force[i])
-                arm = to_foot @ (terms.contact_points[i] - terms.foot_positions[i])
-                self._given[i].publish(convert.wrench_stamped(
-                    self.dialect, measurement.stamp_ns, foot,
-                    np.concatenate([force, skew(arm) @ force])))
-        self._map.publish(measurement, effort, command, body)
+        for publisher, foot, wrench in zip(self._given, self._feet, self.command.foot_wrench):
+            if publisher.get_subscription_count():
+                publisher.publish(convert.wrench_stamped(self.dialect, measurement.stamp_ns, foot,
+                                                         wrench))
+        self._map.publish(measurement, effort, self.command, self.state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return what became of the forces asked for."""
-        if not self.input.listening or self.guard is None or self._body is None:
-            return {}
-        return {'forces': self._judge_forces(now)}
+        """Return how the body does, and what became of the forces asked for."""
+        found = super().judge(now)
+        if self.input.listening and self.command is not None:
+            found['forces'] = self._judge_forces(now)
+        return found
 
     def _judge_forces(self, now: int) -> tuple[str, str]:
-        command, body = self._command, self._body
-        assert body is not None
-        if command is None:
-            return 'ERROR', 'no IMU reading for too long: let go'
-        if command.fault:
-            return 'ERROR', command.fault
+        command = self.command
+        assert command is not None and self._controller is not None
+        if self.lost:
+            return 'ERROR', f'let go: {self.lost}; activate the node anew'
         since, why = self._refused
         problems = [why] if now - since < FAULT_MEMORY_NS else []
-        if body.faults & OdometryFault.NO_IMU:
-            problems.append('no IMU reading: the body is held by the legs alone')
-        problems += [f'{self._feet[foot]}: {_newtons(command.asked[foot])} asked, '
-                     f'{_newtons(command.force[foot])} given: {why}'
-                     for foot, why in command.clipped.items()]
-        if not command.balanced:
+        if self._blind_ns is not None:
+            problems.append(BLIND)
+        given = self._controller.forces()
+        for foot, why in command.clipped.items():
+            problems.append(f'{self._feet[foot]}: {_newtons(command.asked[foot])} asked, '
+                            f'{_newtons(given[foot])} given: {why}')
+        if command.faults & WorkspaceFault.UNBALANCED:
             problems.append('no forces within friction and effort limits hold the body')
         if problems:
             return 'WARN', '; '.join(problems)
-        given = ', '.join(self._feet[foot] for foot in sorted(command.asked))
-        return 'OK', f'as asked: {given}' if given else 'holds the body'
+        got = ', '.join(self._feet[foot] for foot in sorted(command.asked))
+        return 'OK', f'as asked: {got}' if got else 'holds the body'
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return where the body is, and how well forces can be asked for."""
-        if self.guard is None or self._command is None:
-            return {}
-        command = self._command
-        values: dict[str, Any] = {'body off its place [m]': command.offset,
-                                  'body turned [rad]': command.tilt}
-        return {'forces': values | self._map.details()}
+        found = super().details(now)
+        return found | {'forces': self._map.details()} if found else found
 
 
 def _newtons(force: np.ndarray) -> str:

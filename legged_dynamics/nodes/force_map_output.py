@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.contact_force_map import ContactForceMap
 from legged_dynamics.force_map.foot_reach import foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone
-from legged_dynamics.force_map.standing_command import StandingCommand
-from legged_dynamics.force_map.standing_control import StandingForceController
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.schema import Setting
+from legged_dynamics.workspace.command import WorkspaceCommand
+from legged_dynamics.workspace.controller import WorkspaceController
 
 if TYPE_CHECKING:
     from legged_dynamics.nodes.effort_controller import EffortController
@@ -61,13 +62,14 @@ class ForceMapOutput:
                                        qos.reliable(10))
 
     def build(self, model: RobotModel, feet: Sequence[Foot],
-              controller: StandingForceController) -> None:
+              controller: WorkspaceController) -> None:
         """Make the map of a robot whose feet all stand."""
-        self._model, self._limits = model, controller.limits
+        self._model, self._controller = model, controller
+        self._limits = controller.settings['limits.effort_fraction'] * model.effort_limits
         self._map = ConstrainedForceMap(model, feet)
         self._names = tuple(foot.link for foot in feet)
-        self._cone = FrictionCone(controller.settings['friction'], facets=16)
-        self._cone_edges = self._cone.edges() * (DRAWN_LOAD * controller.weight)
+        self._cone = FrictionCone(controller.settings['division.friction'], facets=16)
+        self._cone_edges = self._cone.edges() * (DRAWN_LOAD * model.total_mass * GRAVITY)
         self._rows = [f'{foot}.{axis}' for foot in self._names for axis in 'xyz']
         self._next_ns, self._drawing = 0, len(self._names)
         self._found: ContactForceMap | None = None
@@ -78,7 +80,7 @@ class ForceMapOutput:
         return self._map.compute(position, velocity, R_WB=R_WB,
                                  angular_velocity=angular_velocity)
 
-    def publish(self, measurement: Measurement, effort: np.ndarray, command: StandingCommand,
+    def publish(self, measurement: Measurement, effort: np.ndarray, command: WorkspaceCommand,
                 body: BodyState) -> None:
         """
         Publish what is due.
@@ -89,7 +91,7 @@ class ForceMapOutput:
             The sample that was answered.
         effort : (nj,) array [N m]
             What went out, in the model's joint order.
-        command : StandingCommand
+        command : WorkspaceCommand
             With the forces asked for and given.
         body : BodyState
             Orientation and twist of the base.
@@ -119,14 +121,15 @@ class ForceMapOutput:
             self._condition.publish(convert.float64(dialect, found.condition))
 
     def _draw(self, i: int, ns: int, found: ContactForceMap, effort: np.ndarray,
-              command: StandingCommand, R_WB: np.ndarray, lifetime: float) -> None:
+              command: WorkspaceCommand, R_WB: np.ndarray, lifetime: float) -> None:
         reach = foot_reach(self._model, found, self._names[i], effort, self._limits)
-        asked = command.asked.get(i)
-        self._markers.publish(self._component.dialect.message('visualization_msgs/msg/MarkerArray')(
+        asked, given = command.asked.get(i), self._controller.forces().get(i, np.zeros(3))
+        message = self._component.dialect.message('visualization_msgs/msg/MarkerArray')
+        self._markers.publish(message(
             markers=convert.force_markers(
                 self._component.dialect, ns, self._model.base_link, i, found.contact_points[i],
                 reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
-                command.force[i] @ R_WB, None if asked is None else asked @ R_WB,
+                given @ R_WB, None if asked is None else asked @ R_WB,
                 newtons_per_meter=self._component.parameters['markers.newtons_per_meter'],
                 lifetime_s=lifetime)))
 

@@ -14,14 +14,15 @@ from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.reaction_output import all_of
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
@@ -49,20 +50,23 @@ class GroundReactionNode(Component):
     """
     Estimates ground reactions for every joint state that arrives.
 
-    Publishes, with the stamp of the joint state described: ``~/<foot>/wrench`` (ground on robot,
-    in the foot's frame), ``~/<foot>/contact``, ``~/net_wrench``, ``~/center_of_pressure``,
-    ``~/external_torque``, ``~/markers``; while somebody listens also ``~/<foot>/wrench_stddev``
-    and ``~/<foot>/contact_probability``. Nothing published is ever NaN: what is not known is
+    Publishes while somebody listens, with the stamp of the joint state described:
+    ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
+    ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
+    ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message
+    on ``~/reactions``. Nothing published is ever NaN: what is not known is
     not published, and ``/diagnostics`` says why.
     """
 
     default_name = 'ground_reaction_estimator'
+    has_kernels = True
+    live = ('markers.',)
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
         self.parameters = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters)
+        follow_settings(node, dialect, table, self.parameters, self._read, self.fixed)
         self._endpoints = Endpoints(self)
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -70,11 +74,7 @@ class GroundReactionNode(Component):
     def configure(self) -> None:
         """Read parameters, join the topics, and build the estimator once the URDF is known."""
         values = self.parameters
-        self._config = RobotConfig.from_parameters(
-            {name: value for name, value in values.items()
-             if name.startswith(('robot.', 'noise.'))})
-        self._settings = EstimatorSettings.from_parameters(
-            {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS})
+        self._config, self._settings = self._read(values)
         self._estimates = InputMonitor('estimate', round(values['input_timeout'] * 1e9))
         compile_kernels()       # now, and not in the callback of the first joint state
         self._estimator: GroundReactionEstimator | None = None
@@ -104,6 +104,13 @@ class GroundReactionNode(Component):
     def on_fault(self, error: Exception) -> None:
         """Show an unexpected failure of a callback in the diagnostics."""
         self._estimates.refused(self._now(), f'{type(error).__name__}: {error}')
+
+    @staticmethod
+    def _read(values: dict[str, Any]) -> tuple[RobotConfig, EstimatorSettings]:
+        return (RobotConfig.from_parameters({name: value for name, value in values.items()
+                                             if name.startswith(('robot.', 'noise.'))}),
+                EstimatorSettings.from_parameters(
+                    {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS}))
 
     # ---- building --------------------------------------------------------------------------
 
@@ -148,6 +155,7 @@ class GroundReactionNode(Component):
         self._push_deviation = publisher(wrench, '~/external_wrench_stddev')
         self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
         self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
+        self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
 
     def _take(self, measurement: Measurement) -> None:
@@ -168,8 +176,10 @@ class GroundReactionNode(Component):
         base = self._estimator.model.base_link      # type: ignore[union-attr]
         wrench, contact = reaction.wrench, reaction.latest_contact
         for i, foot in enumerate(reaction.feet):
-            self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
-            self._contacts[i].publish(convert.boolean(dialect, contact[i]))
+            if self._wrenches[i].get_subscription_count():
+                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
+            if self._contacts[i].get_subscription_count():
+                self._contacts[i].publish(convert.boolean(dialect, contact[i]))
             if self._deviations[i].get_subscription_count():
                 deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
                 self._deviations[i].publish(
@@ -177,17 +187,23 @@ class GroundReactionNode(Component):
             if self._probabilities[i].get_subscription_count():
                 self._probabilities[i].publish(
                     convert.float64(dialect, reaction.contact_probability[i]))
-        self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base, reaction.net_wrench))
+        if self._net_wrench.get_subscription_count():
+            self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base,
+                                                            reaction.net_wrench))
         center = reaction.center_of_pressure
-        if math.isfinite(center[0]):
+        if math.isfinite(center[0]) and self._center.get_subscription_count():
             self._center.publish(convert.point_stamped(dialect, ns, base, center))
+        if self._all.get_subscription_count():
+            self._all.publish(all_of(dialect, reaction))
         if self._push.get_subscription_count():
             self._push.publish(convert.wrench_stamped(dialect, ns, base, reaction.external_wrench))
         if self._push_deviation.get_subscription_count():
             self._push_deviation.publish(
                 convert.wrench_stamped(dialect, ns, base, reaction.external_deviation))
-        self._publish_external(reaction)
-        self._publish_markers(reaction, base)
+        if self._external.get_subscription_count():
+            self._publish_external(reaction)
+        if self._markers.get_subscription_count():
+            self._publish_markers(reaction, base)
 
     def _publish_external(self, reaction: GroundReaction) -> None:
         torque = reaction.external_torque

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.middleware.conversions.reading import ImuSample, JointSample
 from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.agreement import disagreement, first_state
 from legged_dynamics.safety.guard_state import GuardState
@@ -27,13 +28,13 @@ class InputScreen:
 
     Parameters
     ----------
-    steady, wall : callable
-        Monotonic time, and time of stamps [ns].
+    clock : SteadyClock
+        Monotonic time, and time of stamps.
 
     """
 
-    def __init__(self, steady: Callable[[], int], wall: Callable[[], int]):
-        self._steady, self._wall = steady, wall
+    def __init__(self, clock: SteadyClock):
+        self._steady, self._wall = clock, clock.wall
         self._clock, self._imu_clock = StampClock(), StampClock()
         self._guard: EffortGuard | None = None
         self._names: list[str] = []
@@ -83,6 +84,7 @@ class InputScreen:
         guard = self._guard
         if guard is None:
             return ''
+        self._steady.heard(sample.stamp_ns)
         now = self._steady()
         fault = self._clock.check(now, self._wall(), sample.stamp_ns)
         if fault:
@@ -126,6 +128,7 @@ class InputScreen:
         guard = self._guard
         if guard is None:
             return ''
+        self._steady.heard(sample.stamp_ns)
         fault = self._imu_clock.check(self._steady(), self._wall(), sample.stamp_ns)
         if fault:
             return fault

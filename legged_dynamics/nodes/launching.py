@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.resources import robot_files, share_directory
 
 ARGUMENTS = (
@@ -13,8 +14,16 @@ ARGUMENTS = (
     ('namespace', '', 'Namespace of node and topics.'),
     ('use_sim_time', 'false', 'Whether to take time from /clock.'),
     ('autostart', 'true', 'Whether the node configures and activates itself.'),
+    ('respawn', 'false', 'Whether the node is started anew when it ends by itself.'),
+    ('joint_states', 'joint_states', 'Topic of the joint states.'),
+    ('imu', 'imu/data', 'Topic of the IMU.'),
+    ('robot_state_publisher', 'false', 'Whether to start robot_state_publisher on the '
+     'description; it needs robot_description, or the URDF beside the YAML.'),
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
+    ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
+# Two robots' transforms stay apart, and with their own namespace.
+TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 
 def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'ground_reactions',
@@ -46,21 +55,35 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
     def start(context: Any) -> list[Any]:
         def argument(name: str) -> str:
             return str(LaunchConfiguration(name).perform(context))
-        robot_yaml, _ = robot_files(argument('robot'))
+        robot_yaml, urdf = robot_files(argument('robot'))
+        described = argument('robot_description') or str(urdf or '')
+        frame = ['-f', argument('fixed_frame')] if argument('fixed_frame') else []
+        beside = [Node(
+            package='robot_state_publisher', executable='robot_state_publisher',
+            namespace=argument('namespace'), output='screen', remappings=[
+                *TF, ('joint_states', argument('joint_states'))],
+            parameters=[{'robot_description': ParameterValue(urdf_text(described), value_type=str),
+                         'use_sim_time': argument('use_sim_time') == 'true'}])
+        ] if argument('robot_state_publisher') == 'true' else []
         return [
             # The name makes arguments win over the files: of two sections the one that names the
             # node holds, whichever comes last.
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
+                 respawn=argument('respawn') == 'true', respawn_delay=1.0,
+                 remappings=[(name, argument(key)) for name, key in (
+                     ('joint_states', 'joint_states'), ('imu/data', 'imu'))
+                     if argument(key) != name],
                  parameters=[str(robot_yaml), argument('params_file'), {
                      'robot_description': ParameterValue(argument('robot_description'),
                                                          value_type=str),
                      **{name: argument(name) == 'true'
                         for name in ('use_sim_time', 'autostart', *flags)}}]),
             Node(package='rviz2', executable='rviz2',
-                 arguments=['-d', str(config / 'rviz' / f'{rviz}.rviz')],
-                 namespace=argument('namespace'),
+                 arguments=['-d', str(config / 'rviz' / f'{rviz}.rviz'), *frame],
+                 namespace=argument('namespace'), remappings=TF,
                  condition=IfCondition(LaunchConfiguration('rviz'))),
+            *beside,
         ]
     arguments = (
         ('robot', robot, 'Name of a robot that comes with the package, or path of its YAML.'),

@@ -17,8 +17,10 @@ from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
+from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
+Commands = tuple[Sequence[str], Sequence[float]]
 SETTINGS = (
     Setting('imu_timeout', IMU_TIMEOUT, 's',
             'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
@@ -30,6 +32,9 @@ SETTINGS = (
 class RobotInput:
     """
     Turns the robot's topics into measurements, in the model's joint order.
+
+    Where time is simulated (``use_sim_time``) it answers every measurement on ``~/answer``: a
+    simulator in lock-step waits for that.
 
     Parameters
     ----------
@@ -43,7 +48,8 @@ class RobotInput:
         Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it. Called
         once for each description that can be read.
     measured : callable
-        Takes a Measurement; its MeasurementErrors are shown as refused joint states.
+        Takes a Measurement; its MeasurementErrors are shown as refused joint states. It may return
+        what it has commanded, as names and values.
     screen : InputScreen, optional
         Of a node that commands. What it does not believe makes no measurement; and a description
         that comes while measurements are made waits for the next :meth:`start`.
@@ -71,11 +77,13 @@ class RobotInput:
 
     def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
                  described: Callable[[RobotModel], None],
-                 measured: Callable[[Measurement], None], screen: InputScreen | None = None,
-                 clock: Callable[[], int] | None = None,
+                 measured: Callable[[Measurement], Commands | None],
+                 screen: InputScreen | None = None, clock: Callable[[], int] | None = None,
                  spare: Callable[[RobotModel], dict[str, float]] | None = None,
                  stated: Iterable[str] = ()):
-        self._component = component
+        self._component, self._endpoints = component, endpoints
+        self._simulated = bool(component.node.get_parameter('use_sim_time').value)
+        self._answers: Any = None
         self._screen = screen or NoScreen()
         self._keeps = screen is not None
         self._now = clock or (lambda: component.node.get_clock().now().nanoseconds)
@@ -106,6 +114,7 @@ class RobotInput:
             self._take_description(self.waiting)
         self._synchronizer.reset()
         self.listening = True
+        self._offer_answers()
 
     def stop(self) -> None:
         """Make no more measurements."""
@@ -168,6 +177,17 @@ class RobotInput:
                                           model.mimics)
         self._synchronizer.reset()
         self.model = model
+        self._offer_answers()
+
+    def _offer_answers(self) -> None:
+        """Be there to answer, from when joint states are no longer left out."""
+        if self._simulated and self._answers is None and self.listening and self.model is not None:
+            self._answers = self._endpoints.publisher(
+                'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
+
+    def _answer(self, ns: int, commands: Commands | None) -> None:
+        if self._answers is not None:
+            self._answers.publish(answer(self._component.dialect, ns, commands))
 
     def _on_joints(self, message: Any) -> None:
         now = self._now()
@@ -179,6 +199,7 @@ class RobotInput:
         except MeasurementError as error:
             self._screen.refused(str(error))
             self.joints.refused(now, str(error))
+            self._answer(convert.stamp_ns(message.header.stamp), None)
             return
         if not self._quiet.issuperset(self._read.assumed):
             self._warn_of(self._read.assumed)
@@ -187,6 +208,7 @@ class RobotInput:
         if odd:
             self.joints.refused(now, odd)
         if fault:
+            self._answer(sample.stamp_ns, None)
             return
         self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
                                                   sample.velocity, sample.effort))
@@ -209,10 +231,12 @@ class RobotInput:
             sample = self._read.imu(message)
         except MeasurementError as error:
             self.imu.refused(now, str(error))
+            self._answer(convert.stamp_ns(message.header.stamp), None)
             return
         fault = self._screen.imu(sample)
         if fault:
             self.imu.refused(now, fault)
+            self._answer(sample.stamp_ns, None)
             return
         self._pass(self._synchronizer.push_imu(
             sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
@@ -220,7 +244,10 @@ class RobotInput:
 
     def _pass(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:
+            commands = None
             try:
-                self._measured(measurement)
+                commands = self._measured(measurement)
             except MeasurementError as error:
                 self.joints.refused(self._now(), str(error))
+            finally:
+                self._answer(measurement.stamp_ns, commands)

@@ -3,19 +3,22 @@
 """Node simulated_robot: MuJoCo physics behind the topics of a robot's hardware interface."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep
+from legged_dynamics.nodes.lock_step import SETTINGS as LOCK_STEP_SETTINGS
 from legged_dynamics.schema import Setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -29,6 +32,7 @@ NODE_SETTINGS = (
     Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
     Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
     Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
+    *LOCK_STEP_SETTINGS,
 )
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # More sensor periods than this are not made up for at once: the lost time is dropped.
@@ -44,6 +48,9 @@ class SimulatedRobotNode(Component):
     ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
     for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
     in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
+
+    Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
+    simulated, published on ``/clock``, and waits for those who answer.
     """
 
     default_name = 'simulated_robot'
@@ -54,7 +61,7 @@ class SimulatedRobotNode(Component):
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *plant_settings(kind[KIND.name]),
                  *NODE_SETTINGS)
         self.parameters = kind | declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters)
+        follow_settings(node, dialect, table, self.parameters, fixed=self.fixed)
         self._endpoints = Endpoints(self)
         self._timer: Any = None
 
@@ -68,6 +75,8 @@ class SimulatedRobotNode(Component):
         self._schedule = Schedule.from_text(values['schedule'])
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._mishaps = InputMonitor('mishaps', 0)
+        self._lock_step = (LockStep(self, self._endpoints, values, self._go_on)
+                           if values['lock_step.answers'] else None)
         self._robot = self._new_robot()
         self._make_endpoints()
         DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
@@ -76,26 +85,31 @@ class SimulatedRobotNode(Component):
     def activate(self) -> None:
         """Start moving, from the beginning of the schedule, at the present time."""
         self._robot = self._new_robot()
-        self._start_ns = self._now()
-        self._robot.delay(self._start_ns - self._robot.stamp_ns)    # building it took a while
-        self._ticks = self._late = self._dropped = 0
-        self._worst_ns = 0
+        self._begin()
+        if self._lock_step is None:
+            self._robot.delay(self._start_ns - self._robot.stamp_ns)    # building it took a while
+        self._ended = self._begun = False
+        self._fell: float | None = None
         self._description.publish(convert.string(self.dialect, self._plant.urdf))
-        self._timer = self.node.create_timer(self._robot.period_ns * 1e-9, self._advance)
+        self._timer = self.node.create_timer(
+            self._robot.period_ns * 1e-9,
+            self._advance if self._lock_step is None else self._go_on)
 
     def deactivate(self) -> None:
         """Stop time."""
         if self._timer is not None:
             self.node.destroy_timer(self._timer)
             self._timer = None
-            self.node.get_logger().info(self._statement())
+            if not self._ended:
+                self.node.get_logger().info(self._statement())
 
     def cleanup(self) -> None:
         """Leave all topics."""
         self._endpoints.close()
 
     def _new_robot(self) -> SimulatedHardware:
-        return make_robot(self._plant, schedule=self._schedule, start_ns=self._now(),
+        start = self._now() if self._lock_step is None else BEGIN_NS
+        return make_robot(self._plant, schedule=self._schedule, start_ns=start,
                           noise=self.parameters['sensor_noise'], seed=self.parameters['seed'])
 
     def _make_endpoints(self) -> None:
@@ -109,17 +123,61 @@ class SimulatedRobotNode(Component):
         self._imu = publisher('sensor_msgs/msg/Imu', 'imu/data')
         self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
         self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
-                       if self.parameters['publish_clock'] else None)
+                       if self.parameters['publish_clock'] or self._lock_step else None)
+        self._true: list[Any] = []
         if self.parameters['publish_truth']:
             self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
             self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
             self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
+            self._true = [*self._wrenches, *self._contacts, self._odometry]
+        if self._lock_step is not None:
+            return      # commands come with the answers, so that it is known what they answer
         numbers = 'std_msgs/msg/Float64MultiArray'
         self._endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
         if self._robot.grips:
             self._endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._start_ns = self._began_ns = self._now()
+        self._ticks = self._late = self._dropped = 0
+        self._worst_ns = 0
+
+    def _go_on(self) -> None:
+        """Step as often as those who answer allow, and not faster than time on the wall."""
+        lock, period = self._lock_step, self._robot.period_ns
+        if self._timer is None or self._ended or lock is None:
+            return
+        if not self._begun:
+            if not lock.ready([self._joint_states, self._imu], self._true):
+                return
+            self._begun = True
+            self._begin()
+        while not self._ended:
+            due = lock.due(1e-9 * (self._now() - self._start_ns), period) - self._ticks
+            if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
+                return
+            if CATCH_UP < due < math.inf:   # what is behind is not hurried after
+                self._dropped += 1
+                self._start_ns = self._now() - (self._ticks + 1) * period
+            self._obey(lock.commands(self._robot.stamp_ns + period, period))
+            self._step(period)
+            if lock.duration_ns and self._ticks * period >= lock.duration_ns:
+                self._ended = True
+                self.node.get_logger().info(self._statement())
+
+    def _obey(self, commands: dict[str, float]) -> None:
+        """Obey commands by name; without any, the last ones are held."""
+        for names, obey in ((self._plant.joints, self._robot.command_effort),
+                            (self._plant.feet, self._robot.command_grips)):
+            wanted = [commands[name] for name in names if name in commands]
+            if len(wanted) == len(names):
+                try:
+                    obey(wanted)
+                    self._commands.saw(self._now())
+                except LeggedDynamicsError as error:
+                    self._commands.refused(self._now(), str(error))
 
     def _advance(self) -> None:
         """Step as often as real time asks for."""
@@ -132,20 +190,29 @@ class SimulatedRobotNode(Component):
             self._robot.delay(lost)     # stamps that lag behind would look old for ever
             due = 1
         for _ in range(int(due)):
-            self._robot.step()
-            self._ticks += 1
-            for note in self._robot.take_notes():
-                self._mishaps.refused(self._now(), note)
-                self.node.get_logger().warning(note)
-            lateness = self._now() - self._start_ns - self._ticks * period
-            self._late += lateness > period
-            self._worst_ns = max(self._worst_ns, lateness)
-            self._publish()
+            self._step(period)
+
+    def _step(self, period: int) -> None:
+        self._robot.step()
+        self._ticks += 1
+        for note in self._robot.take_notes():
+            self._mishaps.refused(self._now(), note)
+            self.node.get_logger().warning(note)
+        if self._fell is None and self._robot.fallen:
+            self._fell = self._robot.time
+        lateness = self._now() - self._start_ns - self._ticks * period
+        self._late += lateness > period
+        self._worst_ns = max(self._worst_ns, lateness)
+        self._publish()
 
     def _statement(self) -> str:
-        return (f'{self._late} of {self._ticks} deadlines missed, worst lateness '
-                f'{self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} times, '
-                f'{self._robot.command_timeouts} command time-outs')
+        real = 1e-9 * max(self._now() - self._began_ns, 1)
+        simulated = 1e-9 * self._ticks * self._robot.period_ns
+        state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
+        return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
+                f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst '
+                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} '
+                f'times, {self._robot.command_timeouts} command time-outs')
 
     # ---- topics ----------------------------------------------------------------------------
 

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+# A sample may come before its time on /clock does, by no more than this.
+OVERTAKING_NS = 20_000_000
+
 
 class SteadyClock:
     """
@@ -23,7 +26,7 @@ class SteadyClock:
         self._node = node
         self._simulated = (node.has_parameter('use_sim_time')
                            and bool(node.get_parameter('use_sim_time').value))
-        self._before = self._shift = 0
+        self._before = self._shift = self._heard = 0
 
     def __call__(self) -> int:
         """Return the time [ns]."""
@@ -33,10 +36,23 @@ class SteadyClock:
         self._before = raw
         return raw + self._shift
 
+    def heard(self, stamp_ns: int) -> None:
+        """Take the stamp of a sample [ns]: simulated time is no less, /clock come or not."""
+        if not self._simulated:
+            return
+        raw = self._node.get_clock().now().nanoseconds
+        if not raw or 0 < stamp_ns - raw <= OVERTAKING_NS:
+            self._heard = max(stamp_ns, self.wall())
+
+    def wall(self) -> int:
+        """Return the time that stamps are of [ns], which may be set."""
+        raw = self._node.get_clock().now().nanoseconds
+        return self._heard if not raw or 0 < self._heard - raw <= OVERTAKING_NS else raw
+
     def _source(self) -> Callable[[], int]:
         clock = self._node.get_clock()
+        if self._simulated:
+            return self.wall
         if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
             return clock.steady_ns
-        if self._simulated:
-            return lambda: clock.now().nanoseconds
         return time.monotonic_ns

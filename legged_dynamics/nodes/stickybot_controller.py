@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ class StickybotControllerNode(EffortController):
 
     default_name = 'stickybot_controller'
     settings = (*STICKYBOT_SETTINGS, *NODE_SETTINGS)
+    live = tuple(setting.name for setting in NODE_SETTINGS)
     # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
     # would shake its light limbs instead.
     defaults = {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
@@ -173,6 +175,10 @@ class StickybotControllerNode(EffortController):
                 self.node.get_logger().warning(str(event))
         self._wall.publish(measurement.stamp_ns, measurement.position[self._joints], command,
                            (self._rest, self._rest_rate, self._effort))
+
+    def grips(self) -> tuple[Sequence[str], Sequence[float]]:
+        """Return the feet, and whether each holds on (1) or not (0)."""
+        return (self._limbs.feet, self._wall.grips) if self._output_made else ((), ())
 
     def failed(self) -> None:
         """Have all feet hold while the efforts are safe; the gait then begins anew."""

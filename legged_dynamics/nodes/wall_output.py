@@ -41,6 +41,11 @@ class WallOutput:
     base_link : str
         Frame of markers and pose.
 
+    Attributes
+    ----------
+    grips : list of float
+        What the feet were told last: 1 hold, 0 let go.
+
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, parameters: dict[str, Any],
@@ -57,6 +62,7 @@ class WallOutput:
         def publisher(kind: str, topic: str, depth: int = 500) -> Any:
             return endpoints.publisher(kind, topic, reliable(depth))
         feet = self._limbs.feet
+        self.grips = [1.0] * len(feet)
         self._grips = publisher('std_msgs/msg/Float64MultiArray', GRIPS, 1)
         self._rest = publisher('sensor_msgs/msg/JointState', '~/rest')
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in feet]
@@ -67,7 +73,11 @@ class WallOutput:
 
     def hold_on(self) -> None:
         """Tell every foot to hold."""
-        self._grips.publish(convert.command(self._dialect, np.ones(len(self._limbs.feet))))
+        self._send_grips(np.ones(len(self._limbs.feet)))
+
+    def _send_grips(self, grips: np.ndarray) -> None:
+        self.grips = grips.tolist()
+        self._grips.publish(convert.command(self._dialect, grips))
 
     def publish(self, ns: int, position: np.ndarray, command: StickybotCommand,
                 rest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
@@ -89,7 +99,7 @@ class WallOutput:
         dialect, limbs = self._dialect, self._limbs
         assert command.reaction is not None and command.pose is not None
         assert command.velocity is not None
-        self._grips.publish(convert.command(dialect, command.attach.astype(float)))
+        self._send_grips(command.attach.astype(float))
         self._rest.publish(convert.joint_state(dialect, ns, limbs.names, *rest))
         angle = float(command.pose[2])
         turned = _turned(command.reaction, limbs.foot_angles(position, angle))

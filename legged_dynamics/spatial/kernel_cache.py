@@ -17,6 +17,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from numba.core import caching, config
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT.name
+
+# Called with the name of each kernel that is ready, loaded or compiled.
+watchers: list[Callable[[str], object]] = []
 
 # `from legged_dynamics.a import b, (c, d)` and `import legged_dynamics.a`, at any depth.
 _FROM = re.compile(rf'^\s*from\s+({PACKAGE}(?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)',
@@ -148,13 +152,25 @@ class _Kept(caching.CompileResultCacheImpl):
 class _KernelCache(caching.FunctionCache):
     _impl_class = _Kept
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a kept kernel, or None."""
+        found = super().load_overload(sig, target_context)
+        if found is not None:
+            self._tell()
+        return found
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled; a full disk costs the next start its time, and nothing else."""
+        self._tell()
         try:
             os.makedirs(self.cache_path, exist_ok=True)
             super().save_overload(sig, data)
         except OSError:
             self.disable()
+
+    def _tell(self) -> None:
+        for watcher in watchers:
+            watcher(self._name)
 
 
 def keep(dispatcher: Any) -> Any:

@@ -3,7 +3,8 @@
 """WorkspaceCommand: what a tick of workspace control came to."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntFlag
 
 import numpy as np
@@ -43,6 +44,10 @@ class WorkspaceCommand:
     n_joints : int
     data : array
         All results in one row; the properties below are views of it.
+    asked : mapping of int to (3,) array [N]
+        What feet were asked for, in world axes, by the foot's place.
+    clipped : mapping of int to str
+        Why a foot's force is not as asked, by the foot's place.
 
     """
 
@@ -51,6 +56,8 @@ class WorkspaceCommand:
     contact: np.ndarray
     n_joints: int
     data: np.ndarray
+    asked: Mapping[int, np.ndarray] = field(default_factory=dict)
+    clipped: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def usable(self) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.feet import FlatFoot, Foot
 
 # Of the pyramid inside a ball's friction cone.
 FACETS = 8
@@ -21,10 +21,15 @@ class ConeProgram(NamedTuple):
 
     Attributes
     ----------
+    ground : (nf, 9) array
+        ``R_WG`` of each foot, by rows; see StanceArrays.
     cones : (nf, k, 7) array
-        Whether a row is used; coefficients of the foot's inequalities in its own axes.
+        Whether a row is used; coefficients of the foot's inequalities, in the axes of the ground
+        for a ball and in its own for a sole.
     bounds : (nf, k) array
         What each is to reach at least.
+    balance : (6,) array
+        How much each component of the wrench on the base counts when not all can be had.
     H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
         As in :mod:`legged_dynamics.force_map.quadratic_program`.
     active, u, x : (m + nc + 1,) int, (m + nc + 1,), (nc,) array
@@ -36,8 +41,10 @@ class ConeProgram(NamedTuple):
 
     """
 
+    ground: np.ndarray
     cones: np.ndarray
     bounds: np.ndarray
+    balance: np.ndarray
     H: np.ndarray
     g: np.ndarray
     C: np.ndarray
@@ -51,8 +58,18 @@ class ConeProgram(NamedTuple):
     vectors: np.ndarray
 
 
-def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
-                 minimum: float) -> ConeProgram:
+def foot_cone(foot: Foot, friction: float, minimum: float,
+              margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return A, b of ``A w >= b`` for one foot, in the axes that ConeProgram.cones has."""
+    if isinstance(foot, FlatFoot):
+        x, y = 0.5 * margin * (foot.front - foot.back), 0.5 * margin * (foot.left - foot.right)
+        foot = FlatFoot(foot.link, foot.front - x, foot.back + x, foot.left - y, foot.right + y)
+    return contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum), foot,
+                                np.eye(3))
+
+
+def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimum: float,
+                 ground: np.ndarray | None = None, upright: float = 1.0) -> ConeProgram:
     """
     Return the program for some feet.
 
@@ -66,10 +83,15 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
         Coefficient.
     minimum : float [N]
         Least normal force of each foot.
+    ground : (nf, 9) array, optional
+        Taken as it is; level by default.
+    upright : float [1/m]
+        A newton metre missing at the base counts as much as so many newtons.
 
     """
-    cone = FrictionCone(friction, facets=FACETS, minimum=minimum)
-    found = [contact_inequalities(cone, foot, np.eye(3)) for foot in feet]
+    found = [foot_cone(foot, friction, minimum) for foot in feet]
+    if ground is None:
+        ground = np.tile(np.eye(3).ravel(), (len(feet), 1))
     k = max(len(b) for _, b in found)
     cones, bounds = np.zeros((len(feet), k, 7)), np.zeros((len(feet), k))
     for i, (A, b) in enumerate(found):
@@ -77,7 +99,9 @@ def cone_program(feet: Sequence[Foot], nc: int, nv: int, friction: float,
         cones[i, :len(b), 1:1 + A.shape[1]] = A
         bounds[i, :len(b)] = b
     m = 6 + sum(len(b) for _, b in found) + 2 * nv
-    return ConeProgram(cones, bounds, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
-                       np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1),
-                       np.zeros(nc), np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)),
-                       np.zeros((nc + 1, nc + 1)), np.zeros((4, max(m, nc + 1))))
+    balance = np.repeat([1.0, upright ** 2], 3)
+    return ConeProgram(
+        ground, cones, bounds, balance, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
+        np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1), np.zeros(nc),
+        np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)), np.zeros((nc + 1, nc + 1)),
+        np.zeros((4, max(m, nc + 1))))

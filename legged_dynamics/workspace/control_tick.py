@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.algebra import load3, scale, store3
+from legged_dynamics.spatial.algebra import load3, load9, rotate_back, scale, store3, subtract
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.workspace.force_division import (
     BALANCED,
@@ -17,6 +17,7 @@ from legged_dynamics.workspace.force_division import (
     FRICTION_CONE,
     NO_SOLUTION,
     add_leg_loads,
+    asked_shares,
     even_shares,
     least_squares,
     missing_wrench,
@@ -62,6 +63,10 @@ class StanceRoom(NamedTuple):
         Zero for a joint without a limit.
     weights, shares : (nc,) array
         Of the division, and its result.
+    asked : (k, 4) array [N]
+        Whether a foot is asked for a force, and that force in base axes.
+    load, moved : (6,) array [m/s^2, rad/s^2]
+        Wanted acceleration of the base: what a load takes, and what is left to move it.
     acceleration : (n,) array
         Of base and joints.
     wrenches : (6 k,) array
@@ -74,6 +79,9 @@ class StanceRoom(NamedTuple):
     limits: np.ndarray
     weights: np.ndarray
     shares: np.ndarray
+    asked: np.ndarray
+    load: np.ndarray
+    moved: np.ndarray
     acceleration: np.ndarray
     wrenches: np.ndarray
 
@@ -136,6 +144,9 @@ def find_dynamics(s, parameters, held, inputs):
     for j in range(s.v.shape[0]):
         s.posture[j] = (parameters[POSTURE_STIFFNESS] * (held[j] - s.q[j])
                         - parameters[POSTURE_DAMPING] * s.v[j])
+    for i in range(s.lean.shape[0]):
+        normal = rotate_back(load9(inputs, 0), (s.ground[i, 2], s.ground[i, 5], s.ground[i, 8]))
+        store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
     invert_legs(s, parameters[THRESHOLD])
     reduce_exact(s, inputs[TWIST:TARGET])
@@ -170,9 +181,20 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     force, wrench = out[FORCE:NET], out[NET:MISSING]
     wanted_acceleration(body, inputs[TARGET:], gains, integral, dt, errors)
     workspace_force(s.inertia, s.bias, errors[WANTED], force)
-    follow_base(s.N, s.n0, errors[WANTED], body[TWIST:], room.acceleration)
+    # What the integral has learnt is a load on the base; it moves neither base nor legs.
+    for start in range(0, 6, 3):
+        learnt = rotate_back(load9(inputs, 0), load3(integral, start))
+        for k in range(3):
+            room.load[start + k] = -gains[2, start + k] * learnt[k]
+            room.moved[start + k] = errors[WANTED, start + k] - room.load[start + k]
+    follow_base(s.N, s.n0, room.moved, body[TWIST:], room.acceleration)
     free_efforts(s.M, s.h, room.acceleration, out[EFFORT:EFFORT + s.v.shape[0]], wrench)
+    for i in range(6):
+        for k in range(6):
+            wrench[i] += s.inertia[i, k] * room.load[k]
     even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
+    if method != EVEN:
+        asked_shares(s.feet, room.asked, wrench, room.weights, room.shares)
 
 
 @lean_kernel

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace import control_tick as codes
+from legged_dynamics.workspace.asked_forces import AskedForce, ForceWishes
 from legged_dynamics.workspace.big_base import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.command import LIMP, WorkspaceCommand, WorkspaceFault
 from legged_dynamics.workspace.control_tick import (
@@ -30,8 +32,10 @@ from legged_dynamics.workspace.control_tick import (
     find_forces,
 )
 from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, friction_cone
+from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.standing_feet import StandingFeet
+from legged_dynamics.workspace.support import ANYTHING, MARGIN, Support, support_excess, support_of
 from legged_dynamics.workspace.target import BodyTarget
 from legged_dynamics.workspace.workspace_force import wanted_acceleration
 
@@ -66,6 +70,8 @@ class WorkspaceController:
     ----------
     settings : WorkspaceSettings
         May be replaced between ticks.
+    ground : GroundReading
+        What the cones are made of.
 
     Raises
     ------
@@ -123,6 +129,7 @@ class WorkspaceController:
             self._parameters[at] = value
         self._patience_ns = round(settings['limits.patience'] * 1e9)
         self._stances: dict[bytes, StandingFeet] = {}
+        self.ground = GroundReading(self._config.feet, settings['division.friction'])
         self._stance: bytes | None = None
 
     def reset(self) -> None:
@@ -132,11 +139,15 @@ class WorkspaceController:
         self._newest: int | None = None
         self._unbalanced_since: int | None = None
         self._integrate = True
+        self._last: StandingFeet | None = None
+        self._wishes = ForceWishes(self.model.total_mass * GRAVITY)
+        self.ground.reset()
 
-    def update(self, state: BodyState, measurement: Measurement,
-               target: BodyTarget) -> WorkspaceCommand:
+    def update(self, state: BodyState, measurement: Measurement, target: BodyTarget,
+               asked: Mapping[int, AskedForce] | None = None,
+               ground: Ground | None = None) -> WorkspaceCommand:
         """
-        Return the efforts that take the base towards its target.
+        Return the efforts that take the base towards its target, and give feet what they ask for.
 
         Parameters
         ----------
@@ -146,11 +157,17 @@ class WorkspaceController:
             Joint positions and velocities, in the model's order.
         target : BodyTarget
             Where the base is wanted at that instant.
+        asked : mapping of int to AskedForce, optional
+            By the foot's place; only 'friction_cone' and 'least_squares' division give them.
+        ground : Ground, optional
+            What is known of it beside where the feet stand.
 
         Raises
         ------
         MeasurementError
             When the joints do not fit the model or are not finite.
+        ConfigurationError
+            When normals of the ground are none.
 
         """
         nv, nf, stamp = self.model.nv, len(self.feet), measurement.stamp_ns
@@ -159,28 +176,29 @@ class WorkspaceController:
         inputs = self._inputs
         inputs[:9], inputs[9:12] = state.rotation.reshape(9), state.position
         inputs[12:18], inputs[TARGET:] = state.twist, target.packed
-        dt = self._time_step(stamp)
-        if not self._integrate:
-            dt = 0.0
+        step = self._time_step(stamp)
+        dt = step if self._integrate else 0.0
         feet = self._feet_of(state, q)
         out = np.zeros(EFFORT + nv + 7 * nf)
         out[EFFORT + nv + 6 * nf:] = np.nan     # of legs that do not stand, nothing is known
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
+        told: dict[str, Any] = {}
         if feet.enough:
             s, room = feet.arrays, feet.room
             s.q[:], s.v[:] = q, v
+            self._look_at_ground(state, ground)
+            feet.stand_on(self.ground)
             find_dynamics(s, self._parameters, self._held, inputs)
             if self._big_base:
                 reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
+            wanted = self._seek(feet, state, asked or {}, inputs, step, out)
             find_forces(s, room, self._method, self._gains, self._integral, inputs, dt, out)
-            outcome = BALANCED
-            if self._method == FRICTION_CONE:
-                outcome = friction_cone(
-                    s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9],
-                    out[NET:MISSING], out[EFFORT:EFFORT + nv], room.limits, room.weights,
-                    room.shares)
+            outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, room, self._method, outcome, self._parameters, out)
+            if wanted:
+                told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             faults |= self._out_of_patience(stamp, faults)
+            self._last = feet
         else:
             wanted_acceleration(inputs[BODY:TARGET], inputs[TARGET:], self._gains,
                                 self._integral, 0.0, out[:24].reshape(4, 6))
@@ -189,9 +207,100 @@ class WorkspaceController:
         if faults & _LIMP:
             out[EFFORT:EFFORT + nv] = 0.0
         out.setflags(write=False)
-        return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out)
+        return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
+
+    def forces(self) -> dict[int, np.ndarray]:
+        """Return what each standing foot was given last, (3,) [N] in world axes, by its place."""
+        return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
+
+    def support(self, state: BodyState) -> Support:
+        """Return what the ground gives the stance of the last tick."""
+        if self._last is None:
+            return ANYTHING
+        members = self._last.members
+        return support_of(self._last.arrays, state, self.ground.axes[members],
+                          float(self.ground.friction[members].min()),
+                          self.settings['reference.spare'])
+
+    def margins(self, command: WorkspaceCommand, state: BodyState,
+                position: np.ndarray) -> dict[str, float]:
+        """
+        Return how far the last command was from what it must keep.
+
+        ``friction`` is the part of the cone that the worst foot leaves free; ``sole`` the distance
+        of the pressure from the edge of the worst sole [m], ``support`` that of the zero-moment
+        point from the edge of all [m]; ``effort`` the part of its limit that the worst joint
+        leaves free; ``joint`` the way of the nearest joint to its limit [rad or m]. Each only
+        where there is such a thing.
+        """
+        found = {} if self._last is None else self._last.margins(
+            state.rotation, self.ground.friction)
+        support = self.support(state)
+        if len(support.edges):
+            still = np.zeros(24)
+            still[:9], still[9:12] = state.rotation.ravel(), state.position
+            found['support'] = float(support.numbers[MARGIN]
+                                     - support_excess(support, still, 1.0)[0])
+        limits = self.model.effort_limits
+        bounded = np.isfinite(limits) & (limits > 0.0)
+        if bounded.any():
+            found['effort'] = float(1.0 - (np.abs(command.effort[bounded])
+                                           / limits[bounded]).max())
+        ends = np.abs(self.model.position_limits - np.asarray(position)[:, None])
+        if np.isfinite(ends).any():
+            found['joint'] = float(ends[np.isfinite(ends)].min())
+        return found
 
     # ---- between the stages ----------------------------------------------------------------
+
+    def _look_at_ground(self, state: BodyState, given: Ground | None) -> None:
+        self.ground.look(state, given)
+        if state.foot_offset.max() > SLIDE and self._last is not None:
+            force = np.zeros((len(self.feet), 3))
+            for foot, f in self._last.forces(state.rotation).items():
+                force[foot] = f
+            self.ground.feel(state.foot_offset, force)
+
+    def _divide(self, feet: StandingFeet, inputs: np.ndarray, out: np.ndarray) -> int:
+        if self._method != FRICTION_CONE:
+            return BALANCED
+        s, room = feet.arrays, feet.room
+        return friction_cone(
+            s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9], out[NET:MISSING],
+            out[EFFORT:EFFORT + self.model.nv], room.limits, room.weights, room.shares)
+
+    def _seek(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, AskedForce],
+              inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
+        """Set the forces that the division is to seek; return those asked for, in the world."""
+        if not asked and not self._wishes.sought:
+            feet.ask({}, state.rotation)
+            return {}
+        wanted = {foot: force.in_world(state.rotation, feet.rotation(foot))
+                  for foot, force in asked.items()}
+
+        def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+            s, integral = feet.arrays, self._integral.copy()
+            feet.ask(staying, state.rotation)
+            find_forces(s, feet.room, self._method, self._gains, integral, inputs, 0.0, out)
+            self._divide(feet, inputs, out)
+            return feet.forces(state.rotation)
+
+        rate = self.settings['division.force_rate'] * self.model.total_mass * GRAVITY
+        if feet is not self._last:
+            alone({})
+        self._wishes.seek(wanted, rate * dt, feet.place, partial(feet.force, state.rotation),
+                          alone)
+        feet.ask(self._wishes.sought, state.rotation)
+        return wanted
+
+    def _explain(self, feet: StandingFeet, state: BodyState,
+                 asked: Mapping[int, np.ndarray]) -> dict[int, str]:
+        """Return why feet do not get what is asked of them."""
+        found = {foot: 'it does not stand' for foot in asked if foot not in feet.place}
+        for foot in self._wishes.stay_near(partial(feet.force, state.rotation)):
+            if foot in asked:
+                found[foot] = feet.why_not(foot, asked[foot], state.rotation)
+        return found
 
     def _time_step(self, stamp: int) -> float:
         step = 0.0 if self._newest is None else (stamp - self._newest) * 1e-9

@@ -19,12 +19,23 @@ from __future__ import annotations
 from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, START
 from legged_dynamics.force_map.dual_method import INFEASIBLE, dual_method_within
-from legged_dynamics.spatial.algebra import cross, load9, rotate, subtract, transpose
+from legged_dynamics.spatial.algebra import (
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    store3,
+    subtract,
+    transpose,
+)
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, get9
 
 # A newton missing on the whole robot counts as much as a hundred off a foot's even share.
 BALANCE_WEIGHT = 1e4
+# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
+ASKED_WEIGHT = 1e4
 # Steps of the quadratic program; it takes some ten.
 STEPS = 200
 # What a division came to.
@@ -45,6 +56,33 @@ def even_shares(feet, states, force, shares):
             shares[row + k] = f[k]
             if feet.index[i, SIZE] == 6:
                 shares[row + 3 + k] = at_contact[k]
+
+
+@part
+def asked_shares(feet, asked, wrench, weights, shares):
+    """
+    Put the forces that feet were asked for in place of even ones, and let them weigh.
+
+    ``asked`` (nf, 4) has a flag and a force in base axes for each foot; what is left of the
+    wrench's force goes evenly to the feet that were not asked. Soles are best pressed in their
+    middle: they are to bear no moment.
+    """
+    rest, others = load3(wrench, 0), 0
+    for i in range(feet.index.shape[0]):
+        if asked[i, 0] == 0.0:
+            others += 1
+        else:
+            rest = subtract(rest, load3(asked[i], 1))
+    for i in range(feet.index.shape[0]):
+        row = feet.index[i, START]
+        if asked[i, 0] != 0.0:
+            store3(shares, row, load3(asked[i], 1))
+        elif others < feet.index.shape[0]:
+            store3(shares, row, (rest[0] / others, rest[1] / others, rest[2] / others))
+        for k in range(3):
+            weights[row + k] = 1.0 if asked[i, 0] == 0.0 else ASKED_WEIGHT
+            if feet.index[i, SIZE] == 6:
+                shares[row + 3 + k] = 0.0
 
 
 @part
@@ -78,18 +116,20 @@ def least_squares(grasp, spare, wrench, weights, shares):
 
 
 @part
-def fill_cones(feet, states, R_WB, cones, bounds, C, d, row):
+def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
-    ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the world for a ball,
+    ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the ground for a ball,
     those of the sole for a flat foot, behind the flag that says whether a row is used.
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
-        R = R_WB        # takes base axes to those of the inequalities
+        # takes base axes to those of the inequalities
         if size == 6:
             R = transpose(get9(states, i, FOOT_ROTATION))
+        else:
+            R = compose(transpose(get9(ground, i, 0)), R_WB)
         for k in range(cones.shape[1]):
             if cones[i, k, 0] == 0.0:
                 continue
@@ -171,7 +211,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
         p.d[i] = wrench[i]
         for c in range(nc):
             p.C[i, c] = grasp[i, c]
-    rows = fill_cones(feet, states, load9(R_WB, 0), p.cones, p.bounds, p.C, p.d, 6)
+    rows = fill_cones(feet, states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
     rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
@@ -179,13 +219,15 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
         wish = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
-            p.g[c] = -weights[c] * shares[c]
+            # A body that the ground cannot hold has no force to give away.
+            weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
+            p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= wish * grasp[i, c] * wrench[i]
+                p.g[c] -= wish * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
-                p.H[c, k] = weights[c] if c == k else 0.0
+                p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += wish * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += wish * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

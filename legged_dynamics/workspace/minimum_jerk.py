@@ -18,6 +18,7 @@ from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
     cross,
+    dot,
     load3,
     load9,
     norm,
@@ -25,16 +26,22 @@ from legged_dynamics.spatial.algebra import (
     scale,
     store3,
     store9,
+    subtract,
+    transpose,
 )
-from legged_dynamics.spatial.exponential import rotation_exp, turn_rates
+from legged_dynamics.spatial.exponential import rotation_exp, rotation_log, turn_rates
 from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.workspace.support import support_excess
 from legged_dynamics.workspace.workspace_force import ACCELERATION, POSITION, ROTATION, TWIST
 
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
 # A segment in one row: first rotation, coefficients (6 powers, 6 coordinates), duration.
 R_0, POWERS, DURATION, N_SEGMENT = 0, 9, 45, 46
 # Instants at which a segment is held against the limits.
-SAMPLES = 33
+SAMPLES = 32
+# What is too much for the ground when so many times slower is not so by its speed; and what may be
+# missing of a margin [m].
+MOST, NOTHING = 100.0, 1e-6
 
 
 @part
@@ -73,44 +80,147 @@ def sample_segment(segment, t, target):
     store3(target, ACCELERATION + 3, alpha)
 
 
+@part
+def fill_segment(R_start, start, end, T, row):
+    """Fill a segment; see :func:`segment`, whose text this is in a kernel."""
+    store9(row, R_0, R_start)
+    row[DURATION] = T
+    for k in range(6):
+        c0, c1, c2 = start[0, k], start[1, k], 0.5 * start[2, k]
+        gap = end[0, k] - (c0 + T * (c1 + T * c2))
+        slope = T * (end[1, k] - (c1 + 2.0 * T * c2))
+        bend = T * T * (end[2, k] - 2.0 * c2)
+        row[POWERS + k], row[POWERS + 6 + k], row[POWERS + 12 + k] = c0, c1, c2
+        row[POWERS + 18 + k] = (10.0 * gap - 4.0 * slope + 0.5 * bend) / T ** 3
+        row[POWERS + 24 + k] = (-15.0 * gap + 7.0 * slope - bend) / T ** 4
+        row[POWERS + 30 + k] = (6.0 * gap - 3.0 * slope + 0.5 * bend) / T ** 5
+
+
+@part
+def coordinate_rates(phi, w, alpha):
+    """Return rate and acceleration of exponential coordinates that turn with w, alpha."""
+    zero = (0.0, 0.0, 0.0)
+    x, _ = turn_rates(phi, (1.0, 0.0, 0.0), zero)
+    y, _ = turn_rates(phi, (0.0, 1.0, 0.0), zero)
+    z, _ = turn_rates(phi, (0.0, 0.0, 1.0), zero)
+    yz, zx, xy = cross(y, z), cross(z, x), cross(x, y)
+    part = 1.0 / dot(x, yz)
+    rate = (part * dot(yz, w), part * dot(zx, w), part * dot(xy, w))
+    _, drift = turn_rates(phi, rate, zero)
+    rest = subtract(alpha, drift)
+    return rate, (part * dot(yz, rest), part * dot(zx, rest), part * dot(xy, rest))
+
+
 @lean_kernel
-def segment_peaks(segment, target, peaks):
-    """Fill the largest speed, acceleration, turning rate and turning acceleration of a segment."""
-    for k in range(4):
-        peaks[k] = 0.0
-    for i in range(SAMPLES):
-        sample_segment(segment, segment[DURATION] * i / SAMPLES, target)
-        v, w = load3(target, TWIST), load3(target, TWIST + 3)
-        a = load3(target, ACCELERATION)
-        turning = cross(w, v)
-        a = (a[0] + turning[0], a[1] + turning[1], a[2] + turning[2])
-        peaks[0] = max(peaks[0], norm(v))
-        peaks[1] = max(peaks[1], norm(a))
-        peaks[2] = max(peaks[2], norm(w))
-        peaks[3] = max(peaks[3], norm(load3(target, ACCELERATION + 3)))
-
-
-def quintic(start: np.ndarray, end: np.ndarray, duration: float) -> np.ndarray:
+def pass_knots(knots, steps, rates, first, last):
     """
-    Return the coefficients of quintics by power, (6, n).
+    Fill rates (n, 12) at knots from first to last - 1: velocity and acceleration.
+
+    Between two slopes of the same sign the rate is their harmonic mean, which overshoots neither,
+    and the acceleration the smaller of those on either side; else both are zero.
 
     Parameters
     ----------
-    start, end : (3, n) array
-        Value, first and second derivative.
-    duration : float [s]
-        Above zero.
+    knots : (n, 12) array
+        Rotation by rows and position, the first the start.
+    steps : (n,) array [s]
+        Time from the knot before; of the first without meaning.
+    rates : (n, 12) array
+        Velocity in the world and turning rate in the knot's axes; their derivatives.
+    first, last : int
+        Above zero; the rates of the last knot of all are zero.
 
     """
-    T = duration
-    c0, c1, c2 = start[0], start[1], 0.5 * start[2]
-    gap = end[0] - (c0 + T * (c1 + T * c2))
-    slope = T * (end[1] - (c1 + 2.0 * T * c2))
-    bend = T * T * (end[2] - 2.0 * c2)
-    c3 = (10.0 * gap - 4.0 * slope + 0.5 * bend) / T ** 3
-    c4 = (-15.0 * gap + 7.0 * slope - bend) / T ** 4
-    c5 = (6.0 * gap - 3.0 * slope + 0.5 * bend) / T ** 5
-    return np.array([c0, c1, c2, c3, c4, c5])
+    n = knots.shape[0]
+    for i in range(first, min(last, n - 1)):
+        for start in range(2):
+            if start == 0:
+                before = subtract(load3(knots[i], 9), load3(knots[i - 1], 9))
+                after = subtract(load3(knots[i + 1], 9), load3(knots[i], 9))
+            else:
+                R = transpose(load9(knots[i], 0))
+                before = scale(-1.0, rotation_log(compose(R, load9(knots[i - 1], 0))))
+                after = rotation_log(compose(R, load9(knots[i + 1], 0)))
+            before, after = scale(1.0 / steps[i], before), scale(1.0 / steps[i + 1], after)
+            store3(rates[i], 3 * start, before)
+            store3(rates[i], 6 + 3 * start, after)
+        for k in range(6):
+            a, b = rates[i, k], rates[i, 6 + k]
+            rate = 2.0 * a * b / (a + b) if a * b > 0.0 else 0.0
+            left, right = 2.0 * (rate - a) / steps[i], 2.0 * (b - rate) / steps[i + 1]
+            rates[i, k], rates[i, 6 + k] = rate, 0.0
+            if left * right > 0.0:
+                rates[i, 6 + k] = min(left, right) if left > 0.0 else max(left, right)
+
+
+@lean_kernel
+def join_knots(knots, steps, rates, rows, first, last, ends):
+    """Fill the segments that end at knots from first to last - 1; ``ends`` (2, 3, 6) is room."""
+    for i in range(first, last):
+        R = load9(knots[i - 1], 0)
+        turn = rotation_log(compose(transpose(R), load9(knots[i], 0)))
+        for k in range(6):
+            ends[0, 0, k] = knots[i - 1, 9 + k] if k < 3 else 0.0
+            ends[0, 1, k], ends[0, 2, k] = rates[i - 1, k], rates[i - 1, 6 + k]
+            ends[1, 0, k] = knots[i, 9 + k] if k < 3 else turn[k - 3]
+            ends[1, 1, k], ends[1, 2, k] = rates[i, k], rates[i, 6 + k]
+        rate, bend = coordinate_rates(turn, load3(rates[i], 3), load3(rates[i], 9))
+        store3(ends[1, 1], 3, rate)
+        store3(ends[1, 2], 3, bend)
+        fill_segment(R, ends[0], ends[1], steps[i], rows[i])
+
+
+@part
+def too_much(support, target, slower):
+    """Return whether the ground does not give a motion that is so many times slower."""
+    margin, friction = support_excess(support, target, slower)
+    return margin > NOTHING or friction > NOTHING
+
+
+@lean_kernel
+def needed_stretch(rows, first, last, samples, limits, support, slower, target):
+    """
+    Return how many times slower segments must be passed, at least as many as are given.
+
+    Parameters
+    ----------
+    rows : (n, 46) array
+        Segments; those from first to last - 1 count.
+    first, last : int
+        Which of them.
+    samples : int
+        Instants of each.
+    limits : (5,) array
+        Speed, acceleration, turning rate and acceleration, jerk [m/s^3].
+    support : Support
+        What the ground gives.
+    slower : float
+        What is needed anyhow.
+    target : (24,) array
+        Room.
+
+    """
+    for i in range(first, last):
+        for k in range(samples + 1):
+            t = min(k / samples, 1.0 - 1e-9) * rows[i, DURATION]
+            sample_segment(rows[i], t, target)
+            v, w = load3(target, TWIST), load3(target, TWIST + 3)
+            turning, a = cross(w, v), load3(target, ACCELERATION)
+            a = (a[0] + turning[0], a[1] + turning[1], a[2] + turning[2])
+            jerk, _ = powers_at(rows[i], t, 3)
+            slower = max(slower, norm(v) / limits[0], math.sqrt(norm(a) / limits[1]),
+                         norm(w) / limits[2],
+                         math.sqrt(norm(load3(target, ACCELERATION + 3)) / limits[3]),
+                         (norm(jerk) / limits[4]) ** (1.0 / 3.0))
+            if too_much(support, target, slower) and not too_much(support, target, MOST):
+                while too_much(support, target, slower):
+                    slower *= 1.03
+    return slower
+
+
+@lean_kernel
+def _join(R_start, start, end, T, row):
+    fill_segment(load9(R_start, 0), start, end, T, row)
 
 
 def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
@@ -129,7 +239,5 @@ def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
 
     """
     row = np.empty(N_SEGMENT)
-    row[R_0:POWERS] = R_start.ravel()
-    row[POWERS:DURATION] = quintic(start, end, duration).ravel()
-    row[DURATION] = duration
+    _join(R_start.ravel(), start, end, duration, row)
     return row

@@ -3,6 +3,8 @@
 """ReachLimiter: how far the base can go while its feet stay where they are."""
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
@@ -31,13 +33,25 @@ from legged_dynamics.spatial.exponential import rotation_log
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.leg_inverse import invert_legs
-from legged_dynamics.workspace.reference import BodyPose
-from legged_dynamics.workspace.stance_arrays import StanceArrays, stance_arrays
+from legged_dynamics.workspace.reference import BodyPose, run
+from legged_dynamics.workspace.stance_arrays import (
+    MEMBERS,
+    N_COLUMNS,
+    N_ROWS,
+    StanceArrays,
+    stance_arrays,
+)
+from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
 # Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
 STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
 # Parts into which a way is cut, and halvings of the first that is out of reach.
 PARTS, HALVINGS = 10, 6
+# How far beyond its limit noise takes a joint that rests there [rad or m].
+AT_LIMIT = 1e-3
+
+
+Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
 
 
 @lean_kernel
@@ -54,7 +68,7 @@ def solve_legs(s, pose, places, limits, least):
     places : (nf, 12) array
         Wanted contact points in W, and orientations of flat feet.
     limits : (nv, 2) array [rad or m]
-        Of joint positions.
+        Of joint positions; those of joints that belong to no leg are of no consequence.
     least : float
         Smallest singular value of a leg, in lengths of the leg.
 
@@ -67,7 +81,7 @@ def solve_legs(s, pose, places, limits, least):
         forward_kinematics(s.tree, s.q, s.still, s.still, s.base, s.bodies)
         contact_points(s.feet, s.bodies, up, s.states)
         contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
-        invert_legs(s, least)
+        invert_legs(s, 0.2 * least)     # damped more, the last steps would be slow
         worst = 0.0
         for i in range(s.feet.index.shape[0]):
             row = s.feet.index[i, START]
@@ -91,9 +105,10 @@ def solve_legs(s, pose, places, limits, least):
     for g in range(s.singular.shape[0]):
         if s.singular[g, 0] < least:
             return False
-    for j in range(limits.shape[0]):
-        if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
-            return False
+        for k in range(s.groups[g, N_COLUMNS]):
+            j = s.groups[g, MEMBERS + s.groups[g, N_ROWS] + k]
+            if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
+                return False
     return True
 
 
@@ -143,34 +158,63 @@ class ReachLimiter:
             When the joints do not fit the model or are not finite.
 
         """
-        q = state_vector(position, self._model.nv, 'joint positions')
+        return run(self.search(state, position, pose))[:2]
+
+    def search(self, state: BodyState, position: np.ndarray, pose: BodyPose,
+               support: Support = ANYTHING) -> Generator[None, None, tuple[BodyPose, float, str]]:
+        """
+        Yield while :meth:`furthest` is looked for, on this ground; return it and what ends it.
+
+        The third result is empty when the pose itself is in reach.
+        """
         if not state.contact.any():
-            return pose, 1.0
-        s, places = self._stance(state, q)
+            return pose, 1.0, ''
+        stance = self.stance(state, position)
         phi = rotation_vector(state.rotation.T @ pose.rotation)
+        good, bad, why, found = 0.0, 1.0, '', BodyPose(state.position, state.rotation)
+        steps, halvings = np.linspace(0.0, 1.0, PARTS + 1)[1:].tolist(), 0
+        while steps or halvings:
+            part = 0.5 * (good + bad) if halvings else steps.pop(0)
+            aim = BodyPose(state.position + part * (pose.position - state.position),
+                           state.rotation @ rotation_from_vector(part * phi))
+            yield
+            reason = self.what_ends(stance, aim, support)
+            if not reason:
+                good, found = part, aim
+                halvings = max(halvings - 1, 0)
+            else:
+                bad, why, steps = part, reason, []
+                halvings = halvings - 1 if halvings else HALVINGS
+        return (found, good, why) if why else (pose, 1.0, '')
 
-        def there(part: float) -> BodyPose:
-            return BodyPose(state.position + part * (pose.position - state.position),
-                            state.rotation @ rotation_from_vector(part * phi))
+    def stance(self, state: BodyState, position: np.ndarray) -> Stance:
+        """
+        Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
 
-        def reached(part: float) -> bool:
-            aim = there(part)
-            return solve_legs(s, np.concatenate([aim.rotation.ravel(), aim.position]), places,
-                              self._limits, self._stretch)
+        Raises
+        ------
+        MeasurementError
+            When the joints do not fit the model or are not finite.
 
-        good = 0.0
-        for part in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
-            before = s.q.copy()
-            if reached(part):
-                good = float(part)
-                continue
-            bad = float(part)
-            for _ in range(HALVINGS):
-                s.q[:] = before
-                middle = 0.5 * (good + bad)
-                good, bad = (middle, bad) if reached(middle) else (good, middle)
-            return there(good), good
-        return pose, 1.0
+        """
+        q = state_vector(position, self._model.nv, 'joint positions')
+        # A joint that is beyond its limit now may stay there.
+        limits = np.column_stack([np.minimum(self._limits[:, 0], q - AT_LIMIT),
+                                  np.maximum(self._limits[:, 1], q + AT_LIMIT)])
+        return *self._stance(state, q), limits
+
+    def what_ends(self, stance: Stance, pose: BodyPose, support: Support = ANYTHING) -> str:
+        """Return what keeps the base from a pose near the last one looked at, or ''."""
+        s, places, limits = stance
+        target = np.zeros(24)
+        target[:9], target[9:12] = pose.rotation.ravel(), pose.position
+        if max(support_excess(support, target, 1.0)) > 0.0:
+            return 'the support of the feet ends'
+        before = s.q.copy()
+        if solve_legs(s, target[:12], places, limits, self._stretch):
+            return ''
+        s.q[:] = before
+        return 'a leg ends'
 
     def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
         """Return arrays of the standing feet with joints at q, and where those feet stand."""

@@ -1,52 +1,48 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ReferenceGenerator: from the poses somebody wants to a smooth motion within limits."""
+"""
+ReferenceGenerator: from the poses somebody wants to a smooth motion within limits.
+
+Planning is done in pieces of some hundred microseconds, so that it can go on beside control:
+:meth:`ReferenceGenerator.planning` yields after each.
+"""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.spatial.rotations import rotation_vector, skew
+from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.workspace.minimum_jerk import (
+    DURATION,
+    N_SEGMENT,
     PEAK_ACCELERATION,
     PEAK_SPEED,
+    POWERS,
+    SAMPLES,
+    join_knots,
+    needed_stretch,
+    pass_knots,
     sample_segment,
     segment,
-    segment_peaks,
 )
 from legged_dynamics.workspace.settings import WorkspaceSettings
+from legged_dynamics.workspace.support import ANYTHING
 from legged_dynamics.workspace.target import BodyTarget
+from legged_dynamics.workspace.trajectory_plan import BodyPose, TrajectoryPlan, run
 
 # A duration is lengthened by this until the limits hold, at most so often.
 LONGER, TRIES = 1.15, 60
-
-
-@dataclass(frozen=True, eq=False)
-class BodyPose:
-    """
-    A pose of the base.
-
-    Attributes
-    ----------
-    position : (3,) array [m]
-        ``p_WB``.
-    rotation : (3, 3) array
-        ``R_WB``.
-
-    """
-
-    position: np.ndarray
-    rotation: np.ndarray
+# Knots that are planned at a time.
+PIECE = 64
 
 
 class ReferenceGenerator:
     """
-    Moves a target pose by minimum jerk, within limits of velocity and acceleration.
+    Moves a target pose by minimum jerk, within limits of velocity, acceleration and the ground.
 
     A new pose or trajectory may come at any time: the motion goes on from the pose, twist and
     acceleration that the reference has then.
@@ -60,17 +56,20 @@ class ReferenceGenerator:
     ----------
     settings : WorkspaceSettings
         May be replaced at any time; motions under way stay as they are.
+    support : Support
+        What the ground gives; anything at first.
 
     """
 
     def __init__(self, settings: WorkspaceSettings | None = None):
         self.settings = settings or WorkspaceSettings.from_parameters()
+        self.support = ANYTHING
         self.rest(0, BodyPose(np.zeros(3), np.eye(3)))
 
     @property
     def end_ns(self) -> int:
         """When the motion comes to rest [ns]."""
-        return self._starts[-1] + round(self._segments[-1][-1] * 1e9)
+        return int(self._starts[-1]) + round(self._segments[-1][DURATION] * 1e9)
 
     @property
     def goal(self) -> BodyPose:
@@ -80,18 +79,16 @@ class ReferenceGenerator:
 
     def at(self, stamp_ns: int) -> BodyTarget:
         """Return the target at a time [ns]."""
-        index = len(self._starts) - 1
-        while index > 0 and stamp_ns < self._starts[index]:
-            index -= 1
-        row = np.empty(24)
-        sample_segment(self._segments[index], (stamp_ns - self._starts[index]) * 1e-9, row)
+        index = max(bisect_right(self._starts, stamp_ns) - 1, 0)
+        row, start = np.empty(24), int(self._starts[index])
+        sample_segment(self._segments[index], (stamp_ns - start) * 1e-9, row)
         return BodyTarget(row)
 
     def rest(self, stamp_ns: int, pose: BodyPose) -> None:
         """Stay at a pose from now on, at once."""
         still = np.zeros((3, 6))
         still[0, :3] = pose.position
-        self._starts, self._segments = [stamp_ns], [segment(pose.rotation, still, still, 1e-9)]
+        self._go([stamp_ns], [segment(pose.rotation, still, still, 1e-9)])
 
     def hold(self, stamp_ns: int) -> None:
         """Come to rest as soon as the limits allow."""
@@ -99,8 +96,7 @@ class ReferenceGenerator:
         v, w = now.rotation @ now.twist[:3], now.twist[3:]
         T = max(1.5 * np.linalg.norm(v) / limits[1], 1.5 * np.linalg.norm(w) / limits[3],
                 self.settings['reference.shortest'])
-        self._starts, self._segments = [stamp_ns], [self._from_now(
-            now, now.position + 0.5 * T * v, 0.5 * T * w, T)]
+        self._go([stamp_ns], [self._from_now(now, now.position + 0.5 * T * v, 0.5 * T * w, T)])
 
     def move_to(self, stamp_ns: int, pose: BodyPose, duration: float | None = None) -> float:
         """
@@ -138,15 +134,15 @@ class ReferenceGenerator:
         best, least = None, math.inf
         for _ in range(TRIES):
             made = self._from_now(now, pose.position, phi, T)
-            excess = self._excess([made])
-            if excess < least:
-                best, least = made, excess
-            if excess <= 1.0 + 1e-6:
+            slower = self._slower(made[None], 0, 1, SAMPLES, 1.0)
+            if slower < least:
+                best, least = made, slower
+            if slower <= 1.0 + 1e-6:
                 break
-            T *= LONGER
+            T *= min(max(slower, 1.02), LONGER)
         assert best is not None
-        self._starts, self._segments = [stamp_ns], [best]
-        return float(best[-1])
+        self._go([stamp_ns], [best])
+        return float(best[DURATION])
 
     def follow(self, stamp_ns: int, times: Sequence[float], poses: Sequence[BodyPose]) -> float:
         """
@@ -164,7 +160,7 @@ class ReferenceGenerator:
         Returns
         -------
         float
-            By how much all times were stretched to keep the limits: 1 or more.
+            By how much the whole was stretched to keep the limits: 1 or more.
 
         Raises
         ------
@@ -176,38 +172,110 @@ class ReferenceGenerator:
         if not len(poses) or len(times) != len(poses):
             raise ConfigurationError(f'expected as many times as poses, one at least; got '
                                      f'{len(times)} and {len(poses)}')
+        knots = np.array([BodyTarget.of(pose.position, pose.rotation).packed[:12]
+                          for pose in poses])
+        return self.start(stamp_ns, run(self.planning(times, knots)))
+
+    def planning(self, times: Sequence[float], knots: np.ndarray
+                 ) -> Generator[None, None, TrajectoryPlan]:
+        """
+        Yield while a trajectory is planned; return what :meth:`start` takes.
+
+        Parameters
+        ----------
+        times : sequence of float [s]
+            When each pose is to be passed; above zero, and rising.
+        knots : (n, 12) array
+            Rotations by rows and positions, finite.
+
+        Raises
+        ------
+        ConfigurationError
+            When times do not rise.
+
+        """
         steps = np.diff(np.concatenate([[0.0], np.asarray(times, float)]))
         if not (np.isfinite(steps).all() and (steps > 0.0).all()):
             raise ConfigurationError(f'expected rising times above 0 s, got {list(times)}')
-        for pose in poses:
-            BodyTarget.of(pose.position, pose.rotation)
-        now, stretch = self.at(stamp_ns), 1.0
+        n, room, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
+        # The place of the start is taken by the first knot until it is known.
+        knots = np.vstack([knots[:1], knots])
+        knots[0] = self.at(self.end_ns).packed[:12]
+        steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
+        rows, slower = np.empty((n, N_SEGMENT)), 1.0
+        samples, limits = max(4, SAMPLES // n), self._limits()
+        limits[4] = np.inf      # a trajectory is as smooth as its points are
+        for first in range(1, n, PIECE):
+            pass_knots(knots, steps, rates, first, min(first + PIECE, n))
+            yield
+        for first in range(1, n, PIECE):
+            join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), room)
+            # The way to the first knot is stretched by itself, and that to the last.
+            slower = needed_stretch(rows, max(first, 2), min(first + PIECE, n - 1), samples,
+                                    limits, self.support, slower, target)
+            yield
+        slower = 1.0 if slower <= 1.0 + 1e-6 else slower
+        for k in range(1, 6):
+            rows[:, POWERS + 6 * k:POWERS + 6 * k + 6] /= slower ** k
+            yield
+        rows[:, DURATION] *= slower
+        rates[:, :6] /= slower
+        rates[:, 6:] /= slower ** 2
+        if n > 2:       # nor need who comes to rest at the end be slow on all the way
+            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
+        # Most bodies still rest at the start where they do now; then this is its first piece.
+        first = yield from self._between(knots[:2], rates[:2], steps[1] * slower)
+        ends = np.concatenate([[0.0], np.cumsum(rows[2:, DURATION])])
+        yield
+        return TrajectoryPlan(float(np.sum(steps)), first[DURATION], knots[1], rates[1], rows,
+                              np.round(ends * 1e9).astype(np.int64))
+
+    def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
+        """Follow a planned trajectory from now on; return by how much it was stretched."""
+        now, rows = self.at(stamp_ns), plan.rows[1:]
+        R, v, w = now.rotation, now.twist[:3], now.twist[3:]
+        rates = np.array([*(R @ v), *w, *(R @ (now.acceleration[:3] + np.cross(w, v))),
+                          *now.acceleration[3:]])
+        rows[0] = run(self._between(np.array([now.packed[:12], plan.first]),
+                                    np.array([rates, plan.first_rates]), plan.first_step))
+        starts = np.empty(len(rows), np.int64)
+        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, DURATION] * 1e9)
+                                           + plan.ends_ns[:-1])
+        self._go(starts, rows)
+        total = float(rows[0, DURATION]) + 1e-9 * int(plan.ends_ns[-1])
+        return total / plan.asked if total > plan.asked * (1.0 + 1e-6) else 1.0
+
+    def _between(self, knots: np.ndarray, rates: np.ndarray,
+                 duration: float) -> Generator[None, None, np.ndarray]:
+        """Yield while the segment between two knots is made as long as the limits need it."""
+        row, room = np.empty((2, N_SEGMENT)), np.zeros((2, 3, 6))
+        best, least = row[1], math.inf
         for _ in range(TRIES):
-            made = self._through(now, stretch * steps, poses)
-            excess = self._excess(made)
-            if excess <= 1.0 + 1e-6:
+            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, room)
+            slower = self._slower(row, 1, 2, SAMPLES, 1.0)
+            if slower < least:
+                best, least = row[1].copy(), slower
+            if slower <= 1.0 + 1e-6:
                 break
-            stretch *= max(min(excess, LONGER), 1.02)
-        ends = np.cumsum([0.0, *(row[-1] for row in made[:-1])])
-        self._starts = [stamp_ns + round(end * 1e9) for end in ends]
-        self._segments = made
-        return stretch
+            duration *= min(max(slower, 1.02), 2.0)
+            yield
+        return best
 
     # ---- how it is made --------------------------------------------------------------------
 
-    def _limits(self) -> tuple[float, float, float, float]:
-        s = self.settings
-        return (s['reference.velocity'], s['reference.acceleration'],
-                s['reference.angular_velocity'], s['reference.angular_acceleration'])
+    def _go(self, starts: Sequence[int] | np.ndarray, segments: Sequence[np.ndarray]) -> None:
+        self._starts, self._segments = starts, segments
 
-    def _excess(self, segments: Sequence[np.ndarray]) -> float:
-        """Return by how much a motion would have to be slowed down: at most 1 if not at all."""
-        peaks, worst, limits = np.empty(4), 0.0, self._limits()
-        for row in segments:
-            segment_peaks(row, np.empty(24), peaks)
-            worst = max(worst, peaks[0] / limits[0], math.sqrt(peaks[1] / limits[1]),
-                        peaks[2] / limits[2], math.sqrt(peaks[3] / limits[3]))
-        return worst
+    def _limits(self) -> np.ndarray:
+        s = self.settings
+        return np.array([s['reference.velocity'], s['reference.acceleration'],
+                         s['reference.angular_velocity'], s['reference.angular_acceleration'],
+                         s['reference.jerk']])
+
+    def _slower(self, rows: np.ndarray, first: int, last: int, samples: int,
+                slower: float) -> float:
+        return needed_stretch(rows, first, last, samples, self._limits(), self.support, slower,
+                              np.empty(24))
 
     @staticmethod
     def _from_now(now: BodyTarget, position: np.ndarray, phi: np.ndarray,
@@ -216,26 +284,6 @@ class ReferenceGenerator:
         end = np.zeros((3, 6))
         end[0] = [*position, *phi]
         return segment(now.rotation, _start_of(now), end, duration)
-
-    @staticmethod
-    def _through(now: BodyTarget, steps: np.ndarray,
-                 poses: Sequence[BodyPose]) -> list[np.ndarray]:
-        rotations = [now.rotation, *(pose.rotation for pose in poses)]
-        positions = [now.position, *(pose.position for pose in poses)]
-        turns = [rotation_vector(a.T @ b) for a, b in pairwise(rotations)]
-        slopes = [np.concatenate([b - a, turn]) / T for (a, b), turn, T in zip(
-            pairwise(positions), turns, steps)]
-        rates = [*(_gentle(a, b) for a, b in pairwise(slopes)), np.zeros(6)]
-        start, made = _start_of(now), []
-        for i, (T, turn, rate) in enumerate(zip(steps, turns, rates)):
-            end = np.zeros((3, 6))
-            end[0] = [*positions[i + 1], *turn]
-            end[1, :3] = rate[:3]
-            end[1:, 3:] = _coordinates(turn, rate[3:])
-            made.append(segment(rotations[i], start, end, T))
-            start = np.zeros((3, 6))
-            start[0, :3], start[1] = positions[i + 1], rate
-        return made
 
 
 def _start_of(now: BodyTarget) -> np.ndarray:
@@ -246,31 +294,3 @@ def _start_of(now: BodyTarget) -> np.ndarray:
     start[1] = [*(R @ v), *w]
     start[2] = [*(R @ (now.acceleration[:3] + np.cross(w, v))), *now.acceleration[3:]]
     return start
-
-
-def _gentle(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return a rate at a pose between two slopes that overshoots neither: the harmonic mean."""
-    same = before * after > 0.0
-    total = np.where(same, before + after, 1.0)
-    return np.where(same, 2.0 * before * after / total, 0.0)
-
-
-def _coordinates(phi: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """
-    Return rate and acceleration of exponential coordinates at a turn of constant rate w, (2, 3).
-
-    With ``w = J_r(phi) rate`` for the right Jacobian J_r of the rotation group.
-    """
-    rate = np.linalg.solve(_right_jacobian(phi), w)
-    step = 1e-5
-    ahead = np.linalg.solve(_right_jacobian(phi + step * rate), w)
-    behind = np.linalg.solve(_right_jacobian(phi - step * rate), w)
-    return np.array([rate, (ahead - behind) / (2.0 * step)])
-
-
-def _right_jacobian(phi: np.ndarray) -> np.ndarray:
-    t, S = float(np.linalg.norm(phi)), skew(phi)
-    if t < 1e-4:
-        return np.eye(3) - 0.5 * S + S @ S / 6.0
-    return (np.eye(3) - (1.0 - math.cos(t)) / t ** 2 * S
-            + (t - math.sin(t)) / t ** 3 * S @ S)

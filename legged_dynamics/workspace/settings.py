@@ -37,7 +37,7 @@ SETTINGS = (
             'Further off its target than this the base counts as lost.', 1e-3, 10.0),
     Setting('limits.error.angular', 0.5, 'rad',
             'Turned further off its target than this the base counts as lost.', 1e-3, 3.0),
-    Setting('limits.patience', 0.3, 's',
+    Setting('limits.patience', 1.0, 's',
             'How long the ground may fail to give what the motion takes before the base counts '
             'as lost.', 0.0, 60.0),
     Setting('limits.effort_fraction', 0.95, '',
@@ -52,7 +52,11 @@ SETTINGS = (
     Setting('division.friction', 0.6, '', 'Coefficient of friction to rely on.', 0.01, 5.0),
     Setting('division.minimum_load', 0.02, '',
             'Least normal force of a standing foot, as a fraction of the weight.', 0.0, 0.2),
-    Setting('division.moment_arm', 0.1, 'm',
+    Setting('division.force_rate', 2.0, '1/s', 'How fast a force goes to what is asked, and back, '
+            'in weights of the robot per second.', 0.01, 1000.0),
+    Setting('division.sole_margin', 0.1, '', 'Part of a sole, at its edges, that the pressure is '
+            'kept off.', 0.0, 0.9),
+    Setting('division.moment_arm', 0.03, 'm',
             'A moment under a flat foot counts as much as a force this much shorter.',
             1e-3, 10.0),
     Setting('posture.stiffness', 50.0, '1/s^2',
@@ -69,6 +73,9 @@ SETTINGS = (
             1e-3, 50.0),
     Setting('reference.angular_acceleration', 3.0, 'rad/s^2',
             'Largest angular acceleration of the reference.', 1e-3, 500.0),
+    Setting('reference.jerk', 30.0, 'm/s^3', 'Largest jerk of the reference.', 0.1, 1e4),
+    Setting('reference.spare', 0.25, '', 'Part of the way from the middle of the support polygon '
+            'to its edge, and of the friction, that motions leave free.', 0.0, 0.9),
     Setting('reference.shortest', 0.2, 's', 'Shortest duration of a motion.', 0.01, 100.0),
     Setting('reference.stretch', 0.06, '',
             'Singular value of a leg, in lengths of the leg, that a target may come down to; what '

@@ -58,6 +58,10 @@ class StanceArrays(NamedTuple):
         Zero.
     posture : (nv,) array [rad/s^2 or m/s^2]
         Acceleration of joints that the feet leave free: input.
+    ground : (nf, 9) array
+        ``R_WG`` by rows: axes of the ground at each foot, z its normal; level at first: input.
+    lean : (nf, 3) array
+        Those normals less the world's z, in base axes: input of stage 1.
     bodies : (nb, N_RIGID_BODY) array
         At the columns of dynamics.kinematics and dynamics.rigid_body.
     states : (nf, 15) array
@@ -96,6 +100,8 @@ class StanceArrays(NamedTuple):
     base: np.ndarray
     still: np.ndarray
     posture: np.ndarray
+    ground: np.ndarray
+    lean: np.ndarray
     bodies: np.ndarray
     states: np.ndarray
     grasp: np.ndarray
@@ -137,6 +143,7 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     return StanceArrays(
         Tree(model.tree.topology.copy(), model.tree.constants.copy()), table, groups,
         _reach(model, table), np.zeros(nv), np.zeros(nv), np.zeros(9), np.zeros(nv), np.zeros(nv),
+        np.tile(np.eye(3).ravel(), (nf, 1)), np.zeros((nf, 3)),
         np.zeros((nb, N_RIGID_BODY)), np.zeros((nf, N_FOOT_STATE)),
         np.zeros((6, nc)), np.zeros((nc, nv)), np.zeros(nc), np.zeros((n, n)), np.zeros(n),
         np.zeros((nv, nc)), np.zeros((len(groups), 2)), np.eye(n, 6), np.zeros(n),

@@ -3,19 +3,24 @@
 """StandingFeet: what workspace control keeps for one set of standing feet."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, SOLE, START
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace.big_base import articulated_scratch
-from legged_dynamics.workspace.cone_program import cone_program
+from legged_dynamics.workspace.cone_program import cone_program, foot_cone
 from legged_dynamics.workspace.control_tick import StanceRoom
+from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
+
+# A newton metre missing at the base counts as much as so many newtons [1/m]: a body that has to
+# give way rather does so upright.
+UPRIGHT = 10.0
 
 
 class StandingFeet:
@@ -38,6 +43,8 @@ class StandingFeet:
         else is there.
     members : (k,) int array
         Place of each standing foot among all feet.
+    place : dict of int to (int, int)
+        Of each standing foot among these, and of its first contact coordinate.
     arrays : StanceArrays
     scratch : Scratch
         For the recursion with a big base.
@@ -56,9 +63,14 @@ class StandingFeet:
         self.arrays = stance_arrays(model, standing)
         self.scratch = articulated_scratch(self.arrays)
         table, nv = self.arrays.feet, model.nv
+        self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
+            zip(self.members.tolist(), table.index[:, START]))}
+        self._standing, self._version = standing, -1
+        self._margin = settings['division.sole_margin']
+        self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
         self.program = cone_program(
-            standing, table.size, nv, settings['division.friction'],
-            settings['division.minimum_load'] * model.total_mass * GRAVITY)
+            standing, table.size, nv, settings['division.friction'], self._minimum,
+            self.arrays.ground, UPRIGHT)
         weights = np.ones(table.size)
         for start, size in table.index[:, [START, SIZE]]:
             weights[start + 3:start + size] = settings['division.moment_arm'] ** -2
@@ -69,4 +81,83 @@ class StandingFeet:
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
         self.room = StanceRoom(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
-            np.zeros(6 + nv), np.zeros(6 * len(standing)))
+            np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
+            np.zeros(6 * len(standing)))
+
+    def stand_on(self, ground: GroundReading) -> None:
+        """Take normals and friction of the ground under these feet."""
+        self.arrays.ground[:] = ground.axes[self.members]
+        if self._version == ground.version:
+            return
+        self._version = ground.version
+        for cone, foot, friction in zip(self.program.cones, self._standing,
+                                        ground.friction[self.members]):
+            A, _ = foot_cone(foot, float(friction), self._minimum, self._margin)
+            cone[:len(A), 1:1 + A.shape[1]] = A
+
+    # ---- forces on single feet, in world axes ----------------------------------------------
+
+    def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
+        """Have the division seek forces [N], by the foot's place."""
+        self.room.asked[:, 0] = 0.0
+        for foot, force in sought.items():
+            row = self.room.asked[self.place[foot][0]]
+            row[0], row[1:] = 1.0, force @ R_WB
+
+    def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
+        """Return the force that each standing foot has from the division [N], by its place."""
+        return {foot: self.force(R_WB, foot) for foot in self.place}
+
+    def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
+        """Return the force that one standing foot has [N]."""
+        start = self.place[foot][1]
+        return R_WB @ self.room.shares[start:start + 3]
+
+    def rotation(self, foot: int) -> np.ndarray:
+        """Return ``R_BF`` of a foot, the identity for one that does not stand."""
+        if foot not in self.place:
+            return np.eye(3)
+        return self.arrays.states[self.place[foot][0], :9].reshape(3, 3)
+
+    def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
+        """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
+        i, start = self.place[foot]
+        size = self.arrays.feet.index[i, SIZE]
+        R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
+        if size == 6:
+            R_BC = self.arrays.states[i, :9].reshape(3, 3)
+        in_base = force @ R_WB
+        local, cone = in_base @ R_BC, self.program.cones[i]
+        rows = cone[(cone[:, 0] != 0.0) & (np.abs(cone[:, 4:]).max(axis=1) == 0.0), 1:4]
+        if local[2] < self._minimum:
+            return f'a normal force below {self._minimum:.0f} N'
+        if (rows[:-1] @ local < -1e-9 * np.linalg.norm(force)).any():
+            return 'outside the friction cone'
+        own = self.arrays.jacobian[start:start + 3]
+        free = self.arrays.M[6:] @ self.room.acceleration + self.arrays.h[6:]
+        effort = free - in_base @ own
+        if ((np.abs(effort) > self.room.limits) & (np.abs(own).max(axis=0) > 0.0)
+                & (self.room.limits > 0.0)).any():
+            return 'beyond the effort limits'
+        return 'the other feet cannot balance it'
+
+    def margins(self, R_WB: np.ndarray, friction: np.ndarray) -> dict[str, float]:
+        """Return ``friction`` and ``sole`` of WorkspaceController.margins."""
+        found: dict[str, float] = {}
+        for i, (foot, force) in enumerate(self.forces(R_WB).items()):
+            start, size = self.arrays.feet.index[i, [START, SIZE]]
+            axes = self.arrays.ground[i].reshape(3, 3)
+            if size == 6:
+                R_BF = self.arrays.states[i, :9].reshape(3, 3)
+                axes = R_WB @ R_BF
+                mx, my, _ = self.room.shares[start + 3:start + 6] @ R_BF
+            x, y, z = force @ axes
+            if z <= 0.0:
+                continue
+            free = 1.0 - float(np.hypot(x, y) / (friction[foot] * z))
+            found['friction'] = min(free, found.get('friction', 1.0))
+            if size == 6:
+                front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
+                edge = min(0.5 * (front - back) - abs(my / z), 0.5 * (left - right) - abs(mx / z))
+                found['sole'] = min(float(edge), found.get('sole', np.inf))
+        return found

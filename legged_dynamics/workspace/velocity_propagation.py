@@ -11,11 +11,18 @@ gathered into the bias ``h`` and the inertias into ``M``; contacts get their Jac
 from __future__ import annotations
 
 from legged_dynamics.dynamics.contact_bias import contact_bias
-from legged_dynamics.dynamics.jacobians import contact_jacobians, contact_map, contact_points
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    RADIUS,
+    FeetTable,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+)
 from legged_dynamics.dynamics.kinematics import FORCE, forward_kinematics
 from legged_dynamics.dynamics.newton_euler import add_joint_physics, joint_efforts
 from legged_dynamics.dynamics.rigid_body import place_inertial_wrenches, place_inertias
-from legged_dynamics.spatial.algebra import load3
+from legged_dynamics.spatial.algebra import add, load3
 from legged_dynamics.spatial.jit import part
 
 
@@ -29,7 +36,7 @@ def propagate_velocity(s, up):
     s : StanceArrays
         Its q, v and base are read.
     up : tuple of three floats
-        The ground's normal in base axes.
+        The world's z in base axes; a ball touches along that and its ``lean``.
 
     """
     forward_kinematics(s.tree, s.q, s.v, s.still, s.base, s.bodies)
@@ -40,10 +47,14 @@ def propagate_velocity(s, up):
     for k in range(6):
         s.h[k] = s.bodies[0, FORCE + k]
     contact_points(s.feet, s.bodies, up, s.states)
+    for i in range(s.feet.index.shape[0]):
+        for k in range(3):
+            s.states[i, CONTACT + k] -= s.feet.geometry[i, RADIUS] * s.lean[i, k]
     contact_map(s.feet, s.states, s.grasp)
     contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
-    contact_bias(s.feet, s.bodies, s.states, up, s.drift)
     gravity = load3(s.base, 6)      # a foot at rest has this proper acceleration
     for i in range(s.feet.index.shape[0]):
+        foot = FeetTable(s.feet.index[i:i + 1], s.feet.geometry[i:i + 1])
+        contact_bias(foot, s.bodies, s.states[i:i + 1], add(up, load3(s.lean[i], 0)), s.drift)
         for k in range(3):
             s.drift[s.feet.index[i, 1] + k] -= gravity[k]

@@ -17,7 +17,8 @@ from legged_dynamics.schema import read_parameter_file
 
 NODE = '/ground_reaction_estimator'
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
-COLUMNS = ('stamp_ns', 'latest_ns', 'receipt_ns', 'mode', 'wrench', 'raw_wrench', 'contact', 'probability',
+COLUMNS = ('stamp_ns', 'latest_ns', 'receipt_ns', 'mode', 'wrench', 'raw_wrench', 'contact',
+           'probability',
            'observable', 'center_of_pressure', 'base_residual', 'external_torque',
            'base_rotation', 'foot_rotation', 'foot_position', 'contact_point')
 QUIET = AnalysisOptions(report=False, enriched=False, csv=False)

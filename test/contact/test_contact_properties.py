@@ -180,4 +180,3 @@ def test_the_order_of_joints_and_feet_does_not_matter():
         size = np.abs(one.wrench).max()
         np.testing.assert_allclose(two.wrench, one.wrench[place], atol=1e-9 * size)
         np.testing.assert_allclose(two.joint_effort, one.joint_effort[order], atol=1e-9 * size)
-

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from robots import TWO_LEGS
 
@@ -224,7 +224,7 @@ GUARD = EffortGuard(RobotModel.from_urdf(LIMITED), JOINTS, {
     'safety.ramp': 0.05, 'safety.damping_duration': 0.1})
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 100),
                           st.none() | st.lists(NUMBERS, min_size=2, max_size=4),
                           st.lists(NUMBERS, min_size=3, max_size=3),

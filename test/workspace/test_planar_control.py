@@ -7,6 +7,7 @@ import pytest
 from bipeds import BIPED, ROBOT, SOLES, coordinates, held_acceleration, moving_state, twin
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
+from legged_dynamics.workspace.command import WorkspaceFault
 from legged_dynamics.workspace.planar import (
     CROUCH,
     Biped,
@@ -197,3 +198,15 @@ def test_start_stands_on_flat_soles_at_the_papers_height():
         assert placement.translation[2] == pytest.approx(0.0, abs=1e-11)
         np.testing.assert_allclose(placement.rotation, np.eye(3), atol=1e-12)
     assert BIPED.height == pytest.approx(1.70483, abs=1e-5)
+
+
+@pytest.mark.parametrize('knee', [0.0, 1e-9, -1e-7])
+def test_a_straight_knee_gives_torques_that_carry_the_body_and_is_said(knee):
+    state = PlanarState([0.0, 1.2, 0.0], np.zeros(3), [0.1, knee, -0.1] * 2, np.zeros(6))
+    command = PlanarController(ROBOT).update(state, PlanarTarget(state.pose), 0.01)
+    assert command.faults is WorkspaceFault.SINGULAR
+    assert np.isfinite(command.torque).all()
+    # At its target the force is the weight of the body, and legs bear it between them.
+    np.testing.assert_allclose(command.force, [0.0, 9.81 * ROBOT.mass[0], 0.0], atol=1e-9)
+    bent = PlanarState([0.0, 1.2, 0.0], np.zeros(3), [0.4, -0.8, 0.4] * 2, np.zeros(6))
+    assert not PlanarController(ROBOT).update(bent, PlanarTarget(bent.pose), 0.01).faults

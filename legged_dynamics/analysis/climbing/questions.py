@@ -114,6 +114,8 @@ class Strength:
     along: dict[str, Allocation]
     turning_range: tuple[float, float]
     boundary: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """

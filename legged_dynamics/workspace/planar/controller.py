@@ -14,7 +14,7 @@ from legged_dynamics.workspace.command import WorkspaceFault
 from legged_dynamics.workspace.planar.force_propagation import force_propagation
 from legged_dynamics.workspace.planar.robot import PlanarRobot
 from legged_dynamics.workspace.planar.state import PlanarState, PlanarTarget
-from legged_dynamics.workspace.planar.velocity_propagation import LinkMotion, velocity_propagation
+from legged_dynamics.workspace.planar.velocity_propagation import velocity_propagation
 from legged_dynamics.workspace.planar.workspace_dynamics import (
     WorkspaceDynamics,
     workspace_dynamics,
@@ -27,16 +27,8 @@ from legged_dynamics.workspace.planar.workspace_force import (
     workspace_force,
 )
 
-# What a knee that is straight is taken as bent by [rad].
-LEAST_BEND = 0.02
-# Condition of a leg's Jacobian from which its dynamics are rounding.
-SINGULAR_CONDITION = 1e8
-
-
-def _usable(dynamics: WorkspaceDynamics) -> bool:
-    # In big-base mode there is no condition, and NaN stands for it.
-    return bool(np.isfinite(dynamics.inertia).all() and np.isfinite(dynamics.bias).all()
-                and not dynamics.condition > SINGULAR_CONDITION)
+# A leg of this condition is straight: its inertia at the body has no digits left.
+STRAIGHT = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +47,8 @@ class PlanarCommand:
         Pose less target, in the body's axes [m, rad].
     dynamics : WorkspaceDynamics
     faults : WorkspaceFault
-        SINGULAR where a knee is straight: the body's dynamics are then those of knees bent by
-        `LEAST_BEND`, for at a straight one they have no answer.
+        SINGULAR where a knee is straight: the legs are then taken to be massless, and no more is
+        known of the body's motion than its own inertia says.
 
     """
 
@@ -130,30 +122,20 @@ class PlanarController:
 
         """
         motion = velocity_propagation(self.robot, state, gravity)
-        dynamics, faults = self._dynamics(motion), WorkspaceFault.NONE
-        if not _usable(dynamics):
+        faults = WorkspaceFault.NONE
+        if self._big_base is None:
+            dynamics = workspace_dynamics(self.robot, motion)
+        else:
+            dynamics = workspace_dynamics_big_base(self.robot, motion, self._big_base)
+        if self._big_base is None and not dynamics.condition < STRAIGHT:
             faults = WorkspaceFault.SINGULAR
-            dynamics = self._dynamics(velocity_propagation(self.robot, self._bent(state), gravity))
+            own = np.diag([self.robot.mass[0], self.robot.mass[0], self.robot.inertia[0]])
+            dynamics = WorkspaceDynamics(own, motion.load[0].copy(), dynamics.condition, None)
         error, rate = pose_error(state, target), velocity_error(state, target)
         force = workspace_force(dynamics, self.gains, error, rate, target.acceleration,
                                 self._accumulate(state, error, period))
         torque, wrenches = force_propagation(self.robot, motion, force, self._shares)
         return PlanarCommand(torque, force, wrenches, error, dynamics, faults)
-
-    def _dynamics(self, motion: LinkMotion) -> WorkspaceDynamics:
-        if self._big_base is None:
-            return workspace_dynamics(self.robot, motion)
-        return workspace_dynamics_big_base(self.robot, motion, self._big_base)
-
-    def _bent(self, state: PlanarState) -> PlanarState:
-        """Return the state with straight knees bent a little, and their rates of no account."""
-        position, velocity = state.position.copy(), state.velocity.copy()
-        for foot in self.robot.feet:
-            knee = self.robot.leg(foot)[1] - 1
-            if abs(position[knee]) < LEAST_BEND:
-                position[knee] = np.copysign(LEAST_BEND, position[knee])
-                velocity[knee] = 0.0
-        return PlanarState(state.pose, state.twist, position, velocity)
 
     def _accumulate(self, state: PlanarState, error: np.ndarray,
                     period: float) -> np.ndarray | None:

@@ -1,0 +1,253 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a node costs at the robot's rate: share of a core, messages answered, and how late.
+
+``python -m benchmarks.node_load --rate 500 --seconds 20 --listen`` starts the estimator as a
+process, sends it the sensors of a standing robot, and hears all wrenches. The middleware is the
+one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overrules. The share of a
+core is CPU time of the node's process, all threads, over wall time: a busy machine changes it
+little. Delays do depend on what else runs.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.cdr import serialize
+from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.runner import choose_backend
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
+
+DIALECT = StandaloneDialect()
+NODE = 'ground_reaction_estimator'
+WARM_UP = 3.0       # s
+
+
+def cpu_seconds(pid):
+    """Return the CPU time of a process so far."""
+    fields = Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+class Bus:
+    """Raw publishers and subscriptions on either middleware."""
+
+    def __init__(self, environment):
+        os.environ.update(environment)
+        self.ros = choose_backend() == 'rclpy'
+        if self.ros:
+            import rclpy
+
+            from legged_dynamics.middleware.ros2 import Spinner
+            rclpy.init()
+            self.node = rclpy.create_node('bench')
+            self._spinner = Spinner()
+            self._spinner.executor.add_node(self.node)
+        else:
+            from legged_dynamics.middleware.cyclone import CycloneBus
+            self._bus = CycloneBus()
+            self.node = self._bus.create_node('bench')
+
+    def publisher(self, kind, topic):
+        """Return (send, count of listeners)."""
+        if self.ros:
+            from legged_dynamics.middleware.ros2_dialect import rclpy_class
+            made = self.node.create_publisher(rclpy_class(kind), topic, 100)
+            return made.publish, made.get_subscription_count
+        made = self.node.create_publisher(DIALECT.message(kind), topic, 100)
+        return made.publish_raw, made.get_subscription_count
+
+    def listen(self, kind, topic, take):
+        """Call back with bytes."""
+        if self.ros:
+            from legged_dynamics.middleware.ros2_dialect import rclpy_class
+            self.node.create_subscription(rclpy_class(kind), topic, take, 1000, raw=True)
+        else:
+            self.node.create_raw_subscription(kind, topic, lambda cdr, _: take(cdr), 1000)
+
+    def spin(self, seconds):
+        """Run callbacks for so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            if self.ros:
+                self._spinner.spin(left)
+            else:
+                self._bus.spin_once(left)
+
+
+def talk(rate, seconds, yaml, urdf):
+    """Send a standing robot's sensors at a rate; run as a process of its own."""
+    from legged_dynamics.estimation.noise import nominal_position
+    bus = Bus({})
+    config, model = RobotConfig.from_yaml(yaml), RobotModel.from_urdf(urdf)
+    names, still = model.joint_names, np.zeros(model.n_joints)
+    joints, listeners = bus.publisher('sensor_msgs/msg/JointState', '/joint_states')
+    imu, _ = bus.publisher('sensor_msgs/msg/Imu', '/imu/data')
+    parts = [bytearray(serialize(message)) for message in (
+        convert.imu(DIALECT, 0, 'imu', np.zeros(3), np.array([0.0, 0.0, 9.81]),
+                    np.array([0.0, 0.0, 0.0, 1.0])),
+        convert.joint_state(DIALECT, 0, names, nominal_position(model, config), still, still))]
+    while not listeners():
+        time.sleep(0.05)
+    time.sleep(1.0)
+    begin, sent = time.monotonic_ns(), 0
+    while sent < rate * seconds:
+        time.sleep(max(0.0, (begin + sent * 1e9 / rate - time.monotonic_ns()) * 1e-9))
+        stamp = time.time_ns()
+        for message, send in zip(parts, (imu, joints)):
+            message[4:8] = (stamp // 10**9).to_bytes(4, 'little')
+            message[8:12] = (stamp % 10**9).to_bytes(4, 'little')
+            send(bytes(message))
+        sent += 1
+    time.sleep(1.0)
+
+
+def measure(rate, seconds, listen, robot):
+    """Return what a run shows, as a dictionary."""
+    yaml, urdf = robot
+    feet = [foot.link for foot in RobotConfig.from_yaml(yaml).feet]
+    delays = {foot: [] for foot in feet}
+    with DomainLease() as lease:
+        environment = {**lease.environment()}
+        bus = Bus(environment)
+        run = [sys.executable, '-m', 'legged_dynamics.cli', 'run', NODE, '--ros-args',
+               '--params-file', str(yaml), '-p', f'robot_description:={urdf}']
+
+        def hear(foot):
+            def take(cdr):
+                sec, ns = int.from_bytes(cdr[4:8], 'little'), int.from_bytes(cdr[8:12], 'little')
+                delays[foot].append(time.time_ns() - (sec * 10**9 + ns))
+            return take
+        if listen:
+            for foot in feet:
+                bus.listen('geometry_msgs/msg/WrenchStamped', f'/{NODE}/{foot}/wrench', hear(foot))
+        processes = [subprocess.Popen(run, env={**os.environ, **environment})]
+        try:
+            bus.spin(2.0)
+            processes.append(subprocess.Popen(
+                [sys.executable, '-m', 'benchmarks.node_load', '--talk', '--rate', str(rate),
+                 '--seconds', str(seconds + 2 * WARM_UP), '--robot', str(yaml)],
+                env={**os.environ, **environment}))
+            bus.spin(2.0 + 2 * WARM_UP)
+            before, heard = cpu_seconds(processes[0].pid), len(delays[feet[-1]])
+            begin = time.monotonic()
+            bus.spin(seconds - WARM_UP)
+            wall = time.monotonic() - begin
+            cpu = (cpu_seconds(processes[0].pid) - before) / wall
+            heard = (len(delays[feet[-1]]) - heard) / wall if listen else rate
+            bus.spin(WARM_UP + 4.0)
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait()
+    found = {'backend': 'rclpy' if bus.ros else 'cyclonedds', 'rate': rate, 'listening': listen,
+             'share of a core': round(cpu, 3), 'us per sample': round(1e6 * cpu / heard),
+             'answers per second': round(heard)}
+    if listen:
+        age = np.array(delays[feet[-1]][200:]) * 1e-6
+        sent = rate * (seconds + 2 * WARM_UP)
+        found |= {'answered': f'{min(map(len, delays.values()))} of {sent:.0f}',
+                  'median ms': round(float(np.median(age)), 3),
+                  '99 % ms': round(float(np.percentile(age, 99)), 3)}
+    return found
+
+
+def many_legged(folder, legs=8, joints=6):
+    """Write a robot of 8 legs with 6 joints each and a spine of 2; return its YAML and URDF."""
+    body = ('<inertial><mass value="{m}"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" '
+            'ixz="0" iyz="0"/></inertial>')
+    parts = [f'<link name="base">{body.format(m=20)}</link>']
+
+    def joint(name, parent, child, kind, xyz, axis):
+        parts.append(
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>'
+            '<limit lower="-3" upper="3" effort="100" velocity="20"/></joint>')
+    for k, parent in enumerate(('base', 'spine_0')):
+        joint(f'spine_{k}_joint', parent, f'spine_{k}', 'revolute', '0.1 0 0.1', '0 0 1')
+        parts.append(f'<link name="spine_{k}">{body.format(m=2)}</link>')
+    names, feet = [f'spine_{k}_joint' for k in range(2)], []
+    for leg in range(legs):
+        x, y = 0.25 * (leg // 2) - 0.375, 0.2 * (-1) ** leg
+        parent = 'base'
+        for k in range(joints):
+            name = f'leg_{leg}_{k}'
+            joint(f'{name}_joint', parent, name, 'revolute',
+                  f'{x} {y} 0' if k == 0 else '0 0.01 -0.1', ('1 0 0', '0 1 0', '0 1 0')[k % 3])
+            parts.append(f'<link name="{name}">{body.format(m=0.5)}</link>')
+            names.append(f'{name}_joint')
+            parent = name
+        joint(f'foot_{leg}_joint', parent, f'foot_{leg}', 'fixed', '0 0 -0.1', '1 0 0')
+        parts.append(f'<link name="foot_{leg}">{body.format(m=0.05)}</link>')
+        feet.append(f'foot_{leg}')
+    urdf, yaml = folder / 'many.urdf', folder / 'many.yaml'
+    urdf.write_text(f'<robot name="many">{"".join(parts)}</robot>')
+    yaml.write_text('/**:\n  ros__parameters:\n    robot:\n'
+                    f'      joints: [{", ".join(names)}]\n      feet: [{", ".join(feet)}]\n'
+                    '      imu_link: base\n')
+    return yaml, urdf
+
+
+def measure_pair(seconds):
+    """Return the load of simulated robot and body controller in real time, as a dictionary."""
+    yaml, urdf = robot_files('anymal_class')
+    with DomainLease() as lease:
+        environment = {**os.environ, **lease.environment(), 'PYTHONUNBUFFERED': '1'}
+
+        def start(node, *arguments):
+            return subprocess.Popen(
+                [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
+                 '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
+                env=environment, stderr=subprocess.PIPE, text=True)
+        controller = start('workspace_controller')
+        time.sleep(6.0)
+        robot = start('simulated_robot', '-p', 'schedule:=stand 100000')
+        time.sleep(5.0)
+        before, begin = [cpu_seconds(p.pid) for p in (robot, controller)], time.monotonic()
+        time.sleep(seconds)
+        wall = time.monotonic() - begin
+        load = [(cpu_seconds(p.pid) - b) / wall for p, b in zip((robot, controller), before)]
+        said = []
+        for process in (robot, controller):
+            process.send_signal(2)
+            said.append(process.communicate()[1].strip().splitlines()[-1:])
+    return {'backend': choose_backend(), 'robot': round(load[0], 3),
+            'controller': round(load[1], 3), 'together': round(sum(load), 3), 'said': said[0]}
+
+
+def main():
+    """Measure, and print a line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--rate', type=float, default=500.0)
+    parser.add_argument('--seconds', type=float, default=20.0)
+    parser.add_argument('--listen', action='store_true')
+    parser.add_argument('--robot', default='anymal_class',
+                        help="or 'many': 50 joints, 8 feet")
+    parser.add_argument('--pair', action='store_true', help='simulated robot and body controller')
+    parser.add_argument('--talk', action='store_true', help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.pair:
+        print(json.dumps(measure_pair(args.seconds)))
+        return
+    folder = Path(tempfile.gettempdir()) / f'many_legged_{os.getuid()}'
+    folder.mkdir(exist_ok=True)
+    robot = (many_legged(folder) if args.robot.endswith('many') or args.robot.endswith('many.yaml')
+             else robot_files(args.robot))
+    if args.talk:
+        talk(args.rate, args.seconds, *robot)
+    else:
+        print(json.dumps(measure(args.rate, args.seconds, args.listen, robot)))
+
+
+if __name__ == '__main__':
+    main()

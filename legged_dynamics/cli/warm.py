@@ -1,0 +1,113 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``warm``: what nodes need is compiled ahead of their first start."""
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from importlib import import_module
+from typing import Any
+
+from legged_dynamics.cli.run import NODES
+
+KEPT_DAYS = 60.0
+SAMPLES, PERIOD = 60, 0.002     # of a robot that stands still; s
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'warm', help='compile the kernels of the nodes ahead of their first start',
+        description='Compiles the kernels of all nodes, or of those named, and keeps them in the '
+        "user's cache folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. "
+        'Kernels of older sources that nobody has used for a while are deleted.')
+    parser.add_argument('nodes', nargs='*', metavar='NODE',
+                        help=f'of {", ".join(compiled_nodes())}; default: all')
+    parser.add_argument('--keep', type=float, default=KEPT_DAYS, metavar='DAYS',
+                        help='delete kernels not used for so long (default: %(default)g)')
+    parser.set_defaults(run=run)
+
+
+def compiled_nodes() -> tuple[str, ...]:
+    """Return the nodes that have kernels."""
+    return tuple(name for name in NODES if name != 'simulated_robot')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile, and say what was done."""
+    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.spatial import kernel_cache, kernel_state
+
+    unknown = set(args.nodes) - set(compiled_nodes())
+    if unknown:
+        raise ConfigurationError(f'expected nodes out of {", ".join(compiled_nodes())}; got '
+                                 f'{", ".join(sorted(unknown))}')
+    if kernel_cache.cache_directory() is None:
+        print('legged-dynamics warm: nothing can be kept, for no cache folder can be written; '
+              'set NUMBA_CACHE_DIR', file=sys.stderr)
+        return 1
+    total = sum(len(re.findall(r'^@(?:lean_)?kernel$', path.read_text(encoding='utf-8'), re.M))
+                for path in kernel_state.kernel_files())
+    bar, made = ProgressBar('Compiling'), 0
+
+    def count(name: str) -> None:
+        nonlocal made
+        made += 1
+        bar(min(made / total, 0.99))
+    kernel_cache.watchers.append(count)
+    try:
+        for name in args.nodes or compiled_nodes():
+            warm(name)
+            kernel_state.mark_warm(name)
+    finally:
+        kernel_cache.watchers.remove(count)
+        bar.close()
+    freed = kernel_state.prune(args.keep)
+    print(f'The kernels are in {kernel_cache.cache_directory()}'
+          + (f'; {freed / 1e6:.0f} MB of unused ones deleted' if freed else ''))
+    return 0
+
+
+def warm(name: str) -> None:
+    """
+    Have a node live through a few samples of a robot that stands still, in this process.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the node cannot be configured.
+
+    """
+    import numpy as np
+
+    from legged_dynamics.estimation.noise import nominal_position
+    from legged_dynamics.middleware import conversions as convert
+    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics.middleware.loopback import LoopbackBus
+    from legged_dynamics.middleware.protocol import Component
+    from legged_dynamics.model import RobotConfig, RobotModel
+    from legged_dynamics.resources import robot_files
+    from legged_dynamics.schema import read_parameter_file
+
+    module = import_module(f'legged_dynamics.nodes.{name}')
+    node_class, = (found for found in vars(module).values() if isinstance(found, type)
+                   and issubclass(found, Component) and found.default_name == name)
+    yaml, urdf = robot_files('stickybot' if name == 'stickybot_controller' else 'anymal_class')
+    assert urdf is not None
+    config, model = RobotConfig.from_yaml(yaml), RobotModel.from_urdf(urdf)
+    position, still = nominal_position(model, config), np.zeros(model.n_joints)
+    dialect, bus = StandaloneDialect(), LoopbackBus()
+    host = bus.host(node_class, parameters={**read_parameter_file(yaml),
+                                            'robot_description': str(urdf)})
+    robot = bus.create_node('robot')
+    joints, imu = (robot.create_publisher(dialect.message(kind), topic, 10) for kind, topic in (
+        ('sensor_msgs/msg/JointState', 'joint_states'), ('sensor_msgs/msg/Imu', 'imu/data')))
+    for _ in range(SAMPLES):
+        ns = bus.now_ns
+        imu.publish(convert.imu(dialect, ns, '', np.zeros(3), np.array([0.0, 0.0, 9.81]),
+                                np.array([0.0, 0.0, 0.0, 1.0])))
+        joints.publish(convert.joint_state(dialect, ns, model.joint_names, position, still, still))
+        bus.step(PERIOD)
+    host.stop()

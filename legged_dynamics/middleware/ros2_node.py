@@ -1,0 +1,268 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Components on real ROS 2: a lifecycle node that hosts one."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+from typing import Any
+
+from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
+from rclpy.exceptions import (
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+    ParameterAlreadyDeclaredException,
+    ParameterException,
+)
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.middleware.arguments import RosArguments
+from legged_dynamics.middleware.lifecycle import report_fault
+from legged_dynamics.middleware.parameters import ParameterStore
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.ros2_dialect import RclpyDialect, rclpy_class
+from legged_dynamics.middleware.ros2_endpoints import (
+    RclpyPublisher,
+    RclpySubscription,
+    quiet_publisher_events,
+    quiet_subscription_events,
+)
+
+_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_ERROR = TransitionCallbackReturn.ERROR
+_LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
+
+
+class ComponentNode(LifecycleNode):
+    """
+    A lifecycle node whose transitions are those of the component it hosts.
+
+    Exceptions of the component's callbacks are logged and told to the component; the node goes on.
+    So it does after requests that it cannot fulfil: they are answered with a refusal.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+
+    Attributes
+    ----------
+    component : Component
+        What it hosts.
+    autostart : bool
+        Whether it is to configure and activate itself.
+    busy : str
+        What keeps it from being configured now, or empty.
+
+    Raises
+    ------
+    ConfigurationError
+        When a parameter has a wrong type or is out of range.
+
+    """
+
+    def __init__(self, component_class: type[Component], **options: Any):
+        self.component: Component | None = None
+        self.busy = ''
+        self._farewell_ends = 0.0
+        super().__init__(component_class.default_name, **options)
+        for service in self.services:
+            service.callback = self._answered(service.callback)
+        self.autostart = self.declare_parameter('autostart', True, ParameterDescriptor(
+            description='Configure and activate at the start; off when a manager does it.',
+            read_only=True)).value
+        self.component = component_class(self, RclpyDialect())
+
+    # ---- what components ask of a node -------------------------------------------------------
+
+    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
+                          ignore_override: bool = False) -> Any:
+        """Declare a parameter; rclpy's errors become ConfigurationErrors."""
+        descriptor = descriptor or ParameterDescriptor()
+        if type(value) is int and descriptor.floating_point_range:
+            bounds = descriptor.floating_point_range[0]
+            descriptor.floating_point_range = []
+            descriptor.integer_range = [IntegerRange(
+                from_value=int(max(bounds.from_value, -2.0**62)),
+                to_value=int(min(bounds.to_value, 2.0**62)))]
+        try:
+            return super().declare_parameter(name, value, descriptor, ignore_override)
+        except ParameterAlreadyDeclaredException:
+            if not name.startswith('qos_overrides.'):
+                raise
+            return self.get_parameter(name)     # a topic joined anew
+        except (ParameterException, InvalidParameterTypeException,
+                InvalidParameterValueException) as error:
+            about = f' ({descriptor.description})' if descriptor.description else ''
+            raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
+
+    def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
+        """Have a callback accept or refuse changes; one that fails has refused."""
+        @wraps(callback)
+        def guarded(parameters: list[Any]) -> Any:
+            try:
+                return callback(parameters)
+            except Exception as error:
+                self._report(error)
+                return RclpyDialect().set_parameters_result(False, f'{error!r}')
+        super().add_on_set_parameters_callback(guarded)
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
+                         **options: Any) -> Any:
+        """Create a publisher; one of our own messages sends bytes."""
+        name = getattr(msg_type, 'ros_type', None)
+        if name is None:
+            return super().create_publisher(msg_type, topic, qos_profile, **options)
+        made = self._with_overrides(super().create_publisher, rclpy_class(name), topic,
+                                    copy(qos_profile),
+                                    event_callbacks=quiet_publisher_events())
+        return RclpyPublisher(made, name)
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
+                            qos_profile: Any, **options: Any) -> Any:
+        """Create a subscription whose callback cannot end the process."""
+        name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
+        if name is None:
+            return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
+        made = RclpySubscription(name, callback)
+        made.subscription = self._with_overrides(
+            super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
+            copy(qos_profile), event_callbacks=quiet_subscription_events(), raw=True)
+        return made
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[..., None],
+                     *args: Any, **kwargs: Any) -> Any:
+        """Create a timer whose callback cannot end the process."""
+        return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
+
+    def destroy_publisher(self, publisher: Any) -> Any:
+        """Take a publisher off the bus; what it said last arrives, unless nobody answers."""
+        if isinstance(publisher, RclpyPublisher):
+            left = self._farewell_ends - time.monotonic()
+            if left > 0.0 and publisher.get_subscription_count():
+                publisher.wait_for_acks(left)
+            publisher = publisher.publisher
+        return super().destroy_publisher(publisher)
+
+    def destroy_subscription(self, subscription: Any) -> Any:
+        """Take a subscription off the bus."""
+        if isinstance(subscription, RclpySubscription):
+            subscription = subscription.subscription
+        return super().destroy_subscription(subscription)
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Configure the component."""
+        if self.busy:
+            self.get_logger().warning(f'cannot configure yet: {self.busy}')
+            return _FAILURE
+        return self._transition('configure', _FAILURE)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Activate the component."""
+        return self._transition('activate', _FAILURE)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Deactivate the component."""
+        return self._transition('deactivate', _ERROR)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Clean the component up."""
+        return self._transition('cleanup', _ERROR)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Bring the component from any state to its safe end."""
+        if state.label == 'active':
+            self._transition('deactivate', _ERROR)
+        if state.label in ('active', 'inactive'):
+            self._transition('cleanup', _ERROR)
+        return _SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Make the component safe after a transition that failed half-way."""
+        for step in ('deactivate', 'cleanup'):
+            self._transition(step, _ERROR)
+        return _SUCCESS
+
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> bool:
+        """
+        Configure and, while that is still wanted, activate.
+
+        Returns False when the component cannot do either; the log says why.
+        """
+        if self.trigger_configure() != _SUCCESS:
+            return False
+        return not wanted() or self.trigger_activate() == _SUCCESS
+
+    def stop(self) -> None:
+        """Deactivate, clean up and finalize as far as there is something to do."""
+        try:
+            self.trigger_shutdown()
+        except Exception as error:
+            # rclpy says so when a manager has finalized the node already
+            self.get_logger().debug(f'no shutdown transition: {error}')
+
+    def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
+        """Warn of parameters given for this node that it does not have."""
+        overrides = arguments.overrides_for(self.get_fully_qualified_name())
+        unknown = {name: override for name, override in overrides.items()
+                   if not self.has_parameter(name)}
+        ParameterStore(unknown).warn_of_undeclared(self.get_logger())
+
+    def _transition(self, step: str, on_failure: Any) -> TransitionCallbackReturn:
+        assert self.component is not None
+        if step == 'cleanup':
+            self._farewell_ends = time.monotonic() + _LONGEST_FAREWELL_S
+        try:
+            getattr(self.component, step)()
+        except LeggedDynamicsError as error:
+            self.get_logger().error(f'cannot {step}: {error}')
+            return on_failure
+        except Exception as error:
+            self._report(error)
+            return on_failure
+        self.component.configured = step != 'cleanup'
+        return _SUCCESS
+
+    # ---- nothing that comes from outside ends the node ---------------------------------------
+
+    def _with_overrides(self, create: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Join a topic with the QoS that `qos_overrides.<topic>...` parameters give."""
+        try:
+            return create(*args, **options,
+                          qos_overriding_options=QoSOverridingOptions.with_default_policies())
+        except RuntimeError as error:
+            if 'QoS override' not in str(error):
+                raise
+            raise ConfigurationError(f'qos_overrides of {args[1]}: {error}') from error
+
+    def _guarded(self, callback: Callable[..., None]) -> Callable[..., None]:
+        @wraps(callback)
+        def guarded(*args: Any) -> None:
+            try:
+                callback(*args)
+            except Exception as error:
+                if self.component is None:
+                    raise
+                self._report(error)
+        return guarded
+
+    def _answered(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Answer a request that cannot be fulfilled with the empty response: a refusal."""
+        @wraps(callback)
+        def answered(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.get_logger().warning(f'refused a {type(request).__name__}: {error}')
+                return response
+        return answered
+
+    def _report(self, error: Exception) -> None:
+        if self.component is not None:
+            report_fault(self.component, self.get_logger(), error)

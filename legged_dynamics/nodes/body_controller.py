@@ -1,0 +1,328 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What the nodes that hold a robot's body share: state in, one controller, efforts out."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from legged_dynamics.estimation import EstimatorSettings, Mode
+from legged_dynamics.estimation.body_state import BodyState, OdometryFault
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.estimation.leg_odometry import LegOdometry
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.noise import nominal_position
+from legged_dynamics.estimation.odometry_settings import SETTINGS as ODOMETRY_SETTINGS
+from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
+from legged_dynamics.nodes.body_output import StateOutput
+from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
+from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.effort_controller import EffortController
+from legged_dynamics.schema import Setting
+from legged_dynamics.workspace import (
+    AskedForce,
+    BodyTarget,
+    Ground,
+    WorkspaceCommand,
+    WorkspaceController,
+    WorkspaceFault,
+    WorkspaceSettings,
+)
+from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
+
+SETTINGS = (
+    *TARGET_SETTINGS, *OUTPUT_SETTINGS,
+    Setting('stance', 'detected', '', 'Which feet count as standing: those detected, or all.',
+            choices=('detected', 'all')),
+    Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
+            'robot is let go limp.', 0.0, 10.0),
+)
+# Horizontal part of a normal from which the ground counts as sloping.
+LEAST_SLOPE = 1e-3
+BLIND = 'no IMU reading: the body is held by the legs alone'
+FAULT_TEXTS = {
+    WorkspaceFault.FOOT_LOST: 'a foot does not stand; the others carry the body',
+    WorkspaceFault.NO_STANCE: 'too few feet stand to hold the body',
+    WorkspaceFault.UNBALANCED: 'the ground cannot give what the motion takes, within friction, '
+                               'soles and efforts',
+    WorkspaceFault.EFFORT_LIMIT: 'an effort was cut to its limit',
+    WorkspaceFault.ACCELERATION_LIMIT: 'the errors ask for more acceleration than is allowed',
+    WorkspaceFault.SINGULAR: 'a leg is stretched; it is damped',
+}
+
+
+class BodyController(EffortController):
+    """
+    Holds the body where it was on activation, or where its targets are.
+
+    A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
+    and then let go limp, until the node is activated anew. Subclasses say what feet are asked for
+    (:meth:`asked`), open topics of their own (:meth:`join`) and publish on them.
+    """
+
+    settings: ClassVar[tuple[Setting, ...]] = (
+        *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *SETTINGS)
+    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.')
+    # Without the IMU, joint states must go on being answered before the guard lets go.
+    defaults: ClassVar[Mapping[str, Any]] = {
+        'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
+    _controller: WorkspaceController | None = None
+
+    # ---- hooks -----------------------------------------------------------------------------
+
+    def join(self, model: RobotModel, config: RobotConfig) -> None:
+        """Open topics that need the robot's names; called once, when they are known."""
+
+    def learn(self, model: RobotModel, config: RobotConfig) -> None:
+        """Take another description of the robot, compiled kernels included."""
+
+    def asked(self) -> dict[int, AskedForce]:
+        """Return the forces that feet are asked for now, by the foot's place."""
+        return {}
+
+    # ---- building --------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Join the topics of targets."""
+        self._controller = None
+        self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
+        self._targets = BodyTargets(self, self.endpoints, self.parameters, self._present,
+                                   self._anew)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.state: BodyState | None = None
+        self.command: WorkspaceCommand | None = None
+        self.reaction: GroundReaction | None = None
+        self.lost = ''
+        self._started = False
+        self._blind_ns: int | None = None
+
+    def build(self, model: RobotModel, config: RobotConfig) -> None:
+        """
+        Make odometry, contact detection and control for a robot.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Of the robot.
+        config : RobotConfig
+            Its feet.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the robot cannot be controlled so, or has other feet than the one before.
+
+        """
+        controller = WorkspaceController(model, config, self._of(WORKSPACE_SETTINGS))
+        if self._controller is not None and controller.feet != self._controller.feet:
+            raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
+        first, self._controller = self._controller is None, controller
+        self._estimator = GroundReactionEstimator(
+            model, config, EstimatorSettings.from_parameters(self._of(ESTIMATOR_SETTINGS)))
+        self._odometry = LegOdometry(model, config, self._of(ODOMETRY_SETTINGS))
+        self._targets.build(controller, config)
+        if first:
+            self._topics = StateOutput(self, self.endpoints, self.parameters, controller)
+            self.join(model, config)
+        self._topics.controller = controller
+        self._compile(nominal_position(model, config))
+        self.learn(model, config)
+
+    def _compile(self, position: np.ndarray) -> None:
+        """Have everything compiled now, and not when the robot waits for its first command."""
+        assert self._controller is not None
+        rehearse(self._controller, self._estimator, self._odometry, self._targets, position)
+
+    def reset(self) -> None:
+        """Start from the stance that the robot has."""
+        if self._controller is None:
+            return
+        self._controller.reset()
+        self._estimator.reset()
+        self._odometry.reset()
+        self._targets.reference.settings = self._controller.settings
+        self._targets.posture.reset()
+        self._forget()
+
+    def changing(self, values: dict[str, Any]) -> None:
+        """
+        Take other gains, weights and limits.
+
+        Parameters
+        ----------
+        values : dict
+            All parameters.
+
+        Raises
+        ------
+        ConfigurationError
+            When they do not go together.
+
+        """
+        settings = WorkspaceSettings.from_parameters(
+            {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
+        if self._controller is not None:
+            self._controller.configure(settings)
+            self._targets.reference.settings = settings
+
+    def _of(self, table: tuple[Setting, ...]) -> dict[str, Any]:
+        return {setting.name: self.parameters[setting.name] for setting in table}
+
+    # ---- work ------------------------------------------------------------------------------
+
+    def control(self, measurement: Measurement) -> np.ndarray | None:
+        """
+        Return the efforts that take the body towards its reference.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Of joints and IMU.
+
+        Raises
+        ------
+        MeasurementError
+            When the measurement cannot be used.
+
+        """
+        assert self._controller is not None
+        reaction = self._estimator.update(measurement)
+        # Who lies on the belly or gets up stands on all feet, whatever they bear.
+        detected = (self.parameters['stance'] == 'detected'
+                    and not self._targets.posture.active)
+        contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
+        state = self._odometry.update(measurement, contact)
+        self.reaction, self.state, self._position = reaction, state, measurement.position
+        if self.lost:
+            return None
+        if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
+            self._started = False       # the old places mean nothing any more
+        if not self._started:
+            if (detected and contact is None) or measurement.angular_velocity is None:
+                self._odometry.reset()  # a world that begins without the IMU is a tilted one
+                return None
+            self._started = True
+            self._targets.start(measurement.stamp_ns, state.position, state.rotation)
+        self._targets.plan(state, measurement.position)
+        self.target = self._targets.reference.at(measurement.stamp_ns)
+        command = self._controller.update(state, measurement, self.target, self.asked(),
+                                         ground_of(reaction, state))
+        self.command = command
+        posture = self._targets.posture
+        self._targets.go_on(measurement.stamp_ns, command.error)
+        if not posture.loose:
+            self._judge_command(measurement, command)
+        if self.lost or not (command.usable or posture.loose):
+            return None
+        return posture.shape(measurement.stamp_ns, command.effort, measurement.velocity)
+
+    def reason(self) -> str:
+        """Return why there is no command."""
+        return self.lost or ('the command is not usable' if self._started else
+                             'the controller starts from the stance that it finds')
+
+    def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
+        """Publish what the body does."""
+        if self.state is not None and self.command is not None:
+            self._topics.publish(self.state, self.command, self._position, self.mode())
+
+    def mode(self) -> str:
+        """Return in a word what the body does."""
+        if self.lost:
+            return 'lost'
+        return 'idle' if self.command is None or not self._started else self._targets.mode
+
+    def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
+        now, stamp = self.now(), measurement.stamp_ns
+        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault]
+        if measurement.angular_velocity is None:
+            self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
+            faults.append(BLIND)
+            if (stamp - self._blind_ns) * 1e-9 > self.parameters['sensor_patience']:
+                self.lost = 'no IMU reading for too long'
+        else:
+            self._blind_ns = None
+        if command.faults & WorkspaceFault.LOST:
+            error = command.error
+            self.lost = (f'the body is lost: {1e3 * math.hypot(*error[:3]):.0f} mm and '
+                         f'{math.degrees(math.hypot(*error[3:])):.1f} deg off its target'
+                         + (', ' + '; '.join(faults) if faults else ''))
+        if faults:
+            self._body.refused(now, '; '.join(faults))
+        else:
+            self._body.saw(now)
+
+    def _anew(self) -> None:
+        """Take the body where it is for where it is wanted."""
+        assert self._controller is not None
+        self._controller.reset()
+        self._odometry.reset()
+        self._started = False
+
+    def _present(self) -> int | None:
+        """Return the stamp from which a wish is to hold; None while nobody holds the body."""
+        if self.lost or self.state is None or not self._started or not self.input.listening:
+            return None
+        return self.state.stamp_ns
+
+    # ---- diagnostics -----------------------------------------------------------------------
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return how body and targets do, at a time [ns]."""
+        body = self._body.judge(now)
+        if self.lost:
+            body = 'ERROR', f'{self.lost}; activate the node anew'
+        elif self.input.state() is not None or not self._body.received:
+            body = 'OK', 'not under control'
+        return {'body': body, 'targets': self._targets.judge(now)}
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return errors, drift and margins."""
+        state, command = self.state, self.command
+        if state is None or command is None or self._controller is None:
+            return {}
+        values: dict[str, Any] = {
+            'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
+            'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
+            'feet down': ', '.join(foot for foot, down in zip(self._odometry.feet, state.contact)
+                                   if down) or 'none',
+            'least stretch of a leg': float(np.nanmin(np.append(command.stretch, 1e9))),
+            'drift of the position [mm]': 1e3 * state.position_deviation,
+            'slips': state.slips}
+        return {'body': values | self._topics.margins(command, state, self._position)}
+
+
+def ground_of(reaction: GroundReaction, state: BodyState) -> Ground | None:
+    """Return the ground's normal in the world, the same for all feet, where feet have shown it."""
+    normal = state.rotation @ reaction.ground_normal
+    # Gravity's direction stands for a ground that is not known.
+    if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
+        return None
+    return Ground(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
+
+
+def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator,
+             odometry: LegOdometry, targets: BodyTargets | None, position: np.ndarray) -> None:
+    """Run every kernel of control once, at joints (nj,) [rad or m] at rest, to compile it."""
+    still = np.zeros(len(position))
+    for k in range(estimator.delay + 3):
+        nothing = Measurement(k * 2_000_000, position, still, still, np.zeros(3),
+                              np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0]))
+        estimator.update(nothing)
+        state = odometry.update(nothing)
+        here = BodyTarget.of(state.position, state.rotation)
+        command = controller.update(state, nothing, here, {
+            0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
+    if targets is not None:
+        targets.rehearse(state, position)
+    controller.margins(command, state, position)

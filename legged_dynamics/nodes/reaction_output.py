@@ -1,0 +1,58 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A tick of the estimator in one message, for those who want one subscription."""
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.estimation import GroundReaction
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.protocol import Dialect
+
+_WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
+
+
+def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
+    """
+    Return everything an estimate says as a sensor_msgs/JointState of named values.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose message to make.
+    reaction : GroundReaction
+        The estimate.
+
+    Returns
+    -------
+    JointState
+        ``effort`` [N, N m, 1, m] of ``<foot>/force.x ... torque.z`` (in and about the foot's
+        link), ``<foot>/contact`` (0 or 1), ``<foot>/contact_probability``,
+        ``<foot>/force.x.stddev ...``, ``net/force.x ...`` and ``center_of_pressure.x ...`` (base
+        link), ``<joint>/external_torque``. What is not known is not there: nothing is NaN.
+
+    """
+    deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True)).clip(0.0)
+                         for foot in reaction.feet])
+    values = np.concatenate([
+        np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
+                   reaction.contact_probability[:, None], deviation]).ravel(),
+        reaction.net_wrench, reaction.center_of_pressure, reaction.external_torque])
+    known = np.isfinite(values)
+    names = _names(reaction.feet, reaction.joints, deviation.shape[1])
+    if not known.all():
+        names = [name for name, there in zip(names, known.tolist()) if there]
+    return convert.joint_state(dialect, reaction.latest_ns, names, effort=values[known])
+
+
+@lru_cache(maxsize=4)
+def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> list[str]:
+    of_foot = (*_WRENCH, 'contact', 'contact_probability',
+               *(f'{name}.stddev' for name in _WRENCH[:deviations]))
+    return [*(f'{foot}/{name}' for foot in feet for name in of_foot),
+            *(f'net/{name}' for name in _WRENCH),
+            *(f'center_of_pressure.{axis}' for axis in 'xyz'),
+            *(f'{joint}/external_torque' for joint in joints)]

@@ -1,0 +1,157 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is known of the ground under each foot: its normal and its friction.
+
+Given normals are believed. Without them the plane through three or more ball feet speaks for a
+slope, but level steps would look the same. A cone about the middle between that plane's normal and
+up, narrower by half the angle between the two, lies in the cones of both: forces in it hold on the
+slope and on the steps. A sole lies on its ground and is its own normal.
+
+Friction starts at the setting and is lowered when a foot is seen to slide: to a part of the
+ratio of the forces it slid with.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.spatial.rotations import rotation_to_z
+
+# How far a foot goes before it slides [m], what is then left of the ratio of its forces, and the
+# least friction ever counted on. No single slide takes off more than the rest of this part.
+SLIDE, LEFT, LEAST = 0.004, 0.8, 0.1
+# Feet give a plane when they are at least so far apart across the narrow way [m].
+NARROW = 0.05
+# Samples between looks at the plane.
+EVERY = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """
+    What somebody knows of the ground.
+
+    Attributes
+    ----------
+    normal : (nf, 3) array, optional
+        Unit normal of the ground at each foot, in the world; NaN where it is not known.
+
+    """
+
+    normal: np.ndarray | None = None
+
+
+class GroundReading:
+    """
+    Normals and friction under all feet, from what is given and from where the feet stand.
+
+    Parameters
+    ----------
+    feet : sequence of PointFoot or FlatFoot
+    friction : float
+        Coefficient to start with.
+
+    Attributes
+    ----------
+    axes : (nf, 9) array
+        ``R_WG`` by rows, z the ground's normal; level for a sole, which has axes of its own.
+    friction : (nf,) array
+        Coefficient to rely on about that normal.
+    version : int
+        Counts changes of `friction`.
+
+    """
+
+    def __init__(self, feet: Sequence[Foot], friction: float):
+        self._ball = np.array([not isinstance(foot, FlatFoot) for foot in feet])
+        self._start = friction
+        self.axes = np.tile(np.eye(3).ravel(), (len(feet), 1))
+        self.version = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget that feet have slid, and where they stood."""
+        self.axes[:] = np.eye(3).ravel()
+        self._coefficient = np.full(len(self._ball), self._start)
+        self._slack = np.zeros(len(self._ball))     # of the plane's doubt [rad]
+        self._kept = np.zeros(len(self._ball))
+        self._contact = b''
+        self._looks = 0
+        self._narrow()
+
+    def look(self, state: BodyState, given: Ground | None = None) -> None:
+        """
+        Take in where the feet stand, and normals that somebody gives.
+
+        Raises
+        ------
+        ConfigurationError
+            When given normals are not one unit vector a foot.
+
+        """
+        key = state.contact.tobytes()
+        self._looks += 1
+        if given is None and key == self._contact and self._looks % EVERY:
+            return
+        self._contact = key
+        standing = self._ball & state.contact
+        normal, slack = np.tile([0.0, 0.0, 1.0], (len(standing), 1)), np.zeros(len(standing))
+        if standing.sum() > 2:
+            points = state.foot_position[standing]
+            _, widths, axes = np.linalg.svd(points - points.mean(axis=0))
+            up = axes[2] * np.copysign(1.0, axes[2, 2])
+            if widths[1] > NARROW and up[2] > 0.5:
+                middle = up + np.array([0.0, 0.0, 1.0])
+                normal[self._ball] = middle / np.linalg.norm(middle)
+                slack[self._ball] = 0.5 * math.acos(min(up[2], 1.0))
+        if given is not None and given.normal is not None:
+            theirs = np.asarray(given.normal, float)
+            known = np.isfinite(theirs).all(axis=-1)
+            if theirs.shape != normal.shape or not np.allclose(
+                    np.linalg.norm(theirs[known], axis=1), 1.0, atol=1e-3):
+                raise ConfigurationError(f'normal: expected {len(normal)} unit vectors, got '
+                                         f'{theirs.tolist()}')
+            known &= self._ball
+            normal[known], slack[known] = theirs[known], 0.0
+        for row, up in zip(self.axes, normal):
+            row[:] = rotation_to_z(up).ravel()
+        if (slack != self._slack).any():
+            self._slack = slack
+            self._narrow()
+
+    def feel(self, offset: np.ndarray, force: np.ndarray) -> list[int]:
+        """
+        Lower the friction of feet that slide; return their places.
+
+        Parameters
+        ----------
+        offset : (nf,) array [m]
+            How far each standing foot is from its place.
+        force : (nf, 3) array [N]
+            On each foot in world axes, as commanded last.
+
+        """
+        self._kept = np.minimum(self._kept, offset)
+        sliding = np.flatnonzero(offset > self._kept + SLIDE).tolist()
+        for i in sliding:
+            self._kept[i] = offset[i]
+            x, y, z = force[i] @ self.axes[i].reshape(3, 3)
+            if z > 0.0:
+                most = self._coefficient[i]
+                self._coefficient[i] = max(LEAST, min(most, max(LEFT * math.hypot(x, y) / z,
+                                                                LEFT * most)))
+        if sliding:
+            self._narrow()
+        return sliding
+
+    def _narrow(self) -> None:
+        angle = np.arctan(self._coefficient) - self._slack
+        self.friction = np.tan(np.maximum(angle, math.atan(LEAST)))
+        self.version += 1

@@ -1,0 +1,188 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Support: which motions of the base the ground can give while the feet stay where they are.
+
+All the ground's forces add up to ``F = m (a_com + g)`` through the centre of mass, turned by
+``dH/dt``. Where their line meets the plane of the feet is the zero-moment point; it must lie in
+the convex hull of what touches the ground, and F in the friction cone about the plane's normal.
+Legs count as part of the base, in the posture they have when this is made.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, SOLE
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.spatial.algebra import (
+    add,
+    cross,
+    dot,
+    load3,
+    load9,
+    norm,
+    rotate,
+    scale,
+    subtract,
+    symmetric_times,
+)
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.rotations import rotation_to_z
+from legged_dynamics.workspace.stance_arrays import StanceArrays
+from legged_dynamics.workspace.workspace_force import ACCELERATION, POSITION, ROTATION, TWIST
+
+# Places in Support.numbers: a point of the plane, its axes (z the normal), centre of mass and
+# inertia about it in base axes (xx, xy, xz, yy, yz, zz) by mass, least margin, largest ratio of
+# tangential to normal force.
+ORIGIN, AXES, COM, INERTIA, MARGIN, FRICTION, N_NUMBERS = 0, 3, 12, 15, 21, 22, 23
+
+
+class Support(NamedTuple):
+    """
+    The ground under a stance.
+
+    Attributes
+    ----------
+    numbers : (23,) array
+        At the places this module names.
+    edges : (k, 3) array
+        ``A x <= b`` of the convex hull in the plane, rows ``[A, b]``; none: anything goes.
+
+    """
+
+    numbers: np.ndarray
+    edges: np.ndarray
+
+
+ANYTHING = Support(np.zeros(N_NUMBERS), np.zeros((0, 3)))
+
+
+@lean_kernel
+def support_excess(support, target, slower):
+    """
+    Return by how much a motion leaves what the ground gives: at most 0 when it does not.
+
+    Parameters
+    ----------
+    support : Support
+        Of the feet.
+    target : (24,) array
+        Pose, twist and acceleration of the base.
+    slower : float
+        Twist and acceleration are taken as slowed down so many times.
+
+    Returns
+    -------
+    margin, friction : float [m], and ratio
+        What is missing of the least margin; the ratio of forces beyond the largest.
+
+    """
+    numbers, edges = support
+    if edges.shape[0] == 0:
+        return -1.0, -1.0
+    R, c = load9(target, ROTATION), load3(numbers, COM)
+    v, w = scale(1.0 / slower, load3(target, TWIST)), scale(1.0 / slower, load3(target, TWIST + 3))
+    square = 1.0 / (slower * slower)
+    a, alpha = scale(square, load3(target, ACCELERATION)), scale(square, load3(
+        target, ACCELERATION + 3))
+    J = (numbers[INERTIA], numbers[INERTIA + 1], numbers[INERTIA + 2], numbers[INERTIA + 3],
+         numbers[INERTIA + 4], numbers[INERTIA + 5])
+    of_com = add(add(a, cross(w, v)), add(cross(alpha, c), cross(w, cross(w, c))))
+    turning = rotate(R, add(symmetric_times(J, alpha), cross(w, symmetric_times(J, w))))
+    force = rotate(R, of_com)
+    force = (force[0], force[1], force[2] + GRAVITY)
+    axes = load9(numbers, AXES)
+    x, y, n = (axes[0], axes[3], axes[6]), (axes[1], axes[4], axes[7]), (axes[2], axes[5], axes[8])
+    arm = subtract(add(load3(target, POSITION), rotate(R, c)), load3(numbers, ORIGIN))
+    moment = add(cross(arm, force), turning)
+    normal = dot(force, n)
+    if normal < 0.1 * GRAVITY:
+        return 1.0, 1.0
+    point = scale(1.0 / normal, cross(n, moment))
+    px, py, least = dot(point, x), dot(point, y), 1e9
+    for k in range(edges.shape[0]):
+        least = min(least, edges[k, 2] - edges[k, 0] * px - edges[k, 1] * py)
+    sideways = norm(subtract(force, scale(normal, n)))
+    return numbers[MARGIN] - least, sideways / normal - numbers[FRICTION]
+
+
+def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
+               spare: float) -> Support:
+    """
+    Return the support of the feet that stand.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        Of these feet, after a tick.
+    state : BodyState
+        Pose of the base at that tick.
+    contact : (nf, 9) array
+        Axes of the ground at the feet, ``R_WG``.
+    friction : float
+        Coefficient to count on.
+    spare : float
+        Part of the way from the middle of the hull to its edge that is to be kept free, and of
+        the friction. What is not free at this tick already is not asked for.
+
+    """
+    R, points, normals = state.rotation, [], []
+    for foot, index, geometry, axes in zip(s.states, s.feet.index, s.feet.geometry, contact):
+        center = foot[CONTACT:CONTACT + 3]
+        if index[SIZE] == 6:
+            R_BF = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
+            front, back, left, right = geometry[SOLE:SOLE + 4]
+            half = 0.5 * np.array([[i * (front - back), j * (left - right), 0.0]
+                                   for i in (1, -1) for j in (1, -1)])
+            points.extend(center + half @ R_BF.T)
+            normals.append(R @ R_BF[:, 2])
+        else:
+            points.append(center)
+            normals.append(axes.reshape(3, 3)[:, 2])
+    placed = np.array(points) @ R.T + state.position
+    n = np.mean(normals, axis=0)
+    axes, origin = rotation_to_z(n / np.linalg.norm(n)), placed.mean(axis=0)
+    edges = hull_edges((placed - origin) @ axes[:, :2])
+    mass = s.M[0, 0]
+    com = np.array([s.M[5, 1], s.M[3, 2], s.M[4, 0]]) / mass
+    about = s.M[3:6, 3:6] / mass - (com @ com * np.eye(3) - np.outer(com, com))
+    numbers = np.concatenate([origin, axes.ravel(), com, about[np.triu_indices(3)], [0.0, 0.0]])
+    found = Support(numbers, edges)
+    if len(edges):
+        still = np.zeros(24)
+        still[ROTATION:POSITION], still[POSITION:TWIST] = R.ravel(), state.position
+        missing, ratio = support_excess(found, still, 1.0)
+        numbers[MARGIN] = min(spare * edges[:, 2].min(), -missing)
+        numbers[FRICTION] = max((1.0 - spare) * friction, ratio)
+    return found
+
+
+def hull_edges(points: np.ndarray) -> np.ndarray:
+    """
+    Return rows ``[A, b]`` of ``A x <= b``, A of length one, for the convex hull of points.
+
+    None for a hull without an area: nothing is known then of what it can bear.
+    """
+    order = sorted(map(tuple, points.tolist()))
+    hull: list[tuple[float, float]] = []
+    for part in (order, order[::-1]):
+        start = len(hull)
+        for p in part:
+            while len(hull) > start + 1 and _turn(hull[-2], hull[-1], p) <= 1e-9:
+                hull.pop()
+            hull.append(p)
+        hull.pop()
+    corners = np.array(hull)
+    along = np.roll(corners, -1, axis=0) - corners
+    if len(corners) < 3:
+        return np.zeros((0, 3))
+    A = np.column_stack([along[:, 1], -along[:, 0]])
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    return np.column_stack([A, (A * corners).sum(axis=1)])
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,129 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Components on real ROS 2 nodes in this process, and a node of rclpy's own beside them."""
+import time
+from functools import partial
+from importlib import import_module
+
+import rclpy
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rclpy.parameter import Parameter
+
+from legged_dynamics.middleware.ros2 import Spinner
+from legged_dynamics.middleware.ros2_dialect import RclpyDialect
+from legged_dynamics.middleware.ros2_node import ComponentNode
+
+PATIENCE = 120.0    # s; only a broken bus needs so long
+RESEND = 5.0        # s
+
+
+class NativeDialect(RclpyDialect):
+    """rclpy's own message classes: the oracle for ours."""
+
+    @staticmethod
+    def message(name):
+        package, _, kind = name.partition('/msg/')
+        return getattr(import_module(f'{package}.msg'), kind)
+
+
+NATIVE = NativeDialect()
+
+
+def ask(node, until, service, name, **fields):
+    """Return a service's answer."""
+    client = node.create_client(service, name)
+    until(client.service_is_ready)
+    # The server may not have matched us yet: Fast DDS then drops its answer.
+    while True:
+        answer = client.call_async(service.Request(**fields))
+        until(partial(_over, answer, time.monotonic() + RESEND))
+        if answer.done():
+            node.destroy_client(client)
+            return answer.result()
+
+
+def _over(answer, end):
+    return answer.done() or time.monotonic() > end
+
+
+class RosBench:
+    """Hosts components; listens, asks and waits as a stranger would."""
+
+    def __init__(self, context):
+        self.context = context
+        self.spinner = Spinner(context)
+        self.nodes = []
+        self.node = self._keep(rclpy.create_node('tester', context=context))
+
+    def _keep(self, node):
+        self.spinner.executor.add_node(node)
+        self.nodes.append(node)
+        return node
+
+    def host(self, component_class, parameters=None, start=True, arguments=(), **options):
+        """Return a component's node, active unless told otherwise."""
+        node = ComponentNode(component_class, context=self.context, use_global_arguments=False,
+                             parameter_overrides=[Parameter(name, value=value) for name, value
+                                                  in (parameters or {}).items() if value != []],
+                             cli_args=['--ros-args', *arguments], **options)
+        self._keep(node)
+        if start:
+            assert node.start()
+        return node
+
+    def listen(self, kind, topic, qos=100):
+        """Return a list of what comes on a topic."""
+        seen = []
+        self.node.create_subscription(NATIVE.message(kind), topic, seen.append, qos)
+        return seen
+
+    def publisher(self, kind, topic, qos=100):
+        """Return a publisher of rclpy's own class."""
+        return self.node.create_publisher(NATIVE.message(kind), topic, qos)
+
+    def until(self, condition, what=''):
+        """Run callbacks until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, what
+            self.spinner.spin(0.01)
+
+    def ask(self, service, name, **fields):
+        """Return a service's answer."""
+        return ask(self.node, self.until, service, name, **fields)
+
+    def change_state(self, node, transition=0, label=''):
+        """Ask for a lifecycle transition; return whether it succeeded."""
+        request = ChangeState.Request().transition
+        request.id, request.label = transition, label
+        # As managers do: ask for something harmless first, so that both sides know each other.
+        self.state(node)
+        return self.ask(ChangeState, f'{node}/change_state', transition=request).success
+
+    def state(self, node):
+        """Return the label of a node's lifecycle state."""
+        return self.ask(GetState, f'{node}/get_state').current_state.label
+
+    def set(self, node, **values):
+        """Set parameters ('.' spelled '__'); return the answers."""
+        return self.ask(SetParameters, f'{node}/set_parameters', parameters=[
+            Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
+            for name, value in values.items()]).results
+
+    def get(self, node, *names):
+        """Return parameters' messages."""
+        return self.ask(GetParameters, f'{node}/get_parameters', names=names).values
+
+    def describe(self, node, name):
+        """Return a parameter's descriptor."""
+        return self.ask(DescribeParameters, f'{node}/describe_parameters',
+                        names=[name]).descriptors[0]
+
+    def close(self):
+        """End every node."""
+        for node in self.nodes:
+            self.spinner.executor.remove_node(node)
+            if isinstance(node, ComponentNode):
+                node.stop()
+            node.destroy_node()

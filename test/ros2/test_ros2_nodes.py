@@ -1,0 +1,162 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The package's nodes on real ROS 2: in lock-step with the simulated robot, parameters, names."""
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
+from rcl_interfaces.msg import ParameterType
+from ros_bench import NATIVE
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.nodes.foot_force_controller import FootForceController
+from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
+
+pytestmark = pytest.mark.dds
+ROBOT, URDF = robot_files('anymal_class')
+VALUES = {**read_parameter_file(ROBOT), 'robot_description': str(URDF)}
+WALL, WALL_URDF = robot_files('stickybot')
+WALL_VALUES = {**read_parameter_file(WALL), 'robot_description': str(WALL_URDF)}
+FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
+WRENCH, STATUS = 'geometry_msgs/msg/WrenchStamped', 'diagnostic_msgs/msg/DiagnosticArray'
+WEIGHT = 52.13 * 9.81
+ESTIMATOR = '/ground_reaction_estimator'
+NODES = {GroundReactionNode: VALUES, FootForceController: VALUES, WorkspaceControllerNode: VALUES,
+         StickybotControllerNode: WALL_VALUES, SimulatedRobotNode: VALUES}
+
+
+def simulate(bench, answers, values=VALUES, duration=0.4, **more):
+    """Return a simulated robot's node in lock-step."""
+    return bench.host(SimulatedRobotNode, {
+        **values, 'schedule': 'stand 100', 'lock_step.answers': answers, 'lock_step.speed': 0.0,
+        'lock_step.duration': duration, **more})
+
+
+@pytest.mark.parametrize('node', NODES, ids=lambda node: node.default_name)
+def test_every_node_goes_round_its_life_twice(bench, node):
+    made, name = bench.host(node, NODES[node], start=False), f'/{node.default_name}'
+    for _ in range(2):
+        for transition, label in ((1, 'inactive'), (3, 'active'), (4, 'inactive'),
+                                  (2, 'unconfigured')):
+            assert bench.change_state(name, transition), (transition, made.component)
+            assert bench.state(name) == label
+
+
+def test_forces_are_estimated_on_ros2(bench):
+    wrenches = [bench.listen(WRENCH, f'{ESTIMATOR}/{foot}/wrench', 1000) for foot in FEET]
+    whole = bench.listen('sensor_msgs/msg/JointState', f'{ESTIMATOR}/reactions', 1000)
+    bench.host(GroundReactionNode, {**VALUES, 'use_sim_time': True})
+    robot = simulate(bench, [f'{ESTIMATOR}/answer'], **{'lock_step.listeners': 0})
+    bench.until(lambda: robot.component._ended and len(wrenches[-1]) > 190)
+    forces = np.array([[convert.read_wrench(message)[1][:3] for message in seen[-50:]]
+                       for seen in wrenches])
+    assert np.linalg.norm(forces, axis=2).sum(axis=0) == pytest.approx(WEIGHT, rel=0.1)
+    last = dict(zip(whole[-1].name, whole[-1].effort))
+    assert [last[f'LF_FOOT/force.{axis}'] for axis in 'xyz'] == forces[0, -1].tolist()
+    assert np.isfinite(whole[-1].effort).all() and last['RH_FOOT/contact'] == 1.0
+
+
+@pytest.mark.parametrize(('node', 'values', 'name'), [
+    (WorkspaceControllerNode, VALUES, 'workspace_controller'),
+    (FootForceController, VALUES, 'foot_force_controller'),
+    (StickybotControllerNode, WALL_VALUES, 'stickybot_controller')],
+    ids=['workspace', 'foot force', 'stickybot'])
+def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values, name):
+    commands = bench.listen('std_msgs/msg/Float64MultiArray', '/effort_controller/commands', 1000)
+    bench.host(node, {**values, 'use_sim_time': True})
+    robot = simulate(bench, [f'/{name}/answer'], values)
+    bench.until(lambda: robot.component._ended)
+    assert robot.component._robot.commanded and not robot.component._robot.fallen
+    bench.until(lambda: commands)
+    assert np.any([message.data for message in commands])
+    assert bench.change_state(f'/{name}', label='shutdown')
+    bench.until(lambda: not np.any(commands[-1].data))
+
+
+def test_two_robots_in_two_namespaces_do_not_collide(bench):
+    seen = bench.listen(STATUS, '/diagnostics')
+    for space in ('/left', '/right'):
+        bench.host(GroundReactionNode, VALUES, namespace=space)
+
+    def heads():
+        return {status.name.split(': ')[0] for array in seen for status in array.status}
+    bench.until(lambda: len(heads()) >= 2)
+    assert heads() == {f'left{ESTIMATOR}', f'right{ESTIMATOR}'}
+    assert {status.hardware_id for array in seen for status in array.status} == {'left', 'right'}
+
+
+# ---- parameters ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('name', 'value', 'why'), [
+    ('robot.feet', ['LF_FOOT'], 'is read when the node is configured'),
+    ('noise.gyro', 0.1, 'is read when the node is configured'),
+    ('input_depth', 7, 'is read when the node is configured'),
+    ('markers.rate', -1.0, 'out'), ('markers.rate', 'fast', 'type'), ('no_such', 1, 'declared'),
+    ('autostart', False, 'read-only'), ('use_sim_time', 'yes', '')])
+def test_what_would_have_no_effect_or_no_sense_is_refused(bench, name, value, why):
+    node = bench.host(GroundReactionNode, VALUES)
+    before = dict(node.component.parameters)
+    (answer,) = bench.set(ESTIMATOR, **{name.replace('.', '__'): value})
+    assert not answer.successful
+    assert why == 'out' or why.lower() in answer.reason.lower(), answer.reason
+    assert node.component.parameters == before and bench.state(ESTIMATOR) == 'active'
+
+
+def test_what_acts_at_any_time_acts_and_the_rest_before_configuring(bench):
+    node = bench.host(GroundReactionNode, VALUES)
+    assert bench.set(ESTIMATOR, markers__rate=5.0)[0].successful
+    assert node.component.parameters['markers.rate'] == 5.0
+    for transition in (4, 2):
+        assert bench.change_state(ESTIMATOR, transition)
+    assert bench.set(ESTIMATOR, input_depth=7)[0].successful
+    assert bench.change_state(ESTIMATOR, 1)
+    assert node.component.parameters['input_depth'] == 7
+
+
+def test_values_that_do_not_go_together_are_refused_before_configuring(bench):
+    node = bench.host(GroundReactionNode, VALUES, start=False)
+    (answer,) = bench.set(ESTIMATOR, robot__feet=['LF_FOOT', 'LF_FOOT'])
+    assert not answer.successful and answer.reason
+    assert node.component.parameters['robot.feet'] == list(FEET)
+    assert bench.change_state(ESTIMATOR, 1)
+
+
+def test_a_descriptor_says_unit_range_and_reason(bench):
+    bench.host(GroundReactionNode, VALUES, start=False)
+    found = bench.describe(ESTIMATOR, 'markers.rate')
+    assert found.type == ParameterType.PARAMETER_DOUBLE and '[Hz]' in found.description
+    assert found.floating_point_range[0].to_value == 1000.0
+
+
+@pytest.mark.parametrize('policy', [('reliability', 'reliable'), ('depth', 777)])
+def test_quality_of_service_can_be_overridden(bench, policy):
+    name, value = policy
+    bench.host(GroundReactionNode, {
+        **VALUES, f'qos_overrides./joint_states.subscription.{name}': value})
+    found, = bench.node.get_subscriptions_info_by_topic('/joint_states')
+    if name == 'reliability':
+        assert found.qos_profile.reliability.name == 'RELIABLE'
+    (given,) = bench.get(ESTIMATOR, f'qos_overrides./joint_states.subscription.{name}')
+    assert value in (given.string_value, given.integer_value)
+
+
+def test_an_override_without_sense_is_told(bench):
+    node = bench.host(GroundReactionNode, {
+        **VALUES, 'qos_overrides./imu/data.subscription.reliability': 'sometimes'}, start=False)
+    assert not bench.change_state(ESTIMATOR, 1)
+    with pytest.raises(ConfigurationError, match='sometimes'):
+        node.component.configure()
+
+
+def test_a_latched_description_is_heard_by_who_comes_late(bench):
+    hand = bench.publisher('std_msgs/msg/String', '/robot_description', NATIVE.qos.latched)
+    hand.publish(NATIVE.message('std_msgs/msg/String')(data=URDF.read_text()))
+    node = bench.host(GroundReactionNode, {**VALUES, 'robot_description': ''})
+    bench.until(lambda: node.component._estimator is not None)

@@ -1,0 +1,86 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes need not compile any more, and what of the kept kernels is deleted."""
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from legged_dynamics import cli
+from legged_dynamics.spatial import kernel_cache, kernel_state
+
+NODE = 'ground_reaction_estimator'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_state, 'cache_directory', lambda: tmp_path)
+    monkeypatch.setattr(kernel_state.numba.config, 'DISABLE_JIT', 0)
+    return tmp_path
+
+
+def test_a_node_is_warm_when_it_was_warmed_from_the_same_sources(folder, monkeypatch):
+    assert not kernel_state.is_warm(NODE)
+    kernel_state.mark_warm(NODE)
+    assert kernel_state.is_warm(NODE) and not kernel_state.is_warm('workspace_controller')
+    monkeypatch.setattr(kernel_state, 'kernels_digest', lambda: 'after an update')
+    assert not kernel_state.is_warm(NODE)
+
+
+def test_where_nothing_can_be_kept_nothing_is_waited_for(monkeypatch):
+    monkeypatch.setattr(kernel_state, 'cache_directory', lambda: None)
+    assert kernel_state.is_warm(NODE)
+    kernel_state.mark_warm(NODE)
+    assert kernel_state.prune(0.0) == 0
+
+
+def test_the_digest_is_of_the_kernels_and_of_what_they_call(monkeypatch, tmp_path):
+    files = {path.relative_to(kernel_cache.ROOT).as_posix() for path in
+             kernel_state.kernel_files()}
+    assert 'estimation/tick.py' in files and 'nodes/ground_reaction_estimator.py' not in files
+    before = kernel_state.kernels_digest.__wrapped__()
+    real = kernel_state.source_digest
+    monkeypatch.setattr(kernel_state, 'source_digest', lambda path: real(path) + (
+        'x' if path.name == 'tick.py' else ''))
+    assert kernel_state.kernels_digest.__wrapped__() != before
+
+
+def test_only_what_nobody_uses_is_pruned(folder):
+    month = time.time() - 31 * 86400.0
+    for name, age in (('legged_dynamics.a-1', month), ('legged_dynamics.b-2', time.time()),
+                      ('somebody.else', month)):
+        (folder / name).mkdir()
+        file = folder / name / 'kernel.nbc'
+        file.write_bytes(b'0' * 1000)
+        os.utime(file, (age, age))
+    kernel_state.mark_warm(NODE)
+    assert kernel_state.prune(60.0) == 0 and kernel_state.is_warm(NODE)
+    assert kernel_state.prune(30.0) == 1000
+    assert sorted(entry.name for entry in folder.iterdir() if entry.name != 'warm') == [
+        'legged_dynamics.b-2', 'somebody.else']
+    assert not kernel_state.is_warm(NODE)       # what was deleted may have been its own
+
+
+def test_warm_says_what_is_wrong_and_marks_what_is_done(monkeypatch, capsys):
+    assert cli.main(['warm', 'simulated_robot']) == cli.WRONG
+    assert 'expected nodes out of ground_reaction_estimator' in capsys.readouterr().err
+    done = []
+    monkeypatch.setattr(kernel_state, 'mark_warm', done.append)
+    assert cli.main(['warm', NODE, '--keep', '100000']) == 0
+    assert done == [NODE] and 'The kernels are in' in capsys.readouterr().out
+
+
+def test_a_warmed_process_loads_and_does_not_compile():
+    code = ('import numba.core.event as event\n'
+            'class Count(event.Listener):\n'
+            '    n = 0\n'
+            '    def on_start(self, e): Count.n += 1\n'
+            '    def on_end(self, e): pass\n'
+            'event.register("numba:compile", Count())\n'
+            'from legged_dynamics.cli.warm import warm\n'
+            f'warm({NODE!r})\nprint(Count.n)')
+    subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', NODE], check=True)
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.stdout.strip() == '0', done.stdout + done.stderr
