@@ -123,6 +123,8 @@ class StickybotSettings:
         try:
             return cls.from_parameters(read_parameter_file(path))
         except ConfigurationError as error:
+            if str(path) in str(error):
+                raise
             raise ConfigurationError(f'{path}: {error}') from error
 
     def changed(self, values: Mapping[str, Any]) -> StickybotSettings:

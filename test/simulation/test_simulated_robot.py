@@ -175,7 +175,7 @@ def test_schedule_text_and_times():
 
 
 @pytest.mark.parametrize(('text', 'message'), [
-    ('gallop 3', 'The behaviours are: stand, trot_in_place, trot_forward'),
+    ('gallop 3', 'The behaviours are: stand, squat, lift_legs, trot_in_place, trot_forward'),
     ('stand', 'expected "<behaviour> <seconds>, ..."'),
     ('stand -1', 'expected a duration above 0 s, got -1'),
 ])
