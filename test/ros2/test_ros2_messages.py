@@ -112,9 +112,11 @@ def test_cyclone_and_rclpy_understand_each_other(bench, environ, name):
     bus = CycloneBus(environ)
     try:
         node, seen = bus.create_node('stranger'), []
-        node.create_subscription(OURS.message(name), '/there', seen.append, 10)
-        publisher = node.create_publisher(OURS.message(name), '/back', 10)
-        back, hand = bench.listen(name, '/back'), bench.publisher(name, '/there')
+        # A name for each type: discovery remembers the type of a topic for a while.
+        there, again = (f'/{way}/{name.split("/")[-1]}' for way in ('there', 'back'))
+        node.create_subscription(OURS.message(name), there, seen.append, 10)
+        publisher = node.create_publisher(OURS.message(name), again, 10)
+        back, hand = bench.listen(name, again), bench.publisher(name, there)
 
         def both(condition):
             bench.until(lambda: (bus.spin_once(0.01) and False) or condition())
