@@ -1,24 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Which feet are down, without foot sensors.
+Which feet are down, where neither foot sensors nor torques tell; and what both ways share.
 
-One Bayes filter a foot. Each sample adds the log-likelihood ratio of standing over
-swinging from
-
-* the normal force that the joint torques show, ``x`` in body weights: standing means
-  ``N(2 t, s^2)``, swinging ``N(0, s^2)``, so the ratio is ``2 t (x - t) / s^2`` and changes sign
-  at the threshold ``t``; a leg that cannot tell (no torque, straight knee) has a large ``s`` and
-  adds nothing;
-* the speed of the contact point over ground, and its height over the feet that stand: zero-mean
-  normals, narrow for a standing foot, wide for a swinging one.
+One Bayes filter a foot. Each sample adds the log-likelihood ratio of standing over swinging from
+the speed of the contact point over ground, and its height over the feet that stand: zero-mean
+normals, narrow for a standing foot, wide for a swinging one. With torques `force_contact` judges
+by :func:`force_evidence` instead.
 
 No sensor tells the base's velocity over ground. It is carried along by the accelerometer and
 pulled towards what the standing feet say, ``v_B = -sum p_i u_i / sum p_i`` with ``u_i`` a foot's
 velocity seen from a base at rest: so a foot that starts to swing is told from the others by
 continuity, and not by a vote. Between samples the odds relax towards even at the switching rate.
-A foot is down above one probability and up below another (hysteresis). Without torques, a robot
-that is held up by something stands on its most probable foot at least.
+A foot is down above one probability and up below another (hysteresis). A robot that is held up
+by something stands on its most probable foot at least.
 """
 from __future__ import annotations
 
@@ -27,8 +22,6 @@ import math
 from legged_dynamics.dynamics.jacobians import BODY, CONTACT
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.fusion import foot_alone
-from legged_dynamics.estimation.layout import VECTOR
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -68,6 +61,14 @@ def weigh(p, evidence):
     """Return the probability after evidence, a log-likelihood ratio (Bayes' rule)."""
     odds = p * math.exp(evidence)
     return min(max(odds / (odds + 1.0 - p), DOUBT), 1.0 - DOUBT)
+
+
+@kernel
+def hysteresis(p, down, settings):
+    """Return whether a foot counts as down, 1 or 0, by its probability and what it counted as."""
+    if p > settings.on:
+        return 1.0
+    return 0.0 if p < settings.off else down
 
 
 @kernel
@@ -132,10 +133,10 @@ def ground_velocity(feet, layout, settings, scratch, states, memory, R_WB, accel
 
 @kernel
 def detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB, acceleration, imu,
-                   load, dt, torque, out):
+                   load, dt, out):
     """Advance each foot's probability of standing and its hysteresis; fill both into ``out``."""
     nf = feet.index.shape[0]
-    vectors, normal = scratch.vectors, (R_WB[6], R_WB[7], R_WB[8])
+    normal = (R_WB[6], R_WB[7], R_WB[8])
     velocity = ground_velocity(feet, layout, settings, scratch, states, memory, R_WB,
                                acceleration, imu, dt)
     base = rotate_back(R_WB, velocity)
@@ -146,25 +147,16 @@ def detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB, a
         ground += memory[layout.standing + i] * height
         lowest = min(lowest, height)
     ground = min(ground / total, lowest)
-    motion_limit = settings.motion_evidence if torque else settings.force_evidence
     total, drift = 0.0, (0.0, 0.0, 0.0)
     best, best_p, anyone = 0, -1.0, False
     for i in range(nf):
         speed, height = foot_speeds(feet, scratch.bodies, states, normal, i)
         evidence = motion_evidence(norm(add(speed, base)), height - ground, settings,
-                                   motion_limit)
-        if torque:
-            force, variance = foot_alone(feet, i, scratch.information, vectors[VECTOR], normal)
-            evidence += force_evidence(force, variance, settings.weight, settings.force_threshold,
-                                       settings.force_noise, settings.force_evidence)
-        elif load < settings.force_threshold:
+                                   settings.force_evidence)
+        if load < settings.force_threshold:
             evidence -= settings.force_evidence     # nothing holds the robot up: it is in the air
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
-        down = memory[layout.contact_state + i]
-        if p > settings.on:
-            down = 1.0
-        elif p < settings.off:
-            down = 0.0
+        down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]
         if not math.isnan(given):
             down = given
@@ -176,7 +168,7 @@ def detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB, a
         anyone = anyone or down > 0.5
         total += p
         drift = add_scaled(drift, -p, speed)
-    if not (anyone or torque or load < settings.force_threshold or best_p < 0.0):
+    if not (anyone or load < settings.force_threshold or best_p < 0.0):
         memory[layout.contact_state + best] = 1.0       # something holds the robot up
         memory[layout.standing + best] = max(best_p, 0.5)
     for i in range(nf):

@@ -34,7 +34,7 @@ BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
 @part
-def usable_equations(robot, layout, row, use_torque, use_base, rows):
+def usable_equations(robot, layout, row, use_base, rows):
     """
     List the equations that hold: joints that bear on a foot and whose torque is known, the base.
 
@@ -45,11 +45,10 @@ def usable_equations(robot, layout, row, use_torque, use_base, rows):
 
     """
     n = 0
-    if use_torque:
-        for j in range(robot.columns.shape[0]):
-            if robot.columns[j, 0] > 0 and math.isfinite(row[layout.effort + j]):
-                rows[n] = 6 + j
-                n += 1
+    for j in range(robot.columns.shape[0]):
+        if robot.columns[j, 0] > 0 and math.isfinite(row[layout.effort + j]):
+            rows[n] = 6 + j
+            n += 1
     joints = n
     if use_base:
         for k in range(6):

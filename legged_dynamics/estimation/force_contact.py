@@ -18,7 +18,7 @@ import math
 
 from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.jacobians import SIZE, START
-from legged_dynamics.estimation.contact_detection import clip, relax, weigh
+from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
 
@@ -83,24 +83,17 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
 def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
     """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
     feet, x, P = robot.feet, tracking.state, tracking.covariance
-    weight = settings.weight
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         force, variance = normal_force(P, x, feet.index[i, START], up)
-        share = force / weight
-        s2 = noise * noise + variance / (weight * weight)
-        evidence = clip(2.0 * threshold * (share - threshold) / s2, LARGEST_EVIDENCE)
+        evidence = force_evidence(force, variance, settings.weight, threshold, noise,
+                                  LARGEST_EVIDENCE)
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
-        down = memory[layout.contact_state + i]
-        if p > settings.on:
-            down = 1.0
-        elif p < settings.off:
-            down = 0.0
+        down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
-            down = lifted = given
-            p, lifted = weigh(given, 0.0), 1.0 - given
+            down, p, lifted = given, weigh(given, 0.0), 1.0 - given
         memory[layout.standing + i] = p
         memory[layout.contact_state + i] = down
         out[layout.contact + i], out[layout.probability + i] = down, p

@@ -286,13 +286,13 @@ def correct(columns, layout, tracking, memory, grasp, jacobian, n):
         nu[r] = t * S[r, r]
         for k in range(nx):
             row[k] *= S[r, r]
-    take_in(x, P, gain, nu, n, 1.0)
+    take_in(x, P, gain, nu, n)
     return True
 
 
 @part
-def take_in(x, P, gain, nu, n, share):
-    """Add ``gain^T nu`` to the state and take ``share gain^T gain`` from its covariance."""
+def take_in(x, P, gain, nu, n):
+    """Add ``gain^T nu`` to the state and take ``gain^T gain`` from its covariance."""
     nx = x.shape[0]
     for r in range(n):
         row, t = gain[r], nu[r]
@@ -301,6 +301,6 @@ def take_in(x, P, gain, nu, n, share):
     for i in range(nx):
         to = P[i]
         for r in range(n):
-            h, row = share * gain[r, i], gain[r]
+            h, row = gain[r, i], gain[r]
             for k in range(nx):
                 to[k] -= h * row[k]

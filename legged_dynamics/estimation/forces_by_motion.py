@@ -26,7 +26,7 @@ def standing_forces(robot, layout, settings, scratch, row, states, memory, R_WB,
     joint_information(robot.columns, scratch.jacobian, vectors[RESIDUAL], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     detect_contact(feet, layout, settings, scratch, states, row, memory, R_WB,
-                   load3(vectors[BASE], 6), imu, load if imu else 1.0, dt, False, out)
+                   load3(vectors[BASE], 6), imu, load if imu else 1.0, dt, out)
     if imu and settings.use_base > 0.5:
         for k in range(6):
             vectors[BASE_WEIGHTS, k] = 1.0 / robot.variance[k]

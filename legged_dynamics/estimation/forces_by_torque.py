@@ -83,7 +83,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
     mass_columns(a, tracking.columns)
     rows = tracking.rows
-    joints, n = usable_equations(robot, layout, middle, True, base_used, rows)
+    joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
                         tracking.noise, tracking.noise_lasting)

@@ -86,13 +86,6 @@ def leg_alone(feet, i, information, vector):
 
 
 @kernel
-def foot_alone(feet, i, information, vector, normal):
-    """Estimate one foot from its own joints: return normal force and its variance."""
-    force, covariance = leg_alone(feet, i, information, vector)
-    return dot(normal, force), dot(normal, symmetric_times(covariance, normal))
-
-
-@kernel
 def add_base_information(grasp, b, weight, information, vector):
     """Add the six equations of the base to the normal equations."""
     nc = information.shape[0]

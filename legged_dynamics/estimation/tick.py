@@ -3,8 +3,8 @@
 """
 One tick of the ground reaction estimator, from a row of measurements to all results.
 
-The order is the method: differentiate; find up; inverse dynamics; contact geometry; which feet
-are down; fuse at full bandwidth; only then filter the forces.
+The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
+from them which feet are down (without torque the other way round); only then filter the forces.
 """
 from __future__ import annotations
 
