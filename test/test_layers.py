@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
 LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'model', 'dynamics',
-          'force_map', 'contact', 'estimation', 'workspace', 'stickybot', 'safety',
+          'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot', 'safety',
           'identification', 'doctor', 'simulation', 'middleware', 'analysis', 'nodes', 'cli')
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},

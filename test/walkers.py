@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_banded
 
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
 
 MASS, HEIGHT, GRAVITY, DT = 60.0, 0.9, 9.81, 0.01

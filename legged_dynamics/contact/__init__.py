@@ -31,12 +31,12 @@ from legged_dynamics.contact.inverse_dynamics import (
     Support,
 )
 from legged_dynamics.contact.noise import MotionNoise
-from legged_dynamics.contact.over_time import ContactInverseDynamicsOverTime
-from legged_dynamics.contact.over_time_limits import ContactLimits
-from legged_dynamics.contact.over_time_motion import GeneralizedMotion
-from legged_dynamics.contact.over_time_stretch import Stretch
-from legged_dynamics.contact.over_time_task import OverTimeSolution
-from legged_dynamics.contact.over_time_weights import OverTimeWeights
+from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
+from legged_dynamics.contact.over_time.limits import ContactLimits
+from legged_dynamics.contact.over_time.motion import GeneralizedMotion
+from legged_dynamics.contact.over_time.stretch import Stretch
+from legged_dynamics.contact.over_time.task import OverTimeSolution
+from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.contact.uncertainty import WrenchUncertainty, equation_weights
 from legged_dynamics.contact.weights import EquationWeights
 

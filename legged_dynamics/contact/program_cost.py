@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.contact.memory import STANDING
-from legged_dynamics.contact.over_time_sweep import inverse_pivot
+from legged_dynamics.contact.over_time.sweep import inverse_pivot
 from legged_dynamics.contact.program import (
     AIM,
     BASE_VARIANCE,

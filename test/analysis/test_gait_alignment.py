@@ -17,11 +17,11 @@ from legged_dynamics.analysis.gait.analysis import analyse_gait
 from legged_dynamics.analysis.gait.belt import parse_belts
 from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.cli import main
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import ground_demand
-from legged_dynamics.contact.recorded_motion import RecordedMotion
-from legged_dynamics.contact.stance_detection import soles_of
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import soles_of
 
 WALK = two_footed_walk()
 INNER = slice(8, -8)

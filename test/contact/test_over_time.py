@@ -15,7 +15,7 @@ from legged_dynamics.contact import (
     OverTimeWeights,
     Stretch,
 )
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel

@@ -15,7 +15,7 @@ from legged_dynamics.contact import (
     OverTimeWeights,
     Stretch,
 )
-from legged_dynamics.contact.over_time_cones import HalfLines, RoundCones
+from legged_dynamics.contact.over_time.cones import HalfLines, RoundCones
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.analysis.gait.plates import Plates
-from legged_dynamics.contact.gait_reactions import GaitReactions
+from legged_dynamics.gait.reactions import GaitReactions
 
 # A foot counts as loaded from this true vertical force on [N].
 LOADED = 20.0

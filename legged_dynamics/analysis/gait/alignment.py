@@ -17,8 +17,8 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import minimize_scalar
 
 from legged_dynamics.analysis.gait.plates import Plates
-from legged_dynamics.contact.ground_demand import GroundDemand
-from legged_dynamics.contact.sole_motion import SoleMotion
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.sole_motion import SoleMotion
 
 # Clocks are searched within this [s].
 LARGEST_LAG = 0.05

@@ -38,13 +38,13 @@ from legged_dynamics.analysis.gait.subject import (
     truth_topics,
 )
 from legged_dynamics.analysis.topics import input_topics, odometry_topic
-from legged_dynamics.contact.double_support import METHODS, DoubleSupport
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import ground_demand
-from legged_dynamics.contact.recorded_motion import RecordedMotion
-from legged_dynamics.contact.stance_detection import soles_of
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.payload import scaled_to
 

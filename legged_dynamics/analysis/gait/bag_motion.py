@@ -17,7 +17,7 @@ import numpy as np
 
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.analysis.gait.poses import Poses, even_grid, interpolated, slerped
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.estimation import EstimatorSettings, Measurement, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.leg_odometry import LegOdometry

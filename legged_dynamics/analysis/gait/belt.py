@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from legged_dynamics.contact.ground_demand import GroundDemand
-from legged_dynamics.contact.sole_motion import speed_scale
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.sole_motion import speed_scale
 
 AUTO = 'auto'
 # A belt slower than this is taken for noise, as a multiple of sqrt(g l).

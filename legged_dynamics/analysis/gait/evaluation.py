@@ -13,9 +13,9 @@ from legged_dynamics.analysis.gait.accuracy import LOADED, FootErrors, foot_erro
 from legged_dynamics.analysis.gait.analysis import analyse_gait
 from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.analysis.table import Table
-from legged_dynamics.contact.double_support import METHODS, DoubleSupport
-from legged_dynamics.contact.gait_settings import GaitSettings
 from legged_dynamics.exceptions import BagError
+from legged_dynamics.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.gait.settings import GaitSettings
 
 DETECTED, GIVEN = 'detected', 'from the plates'
 

@@ -40,7 +40,7 @@ class GaitOptions:
     guess : str
         Path of a CSV file with wrenches, for the method that stays near a guess.
     settings : mapping
-        Names and values of `contact.gait_settings.SETTINGS`.
+        Names and values of `gait.settings.SETTINGS`.
     degrees, missing_at_zero : bool
         How a CSV file is read.
     joint_states, imu, odometry : str

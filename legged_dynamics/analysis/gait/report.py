@@ -20,8 +20,8 @@ from legged_dynamics.analysis.plots.gait import (
 )
 from legged_dynamics.analysis.plots.style import png
 from legged_dynamics.analysis.verdict import distrust
-from legged_dynamics.contact.double_support import METHODS
 from legged_dynamics.exceptions import OutputError
+from legged_dynamics.gait.double_support import METHODS
 
 REPORT = 'report.html'
 FIGURES = {

@@ -11,9 +11,9 @@ import numpy as np
 from legged_dynamics.analysis.gait.accuracy import FootErrors
 from legged_dynamics.analysis.gait.alignment import Alignment
 from legged_dynamics.analysis.gait.plates import Plates
-from legged_dynamics.contact.gait_reactions import GaitReactions
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.gait.reactions import GaitReactions
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 

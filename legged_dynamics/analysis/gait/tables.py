@@ -8,7 +8,7 @@ import numpy as np
 from legged_dynamics.analysis.gait.accuracy import FootErrors
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.table import Table
-from legged_dynamics.contact.double_support import METHODS
+from legged_dynamics.gait.double_support import METHODS
 
 
 def feet_table(result: GaitResult) -> Table:

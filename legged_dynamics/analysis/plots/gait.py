@@ -9,7 +9,7 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.plots import style
-from legged_dynamics.contact.stance_detection import runs
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.model.feet import FlatFoot
 
 # Joints drawn at most: those with the largest torques.

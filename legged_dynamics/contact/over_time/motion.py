@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
 from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel

@@ -9,7 +9,7 @@ A problem over time within limits, by an interior-point method whose steps cost 
 
 Newton's equations for a step have the matrix ``H + G^T W^-2 G`` with the balance beside it, W the
 Nesterov-Todd scaling of s and its multipliers z: blocks by foot are added to what
-:mod:`~legged_dynamics.contact.over_time_elimination` eliminates anyway. Each iteration factors
+:mod:`~legged_dynamics.contact.over_time.elimination` eliminates anyway. Each iteration factors
 once and solves for Mehrotra's predictor and corrector, and to refine what rounding leaves.
 
 The balance is met exactly where it can be: b is shifted by ``delta y``, y the balance's
@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time_elimination import (
+from legged_dynamics.contact.over_time.elimination import (
     DONE,
     eliminate,
     substitute,
     substitute_back,
 )
-from legged_dynamics.contact.over_time_limited import LimitedProblem, Parts
-from legged_dynamics.contact.over_time_problem import gain_width
+from legged_dynamics.contact.over_time.limited import LimitedProblem, Parts
+from legged_dynamics.contact.over_time.problem import gain_width
 
 # Violation of the optimality conditions at which multipliers are known well enough to shift by,
 # and at which to stop.

@@ -11,7 +11,7 @@ Frames that the feet cannot balance (no foot, one or two points) are balanced as
 as a single instant is; the rest is the root residual.
 
 The work is proportional to the number of frames
-(:mod:`~legged_dynamics.contact.over_time_elimination`), and a recording of any length can be
+(:mod:`~legged_dynamics.contact.over_time.elimination`), and a recording of any length can be
 solved a stretch at a time.
 """
 from __future__ import annotations
@@ -21,11 +21,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from legged_dynamics.contact.conditions import UP, move_references
-from legged_dynamics.contact.over_time_limits import ContactLimits
-from legged_dynamics.contact.over_time_stretch import Stretch
-from legged_dynamics.contact.over_time_task import OverTimeSolution, OverTimeTask
-from legged_dynamics.contact.over_time_weights import OverTimeWeights
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.limits import ContactLimits
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.stretch import Stretch
+from legged_dynamics.contact.over_time.task import OverTimeSolution, OverTimeTask
+from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import Foot

@@ -29,9 +29,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import GroundDemand
-from legged_dynamics.contact.sole_motion import speed_scale
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.sole_motion import speed_scale
 from legged_dynamics.model.feet import FlatFoot
 
 # What holds a share where it must be, and a sum at one, against smoothing of the order of one.

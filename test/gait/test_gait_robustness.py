@@ -19,12 +19,12 @@ from walkers import (
     two_footed_walk,
 )
 
-from legged_dynamics.contact.double_support import DoubleSupport
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import ground_demand
-from legged_dynamics.contact.recorded_motion import RecordedMotion
-from legged_dynamics.contact.stance_detection import soles_of
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.gait.double_support import DoubleSupport
+from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model import FlatFoot
 
 WEIGHT = MASS * GRAVITY

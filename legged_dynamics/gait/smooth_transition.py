@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from legged_dynamics.contact.stance_detection import runs
+from legged_dynamics.gait.stance_detection import runs
 
 
 def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from legged_dynamics.contact.memory import LENGTH, allocate, carve
-from legged_dynamics.contact.over_time_elimination import DONE, eliminate, substitute_back
-from legged_dynamics.contact.over_time_frames import FINITE, Walk, express, gather
-from legged_dynamics.contact.over_time_problem import Problem, gain_width
-from legged_dynamics.contact.over_time_stretch import (
+from legged_dynamics.contact.over_time.elimination import DONE, eliminate, substitute_back
+from legged_dynamics.contact.over_time.frames import FINITE, Walk, express, gather
+from legged_dynamics.contact.over_time.problem import Problem, gain_width
+from legged_dynamics.contact.over_time.stretch import (
     Stretch,
     external_of,
     standing_of,
     unit_normal,
     walk_of,
 )
-from legged_dynamics.contact.over_time_weights import OverTimeWeights
+from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.dynamics.jacobians import FeetTable
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel

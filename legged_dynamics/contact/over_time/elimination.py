@@ -26,14 +26,14 @@ three pivots at a time. Only K and c are kept; the second pass runs back from th
 """
 from __future__ import annotations
 
-from legged_dynamics.contact.over_time_problem import (
+from legged_dynamics.contact.over_time.problem import (
     AT_TRANSITIONS,
     ON_FORCE,
     ON_MOMENT,
     apply_gain,
     keep_gain,
 )
-from legged_dynamics.contact.over_time_sweep import sweep
+from legged_dynamics.contact.over_time.sweep import sweep
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.spatial.algebra import cross
 from legged_dynamics.spatial.jit import lean_kernel, part

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.over_time_interior_point import Optimum, minimize_within
-from legged_dynamics.contact.over_time_limited import LimitedProblem
-from legged_dynamics.contact.over_time_limits import ConeRows, ContactLimits
-from legged_dynamics.contact.over_time_passes import Frames, Past, assemble
-from legged_dynamics.contact.over_time_stretch import Stretch
-from legged_dynamics.contact.over_time_weights import OverTimeWeights
+from legged_dynamics.contact.over_time.interior_point import Optimum, minimize_within
+from legged_dynamics.contact.over_time.limited import LimitedProblem
+from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits
+from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
+from legged_dynamics.contact.over_time.stretch import Stretch
+from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.contact.gait_reactions import GaitReactions, gait_reactions
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import GroundDemand, ground_demand
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
-from legged_dynamics.contact.load_transfer import outside_soles, smooth_shares
-from legged_dynamics.contact.over_time import ContactInverseDynamicsOverTime
-from legged_dynamics.contact.recorded_motion import RecordedMotion
-from legged_dynamics.contact.smooth_transition import smooth_transition
-from legged_dynamics.contact.sole_motion import SoleMotion
-from legged_dynamics.contact.stance_detection import detect_contact, soles_of
-from legged_dynamics.contact.travelling_reference import travelling_reference
-from legged_dynamics.contact.wrench_completion import complete_wrenches
+from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
+from legged_dynamics.gait.load_transfer import outside_soles, smooth_shares
+from legged_dynamics.gait.reactions import GaitReactions, gait_reactions
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.smooth_transition import smooth_transition
+from legged_dynamics.gait.sole_motion import SoleMotion
+from legged_dynamics.gait.stance_detection import detect_contact, soles_of
+from legged_dynamics.gait.travelling_reference import travelling_reference
+from legged_dynamics.gait.wrench_completion import complete_wrenches
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.over_time_frames import Walk
-from legged_dynamics.contact.over_time_motion import GeneralizedMotion
-from legged_dynamics.contact.recorded_motion import RecordedMotion, even_step
+from legged_dynamics.contact.over_time.frames import Walk
+from legged_dynamics.contact.over_time.motion import GeneralizedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, even_step
 from legged_dynamics.dynamics.external import body_wrenches
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel

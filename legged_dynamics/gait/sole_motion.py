@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.ground_demand import GroundDemand
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.model.feet import FlatFoot
 
 # The whole sole below this part of the speed at which a foot has landed: it lies on the ground.

@@ -22,10 +22,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import GroundDemand
-from legged_dynamics.contact.sole_motion import SoleMotion, on_floor, speed_scale
-from legged_dynamics.contact.stance_detection import Stance, soles_of, stances
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.sole_motion import SoleMotion, on_floor, speed_scale
+from legged_dynamics.gait.stance_detection import Stance, soles_of, stances
 from legged_dynamics.model.feet import FlatFoot
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.gait_settings import GaitSettings
-from legged_dynamics.contact.ground_demand import GroundDemand
-from legged_dynamics.contact.sole_motion import SoleMotion, sole_motion, speed_scale
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.sole_motion import SoleMotion, sole_motion, speed_scale
 
 # What is slower than this is no step, as a multiple of sqrt(g l); and at rest is this part of it.
 SLOWEST_STEP, REST = 0.15, 0.2

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.ground_demand import GroundDemand, efforts_under
-from legged_dynamics.contact.load_transfer import LEAST_LOAD
-from legged_dynamics.contact.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.gait.ground_demand import GroundDemand, efforts_under
+from legged_dynamics.gait.load_transfer import LEAST_LOAD
 from legged_dynamics.model.robot_model import RobotModel
 
 
