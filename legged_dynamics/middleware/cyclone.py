@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
 from cyclonedds.core import (
     DDSException,
+    DDSStatus,
     GuardCondition,
     InstanceState,
     ReadCondition,
@@ -61,13 +62,56 @@ class TopicInfo(NamedTuple):
     qos: QoSProfile
 
 
+class Matching:
+    """
+    How many subscriptions each writer has.
+
+    A component asks for every topic in every tick. While callbacks run, the answer is the one of
+    their beginning, and one call finds out whether any has changed since; at other times it is
+    asked of Cyclone.
+    """
+
+    def __init__(self, participant: DomainParticipant):
+        self._changed: Any = WaitSet(participant)
+        self._counts: dict[DataWriter, int] = {}
+        self.held = False
+
+    def add(self, writer: DataWriter) -> None:
+        """Watch a writer."""
+        writer.set_status_mask(DDSStatus.PublicationMatched)
+        self._changed.attach(writer)
+        self._counts[writer] = _matched(writer)
+
+    def remove(self, writer: DataWriter) -> None:
+        """Watch it no more."""
+        self._changed.detach(writer)
+        del self._counts[writer]
+
+    def refresh(self) -> None:
+        """Bring all counts up to date."""
+        if self._counts and self._changed.wait(0):
+            self._counts = {writer: _matched(writer) for writer in self._counts}
+
+    def count(self, writer: DataWriter) -> int:
+        """Return how many subscriptions a writer has."""
+        return self._counts[writer] if self.held else _matched(writer)
+
+
+def _matched(writer: DataWriter) -> int:
+    # not get_matched_subscriptions: it fails when one joins between its two calls
+    return writer.get_publication_matched_status().current_count
+
+
 class CyclonePublisher:
     """Publishes on a DDS topic; what nobody would get is not even serialised."""
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool):
+    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
+                 matching: Matching):
         self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = envelope(name)
+        self._matching = matching
+        matching.add(writer)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -84,8 +128,7 @@ class CyclonePublisher:
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
-        # not get_matched_subscriptions: it fails when one joins between its two calls
-        return self._writer.get_publication_matched_status().current_count
+        return self._matching.count(self._writer)
 
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
@@ -96,6 +139,7 @@ class CyclonePublisher:
 
     def close(self) -> None:
         """Leave the bus."""
+        self._matching.remove(self._writer)
         self._writer = None
 
 
@@ -184,6 +228,7 @@ class CycloneBus:
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = GuardCondition(self._participant)
         self._waitset.attach(self._wake)
+        self._matching: Any = Matching(self._participant)
         self._publications: BuiltinDataReader | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
@@ -205,15 +250,13 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait for something to do, do it, and return how many messages were handled."""
-        handled = 0
-        if self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns()))):
-            for subscription in list(self._subscriptions):
-                taken = subscription.drain()
-                if taken:
-                    handled += taken
-                    self._run_timers()
-        self._run_timers()
-        return handled
+        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
+        self._matching.refresh()
+        self._matching.held = True
+        try:
+            return self._handle(ready)
+        finally:
+            self._matching.held = False
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
@@ -225,7 +268,7 @@ class CycloneBus:
         for node in self._nodes:
             node.destroy_node()
         self._waitset.detach(self._wake)
-        self._publications = self._wake = self._waitset = None
+        self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
     def topics(self) -> list[TopicInfo]:
@@ -253,7 +296,7 @@ class CycloneBus:
                   qos: QoSProfile) -> CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name, qos.latched)
+        return CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
@@ -279,6 +322,16 @@ class CycloneBus:
             return kind(self._participant, dds, policies)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
+
+    def _handle(self, ready: int) -> int:
+        handled = 0
+        for subscription in list(self._subscriptions) if ready else ():
+            taken = subscription.drain()
+            if taken:
+                handled += taken
+                self._run_timers()
+        self._run_timers()
+        return handled
 
     def _run_timers(self) -> None:
         for node in self._nodes:
