@@ -71,6 +71,7 @@ setup(
             'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
             'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
             'workspace_controller = legged_dynamics.nodes.workspace_controller:main',

@@ -137,7 +137,7 @@ class GroundReactionNode(Component):
         for message in messages[1:]:
             messages[0].transforms.extend(message.transforms)
         self._foot_frames = self._endpoints.publisher(
-            'tf2_msgs/msg/TFMessage', '/tf_static', self.dialect.qos.latched)
+            'tf2_msgs/msg/TFMessage', 'tf_static', self.dialect.qos.latched)
         self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
