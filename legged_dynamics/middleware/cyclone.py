@@ -18,7 +18,6 @@ from weakref import WeakValueDictionary
 from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
 from cyclonedds.core import (
     DDSException,
-    DDSStatus,
     GuardCondition,
     InstanceState,
     ReadCondition,
@@ -38,6 +37,7 @@ from legged_dynamics.middleware import discovery
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.cyclone_matching import Matching
 from legged_dynamics.middleware.definitions import DEFINITIONS
 from legged_dynamics.middleware.idl import envelope
 from legged_dynamics.middleware.names import dds_topic, ros_topic, ros_type
@@ -60,46 +60,6 @@ class TopicInfo(NamedTuple):
     topic: str
     type: str
     qos: QoSProfile
-
-
-class Matching:
-    """
-    How many subscriptions each writer has.
-
-    A component asks for every topic in every tick. While callbacks run, the answer is the one of
-    their beginning, and one call finds out whether any has changed since; at other times it is
-    asked of Cyclone.
-    """
-
-    def __init__(self, participant: DomainParticipant):
-        self._changed: Any = WaitSet(participant)
-        self._counts: dict[DataWriter, int] = {}
-        self.held = False
-
-    def add(self, writer: DataWriter) -> None:
-        """Watch a writer."""
-        writer.set_status_mask(DDSStatus.PublicationMatched)
-        self._changed.attach(writer)
-        self._counts[writer] = _matched(writer)
-
-    def remove(self, writer: DataWriter) -> None:
-        """Watch it no more."""
-        self._changed.detach(writer)
-        del self._counts[writer]
-
-    def refresh(self) -> None:
-        """Bring all counts up to date."""
-        if self._counts and self._changed.wait(0):
-            self._counts = {writer: _matched(writer) for writer in self._counts}
-
-    def count(self, writer: DataWriter) -> int:
-        """Return how many subscriptions a writer has."""
-        return self._counts[writer] if self.held else _matched(writer)
-
-
-def _matched(writer: DataWriter) -> int:
-    # not get_matched_subscriptions: it fails when one joins between its two calls
-    return writer.get_publication_matched_status().current_count
 
 
 class CyclonePublisher:
