@@ -211,12 +211,8 @@ class CycloneBus:
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait for something to do, do it, and return how many messages were handled."""
         ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
-        self._matching.refresh()
-        self._matching.held = True
-        try:
+        with self._matching:
             return self._handle(ready)
-        finally:
-            self._matching.held = False
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
