@@ -45,7 +45,9 @@ class Matching:
 
     def count(self, writer: DataWriter) -> int:
         """Return how many subscriptions a writer has."""
-        return self._counts[writer] if self._held else _matched(writer)
+        if not self._held:          # asking takes the change from what `wait` sees: keep it
+            self._counts[writer] = _matched(writer)
+        return self._counts[writer]
 
 
 def _matched(writer: DataWriter) -> int:
