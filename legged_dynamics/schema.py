@@ -20,7 +20,7 @@ GROUPS = frozenset({
     'force_filter', 'friction', 'gains', 'gait', 'identify', 'limits', 'lock_step', 'map',
     'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety',
     'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
-    'qos_overrides'})
+    'qos_overrides', 'relay'})
 NAMES = frozenset({
     'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
     'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
