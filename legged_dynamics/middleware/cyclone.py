@@ -219,6 +219,11 @@ class CycloneBus:
         self.stopping = True
         self._wake.set(True)
 
+    def go_on(self) -> None:
+        """Let callbacks run again after ``stop``."""
+        self.stopping = False
+        self._wake.set(False)
+
     def close(self) -> None:
         """Take everything off the bus."""
         for node in self._nodes:
