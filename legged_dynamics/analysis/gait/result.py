@@ -47,6 +47,8 @@ class GaitResult:
         How plates and motion fit together.
     together : FootErrors or None
         Errors of the method with the clocks of plates and motion put together, where they are not.
+    ground_velocity : (n, nf, 3) array or None [m/s]
+        Of what is under each foot, in world axes; None for the floor.
 
     """
 
@@ -63,6 +65,7 @@ class GaitResult:
     notes: list[str]
     alignment: Alignment | None = None
     together: FootErrors | None = None
+    ground_velocity: np.ndarray | None = None
 
     @property
     def stamps(self) -> np.ndarray:
