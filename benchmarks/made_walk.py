@@ -21,6 +21,10 @@ from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.analysis.biomechanics.storage import write_storage
+from legged_dynamics.analysis.gait.analysis import analyse_gait
+from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table
+from legged_dynamics.analysis.gait.sample import sample_walk
+from legged_dynamics.analysis.gait.tables import errors_table, feet_table
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.gait.ground_demand import ground_demand
 from legged_dynamics.model.feet import FlatFoot
@@ -331,6 +335,14 @@ def write(folder: Path, time: np.ndarray, values: dict[str, np.ndarray],
     indent(document)
     ElementTree(document).write(folder / 'walk_forces.xml', encoding='utf-8',
                                 xml_declaration=True)
+
+
+def sample_tables() -> list[str]:
+    """Return what `legged-dynamics inverse-dynamics --sample` prints of the sample."""
+    result, _ = analyse_gait(*sample_walk())
+    cycles = gait_cycles(result)
+    return [table.text for table in (
+        feet_table(result), steps_table(result, cycles), errors_table(result))]
 
 
 if __name__ == '__main__':

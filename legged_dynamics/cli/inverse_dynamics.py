@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table, write_cycles
     from legged_dynamics.analysis.gait.export import write_bag, write_csv, write_parquet
     from legged_dynamics.analysis.gait.opensim import write_opensim
-    from legged_dynamics.analysis.gait.sample import sample_walk
+    from legged_dynamics.analysis.gait.sample import ORIGIN, sample_walk
     from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
     from legged_dynamics.analysis.gait.verdict import doubts, verdict
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
@@ -126,6 +126,8 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
     with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
         result, description = analyse_gait(args.motion, options)
+        if args.sample:
+            result.notes.insert(0, ORIGIN)
         reasons = doubts(result)
         if reasons:
             print(distrust(reasons))

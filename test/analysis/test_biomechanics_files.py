@@ -50,7 +50,7 @@ def test_the_sample_and_what_is_measured_of_it(walk):
 
 def test_states_radians_and_other_orders_are_the_same_motion(tmp_path, walk):
     angles = [k for k, name in enumerate(TABLE.names)
-              if name != 'time' and not name.startswith('pelvis_t') or name == 'pelvis_tilt']
+              if name == 'pelvis_tilt' or not name.startswith(('time', 'pelvis_t'))]
     values = TABLE.values.copy()
     values[:, angles] = np.radians(values[:, angles])
     order = [0, *range(len(TABLE.names) - 1, 0, -1)]
@@ -92,14 +92,10 @@ def test_what_is_no_motion_says_what_to_do(tmp_path, suffix, said):
 def test_forces_without_names_of_bodies_find_their_feet(walk):
     """The table alone: each step goes to the foot that it is under."""
     found = analysed(loads=str(FORCES))
-    np.testing.assert_allclose(found.plates.force, walk.plates.force, atol=1e-9)
-    assert found.plates.valid.mean() > 0.98
-    # A plate that only one foot steps on leaves the rest unmeasured, and that is said.
-    table = read_storage(FORCES)
-    right = [k for k, name in enumerate(table.names) if k == 0 or '_r_' in name]
-    path = Path(str(FORCES)).name
-    assert path
-    return right
+    # Below 20 N a step has no owner.
+    on = walk.plates.force[..., 2] > 20.0
+    np.testing.assert_allclose(found.plates.force[on], walk.plates.force[on], atol=1e-9)
+    assert not found.plates.force[~on].any() and found.plates.valid.mean() > 0.98
 
 
 def test_one_plate_is_compared_where_it_bears_all(tmp_path):
@@ -112,7 +108,7 @@ def test_one_plate_is_compared_where_it_bears_all(tmp_path):
     assert 0.2 < on.mean() < 0.7 and on[alone].mean() > 0.95
     assert any('plates bear clearly less' in note for note in found.notes)
     write_storage(tmp_path / 'later.mot', 'later', table.names,
-                  table.values + [100.0, *[0.0] * (len(table.names) - 1)])
+                  table.values + 100.0 * np.eye(len(table.names))[0])
     with pytest.raises(MeasurementError, match='are they of the same trial'):
         analysed(loads=str(tmp_path / 'later.mot'))
 
@@ -152,7 +148,7 @@ def write_c3d(path, turn, rate=100.0):
                         ('CHANNEL', np.arange(1, 13).reshape(2, 6).T),
                         ('CORNERS', np.array(corners).transpose(2, 1, 0)),
                         ('ORIGIN', np.array(origins).T)):
-        file.add_parameter('FORCE_PLATFORM', name, value)
+        parameters['FORCE_PLATFORM'][name]['value'] = np.asarray(value)
     file.write(str(path))
     return loads
 
@@ -163,9 +159,10 @@ def test_force_plates_of_a_c3d_file(tmp_path, walk, turn):
     """Plates in the laboratory's own axes are turned to the motion's, and bear what they bore."""
     write_c3d(tmp_path / 'walk.c3d', turn)
     found = analysed(loads=str(tmp_path / 'walk.c3d'))
-    inner = slice(3, -3)
-    np.testing.assert_allclose(found.plates.force[inner], walk.plates.force[inner], atol=2.0)
-    np.testing.assert_allclose(found.plates.moment[inner], walk.plates.moment[inner], atol=3.0)
+    on = walk.plates.force[..., 2] > 25.0
+    on[:3] = on[-3:] = False
+    np.testing.assert_allclose(found.plates.force[on], walk.plates.force[on], atol=0.1)
+    np.testing.assert_allclose(found.plates.moment[on], walk.plates.moment[on], atol=0.1)
     said = any('axes of the force plates were turned' in note for note in found.notes)
     assert said == (not np.allclose(turn, np.eye(3)))
 
@@ -181,8 +178,9 @@ def test_convert_a_c3d_file_for_opensim(tmp_path, capsys):
         np.testing.assert_allclose(one.force, other.force, atol=0.01)
         on = other.force[:, 2] > 50.0
         np.testing.assert_allclose(one.point[on], other.point[on], atol=1e-3)
-    np.testing.assert_allclose((markers.position[:, 0] @ TO_OURS.T)[on], loads[0].point[on]
-                               if False else markers.position[on, 0] @ TO_OURS.T)
+    seen = markers.position[:, 0] @ TO_OURS.T
+    np.testing.assert_allclose(seen[loads[0].force[:, 2] > 50.0],
+                               loads[0].point[loads[0].force[:, 2] > 50.0], atol=1e-3)
 
 
 def test_markers_that_were_not_seen(tmp_path):
@@ -249,7 +247,7 @@ def test_the_command_with_the_sample(tmp_path, capsys):
 
 def test_the_documented_tables_of_the_sample(capsys):
     """docs/biomechanics.md shows what the command prints."""
-    from benchmarks.sample_table import sample_tables
+    from benchmarks.made_walk import sample_tables
     page = (Path(__file__).parents[2] / 'docs' / 'biomechanics.md').read_text()
     for table in sample_tables():
         numbers = re.findall(r'-?\d+(?:\.\d+)?', table)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""OpenSim models as ours: exact where a joint has its own axes, and as near as is said elsewhere."""
+"""OpenSim models as ours: exact, or as near as is said where one coordinate has many axes."""
 import re
 from xml.etree import ElementTree
 

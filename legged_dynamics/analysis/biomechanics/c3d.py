@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.analysis.biomechanics.loads import Load
+from legged_dynamics.analysis.biomechanics.load import Load
 from legged_dynamics.analysis.biomechanics.trc import UNITS, Markers
 from legged_dynamics.exceptions import MeasurementError
 
@@ -59,7 +59,7 @@ def read_c3d(path: str | Path) -> C3dFile:
                                ) from error
     header, parameters = file['header'], file['parameters']
     rate = float(header['points']['frame_rate'])
-    # Frames are counted from one; both tools of the field take the first one's time from that.
+    # A recording that was cut begins at its first frame, and ezc3d counts from zero.
     start = header['points']['first_frame'] / rate if rate else 0.0
     points = np.asarray(file['data']['points'], float)
     names = tuple(parameters['POINT']['LABELS']['value'])[:points.shape[1]]

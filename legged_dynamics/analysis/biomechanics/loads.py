@@ -8,39 +8,16 @@ A load is a force, where it acts, and a free moment there, over time, in our axe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
+from legged_dynamics.analysis.biomechanics.c3d import read_c3d
+from legged_dynamics.analysis.biomechanics.load import Load
 from legged_dynamics.analysis.biomechanics.storage import Storage, read_storage
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.opensim.joints import TO_OURS
-
-
-@dataclass(frozen=True, eq=False)
-class Load:
-    """
-    One force over time.
-
-    Attributes
-    ----------
-    name : str
-    body : str
-        That it acts on; empty when nothing says.
-    time : (n,) array [s]
-    force, point, moment : (n, 3) array [N, m, N m]
-        On the person, in world axes; the moment about the point.
-
-    """
-
-    name: str
-    body: str
-    time: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    moment: np.ndarray
 
 
 def read_loads(path: str | Path) -> tuple[list[Load], list[str]]:
@@ -60,7 +37,6 @@ def read_loads(path: str | Path) -> tuple[list[Load], list[str]]:
     if suffix in ('.mot', '.sto'):
         return _of_table(path), []
     if suffix == '.c3d':
-        from legged_dynamics.analysis.biomechanics.c3d import read_c3d
         return read_c3d(path).loads, []
     raise MeasurementError(f'--loads: expected external loads of OpenSim (.xml, .mot, .sto) or '
                            f'force plates (.c3d), got {path}')

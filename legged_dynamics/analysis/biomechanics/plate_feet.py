@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from legged_dynamics.analysis.biomechanics.loads import Load
+from legged_dynamics.analysis.biomechanics.load import Load
 from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.ground_demand import GroundDemand

@@ -216,7 +216,7 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
     result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
                         options.method, origin, plates, errors, [*subject.notes, *notes],
-                        alignment, together, belt)
+                        alignment, together, belt, subject.bodies)
     return result, subject.description
 
 

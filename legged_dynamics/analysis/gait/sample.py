@@ -9,7 +9,9 @@ from pathlib import Path
 from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.resources import share_directory
 
-NAME = 'made_walk'
+ORIGIN = ('This is the sample, which nobody walked: a body of textbook masses is led along, and '
+          'how its feet share the load was chosen, not measured. Errors on it show that the '
+          'method works, and nothing of people.')
 
 
 def sample_walk(options: GaitOptions | None = None) -> tuple[Path, GaitOptions]:
