@@ -14,7 +14,8 @@ def share_files() -> list:
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
-            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml'}:
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml',
+                                                  '.osim', '.mot', '.md'}:
                 parent = path.parent.relative_to(HERE)
                 folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
                 folder.append(str(path.relative_to(HERE)))
@@ -26,6 +27,8 @@ EXTRAS = {
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3'],
+    'c3d': ['ezc3d>=1.5'],
+    'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
              'ruff>=0.6', 'mypy>=1.10'],

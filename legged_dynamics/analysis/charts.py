@@ -52,7 +52,7 @@ class Line:
 @dataclass(frozen=True, eq=False)
 class Chart:
     """
-    Curves over a common time.
+    Curves over a common time, or whatever else goes on evenly.
 
     Attributes
     ----------
@@ -67,6 +67,8 @@ class Chart:
         Behind the point, when one hovers.
     height : int
         Pixels.
+    along : str
+        Label of the level axis.
 
     """
 
@@ -77,6 +79,7 @@ class Chart:
     least: float = 1.0
     digits: int = 1
     height: int = 260
+    along: str = 'time [s]'
 
     def html(self, group: str = 'time') -> str:
         """Return the chart, linked with others of its group."""
@@ -84,7 +87,7 @@ class Chart:
             [np.asarray(line.values, float) for line in self.lines])))
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
-            'digits': self.digits, 'height': self.height,
+            'digits': self.digits, 'height': self.height, 'along': self.along,
             'time': _packed(time - 0.0, '<f8'),
             'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
                         'dash': line.dash, 'values': _packed(values, '<f4')}

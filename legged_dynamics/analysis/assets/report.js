@@ -30,13 +30,14 @@
                }}},
       cursor: {sync: {key: data.group, setSeries: false}, drag: {x: true, y: false}},
       legend: {live: true},
-      series: [{label: 's', value: (u, v) => v == null ? '–' : v.toFixed(3)},
+      series: [{label: data.along.startsWith('time') ? 's' : '%',
+                value: (u, v) => v == null ? '–' : v.toFixed(data.along.startsWith('time') ? 3 : 0)},
                ...data.series.map(s => ({
                  label: s.name, stroke: s.hue < 0 ? color('--truth') : hues[s.hue % hues.length],
                  width: s.hue < 0 || s.dash ? 1.2 : 1.6, dash: s.dash ? [6, 4] : undefined,
                  points: {show: false}, spanGaps: false, show: !hidden.has(s.key),
                  value: (u, v) => digits(v)}))],
-      axes: [{...axis(), label: 'time [s]', labelSize: 18, labelFont: '12px system-ui'},
+      axes: [{...axis(), label: data.along, labelSize: 18, labelFont: '12px system-ui'},
              {...axis(), label: data.unit, labelSize: 18, labelFont: '12px system-ui', size: 56}],
       hooks: {
         setScale: [(u, key) => {
