@@ -26,6 +26,7 @@ EXTRAS = {
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3'],
+    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14', 'rich>=13'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
              'mypy>=1.10'],
