@@ -29,6 +29,7 @@ EXTRAS = {
     'cli': ['argcomplete>=3'],
     'c3d': ['ezc3d>=1.5'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
+    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14', 'rich>=13'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
              'ruff>=0.6', 'mypy>=1.10'],

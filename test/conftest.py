@@ -6,7 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-OPTIONAL = ('hypothesis', 'mujoco', 'pinocchio', 'quadprog', 'rosbags')
+OPTIONAL = ('distributed', 'hypothesis', 'mujoco', 'pinocchio', 'pyarrow', 'quadprog', 'rich',
+            'rosbags')
 
 
 class Missing:

@@ -16,7 +16,8 @@ LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'opt
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
-           'matplotlib': {'analysis', 'cli'}}
+           'matplotlib': {'analysis', 'cli'}, 'pyarrow': {'analysis'},
+           'dask': {'analysis'}, 'distributed': {'analysis'}, 'rich': {'cli'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
