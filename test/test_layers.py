@@ -10,10 +10,11 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
 LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'model', 'dynamics',
           'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot', 'safety',
-          'identification', 'doctor', 'simulation', 'middleware', 'analysis', 'nodes', 'cli')
+          'identification', 'doctor', 'simulation', 'middleware', 'analysis', 'nodes', 'view',
+          'cli')
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
-           'matplotlib': {'analysis', 'cli'}}
+           'matplotlib': {'analysis', 'cli'}, 'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}

@@ -24,7 +24,8 @@ def add_parser(verbs: Any) -> None:
         'analyze', help='run the estimator over a bag and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
         'time, compares with the truth where the bag has it, and writes an HTML report with its '
-        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it.')
+        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it, '
+        'with layouts for Foxglove and PlotJuggler beside it.')
     parser.add_argument('bag', metavar='BAG', type=Path, help='folder, .mcap or .db3 file')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='where to write; default: BAG_analysis in the present folder')
@@ -88,6 +89,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     """
     from legged_dynamics.analysis.analysis import analyse
     from legged_dynamics.analysis.export import write_csv
+    from legged_dynamics.analysis.layouts import write_layouts
     from legged_dynamics.analysis.report import write_report
     from legged_dynamics.cli.progress import ProgressBar
 
@@ -105,6 +107,8 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     report = write_report(analysis, out, warnings) if options.report else None
     if options.csv:
         write_csv(analysis, out / CSV)
+    if enriched is not None:
+        write_layouts(out, analysis.series.feet, analysis.robot.model.base_link)
     return analysis, report
 
 
