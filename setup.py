@@ -30,8 +30,8 @@ EXTRAS = {
     # What builds the documents' site: not in 'all'.
     'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
-    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
-             'mypy>=1.10', 'playwright>=1.40'],
+    'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
+             'ruff>=0.6', 'mypy>=1.10', 'playwright>=1.40'],
 }
 # What the demo runs on, its page in the browser included, and nothing that only developers need.
 EXTRAS['demo'] = EXTRAS['dds'] + EXTRAS['sim'] + EXTRAS['bag'] + EXTRAS['view']
@@ -77,6 +77,7 @@ setup(
             'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
             'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
             'workspace_controller = legged_dynamics.nodes.workspace_controller:main',

@@ -37,7 +37,8 @@ from legged_dynamics.contact.over_time.motion import GeneralizedMotion
 from legged_dynamics.contact.over_time.stretch import Stretch
 from legged_dynamics.contact.over_time.task import OverTimeSolution
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.contact.uncertainty import WrenchUncertainty, equation_weights
+from legged_dynamics.contact.stated_weights import equation_weights
+from legged_dynamics.contact.uncertainty import WrenchUncertainty
 from legged_dynamics.contact.weights import EquationWeights
 
 __all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.contact.memory import STANDING
-from legged_dynamics.contact.over_time.sweep import inverse_pivot
 from legged_dynamics.contact.program import (
     AIM,
     BASE_VARIANCE,
@@ -23,8 +22,9 @@ from legged_dynamics.contact.program import (
     V,
 )
 from legged_dynamics.contact.selection import support
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.sweep import inverse_pivot
 from legged_dynamics.spatial.algebra import cross, scale
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.table import get3, put3

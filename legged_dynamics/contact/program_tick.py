@@ -71,7 +71,6 @@ from legged_dynamics.contact.tick import (
     report_residual,
     start_from_guess,
 )
-from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
@@ -86,6 +85,7 @@ from legged_dynamics.dynamics.newton_euler import (
     inertial_wrenches,
     joint_efforts,
 )
+from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3

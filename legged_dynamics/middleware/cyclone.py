@@ -37,6 +37,7 @@ from legged_dynamics.middleware import discovery
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.cyclone_matching import Matching
 from legged_dynamics.middleware.definitions import DEFINITIONS
 from legged_dynamics.middleware.idl import envelope
 from legged_dynamics.middleware.names import dds_topic, ros_topic, ros_type
@@ -64,10 +65,13 @@ class TopicInfo(NamedTuple):
 class CyclonePublisher:
     """Publishes on a DDS topic; what nobody would get is not even serialised."""
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool):
+    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
+                 matching: Matching):
         self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = envelope(name)
+        self._matching = matching
+        matching.add(writer)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -84,8 +88,7 @@ class CyclonePublisher:
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
-        # not get_matched_subscriptions: it fails when one joins between its two calls
-        return self._writer.get_publication_matched_status().current_count
+        return self._matching.count(self._writer)
 
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
@@ -96,6 +99,7 @@ class CyclonePublisher:
 
     def close(self) -> None:
         """Leave the bus."""
+        self._matching.remove(self._writer)
         self._writer = None
 
 
@@ -184,6 +188,7 @@ class CycloneBus:
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = GuardCondition(self._participant)
         self._waitset.attach(self._wake)
+        self._matching: Any = Matching(self._participant)
         self._publications: BuiltinDataReader | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
@@ -205,15 +210,13 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait for something to do, do it, and return how many messages were handled."""
-        handled = 0
-        if self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns()))):
-            for subscription in list(self._subscriptions):
-                taken = subscription.drain()
-                if taken:
-                    handled += taken
-                    self._run_timers()
-        self._run_timers()
-        return handled
+        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
+        self._matching.refresh()
+        self._matching.held = True
+        try:
+            return self._handle(ready)
+        finally:
+            self._matching.held = False
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
@@ -225,7 +228,7 @@ class CycloneBus:
         for node in self._nodes:
             node.destroy_node()
         self._waitset.detach(self._wake)
-        self._publications = self._wake = self._waitset = None
+        self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
     def topics(self) -> list[TopicInfo]:
@@ -253,7 +256,7 @@ class CycloneBus:
                   qos: QoSProfile) -> CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name, qos.latched)
+        return CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
@@ -279,6 +282,16 @@ class CycloneBus:
             return kind(self._participant, dds, policies)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
+
+    def _handle(self, ready: int) -> int:
+        handled = 0
+        for subscription in list(self._subscriptions) if ready else ():
+            taken = subscription.drain()
+            if taken:
+                handled += taken
+                self._run_timers()
+        self._run_timers()
+        return handled
 
     def _run_timers(self) -> None:
         for node in self._nodes:

@@ -139,7 +139,7 @@ class GroundReactionNode(Component):
         for message in messages[1:]:
             messages[0].transforms.extend(message.transforms)
         self._foot_frames = self._endpoints.publisher(
-            'tf2_msgs/msg/TFMessage', '/tf_static', self.dialect.qos.latched)
+            'tf2_msgs/msg/TFMessage', 'tf_static', self.dialect.qos.latched)
         self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
@@ -148,6 +148,7 @@ class GroundReactionNode(Component):
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
+        self._foot_wrenches = [convert.PreparedWrench(foot) for foot in estimator.feet]
         self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
                             for foot in estimator.feet]
         self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
@@ -176,25 +177,25 @@ class GroundReactionNode(Component):
     def _publish(self, reaction: GroundReaction) -> None:
         dialect, ns = self.dialect, reaction.latest_ns
         base = self._estimator.model.base_link      # type: ignore[union-attr]
-        wrench, contact = reaction.wrench, reaction.latest_contact
+        wrench, contact = reaction.wrench.tolist(), reaction.latest_contact
         for i, foot in enumerate(reaction.feet):
             if self._wrenches[i].get_subscription_count():
-                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
+                self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
             if self._contacts[i].get_subscription_count():
                 self._contacts[i].publish(convert.boolean(dialect, contact[i]))
             if self._deviations[i].get_subscription_count():
                 deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
-                self._deviations[i].publish(
-                    convert.wrench_stamped(dialect, ns, foot, deviation))
+                self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
             if self._probabilities[i].get_subscription_count():
                 self._probabilities[i].publish(
                     convert.float64(dialect, reaction.contact_probability[i]))
         if self._net_wrench.get_subscription_count():
             self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base,
                                                             reaction.net_wrench))
-        center = reaction.center_of_pressure
-        if math.isfinite(center[0]) and self._center.get_subscription_count():
-            self._center.publish(convert.point_stamped(dialect, ns, base, center))
+        if self._center.get_subscription_count():
+            center = reaction.center_of_pressure
+            if math.isfinite(center[0]):
+                self._center.publish(convert.point_stamped(dialect, ns, base, center))
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
         if self._push.get_subscription_count():

@@ -64,14 +64,17 @@ class Scene:
                        infinite_grid=True, fade_distance=12.0, shadow_opacity=0.2)
         self._joints = JointPoses(model)
         self._bodies = self._tree(model, looks)
-        self._arrows = [self._arrow(f'/world/force_{foot}', FIRM) for foot in feet]
-        self._push = self._arrow('/world/external_force', PUSH)
+        # What is drawn of forces is told from here on, and so never far from where it was: a
+        # browser leaves out what it believes to be out of sight.
+        self._here = scene.add_frame('/world/here', show_axes=False)
+        self._arrows = [self._arrow(f'/world/here/force_{foot}', FIRM) for foot in feet]
+        self._push = self._arrow('/world/here/external_force', PUSH)
         n = max(len(feet), 1)
-        self._friction_cones = self._batch('/world/friction_cones', _cone(friction), n, CONE)
-        self._halos = self._batch('/world/deviations', trimesh.creation.icosphere(2), n, FIRM)
+        self._friction_cones = self._batch('/world/here/friction_cones', _cone(friction), n, CONE)
+        self._halos = self._batch('/world/here/deviations', trimesh.creation.icosphere(2), n, FIRM)
         self._polygon = scene.add_line_segments(
-            '/world/support_polygon', np.zeros((1, 2, 3)), POLYGON, line_width=3.0)
-        self._pressure = scene.add_icosphere('/world/center_of_pressure', 0.02,
+            '/world/here/support_polygon', np.zeros((1, 2, 3)), POLYGON, line_width=3.0)
+        self._pressure = scene.add_icosphere('/world/here/center_of_pressure', 0.02,
                                              color=tuple(PRESSURE.tolist()), visible=False)
 
     def _tree(self, model: RobotModel, looks: Sequence[Sequence[Look]]) -> list[Any]:
@@ -112,7 +115,8 @@ class Scene:
             turned = _wxyz(np.concatenate([[figure.rotation, rotation_to_z(figure.normal)],
                                            figure.foot_rotation]))
             base, *bodies = self._bodies
-            base.position, base.wxyz = figure.base, turned[0]
+            self._here.position = base.position = figure.base
+            base.wxyz = turned[0]
             for body, wxyz in zip(bodies, self._joints.orientation(figure.position)):
                 body.wxyz = wxyz
             for body, place in self._joints.moved(figure.position):
@@ -123,14 +127,16 @@ class Scene:
     def _draw_forces(self, figure: Figure, upright: np.ndarray, feet: np.ndarray) -> None:
         forces = figure.forces
         shown = np.zeros(len(self._arrows), bool) if forces is None else forces.contact
-        tips = figure.contact_point + figure.force * self._scale
+        places = figure.contact_point - figure.base
+        vectors = figure.force * self._scale
         for i, arrow in enumerate(self._arrows):
             arrow.visible = bool(shown[i])
             if shown[i] and forces is not None:
                 sure = bool(forces.observable[i])
                 arrow.colors = FIRM if sure else UNSURE
                 arrow.shaft_radius = _SHAFT if sure else 0.5 * _SHAFT
-                arrow.points = np.array([[figure.contact_point[i], tips[i]]])
+                arrow.position = places[i]
+                arrow.points = np.array([[np.zeros(3), vectors[i]]])
         self._draw_push(figure)
         self._friction_cones.visible = self.cones and bool(shown.any())
         self._halos.visible = self.halos and bool(shown.any())
@@ -140,32 +146,31 @@ class Scene:
         if self.cones:
             cones, n = self._friction_cones, len(shown)
             slips = figure.margins.friction >= 1.0
-            cones.batched_positions = figure.contact_point
+            cones.batched_positions = places
             cones.batched_wxyzs = np.tile(upright, (n, 1))
             cones.batched_scales = hidden * np.full((n, 3), _CONE_HEIGHT)
             cones.batched_colors = np.where(slips[:, None], SLIPPING, CONE)
         if self.halos:
             known = np.nan_to_num(forces.deviation) * self._scale
             known[~forces.observable] = 0.0     # its size is unknown, and its color says so
-            self._halos.batched_positions = tips
+            self._halos.batched_positions = places + vectors
             self._halos.batched_wxyzs = feet
             self._halos.batched_scales = hidden * np.maximum(known, 1e-4)
 
     def _draw_push(self, figure: Figure) -> None:
         self._push.visible = figure.push is not None
         if figure.push is not None:
-            self._push.points = np.array([[figure.base - figure.push * self._scale,
-                                           figure.base]])
+            self._push.points = np.array([[-figure.push * self._scale, np.zeros(3)]])
 
     def _draw_support(self, figure: Figure) -> None:
-        corners = figure.polygon
+        corners = figure.polygon - figure.base
         self._polygon.visible = len(corners) > 1
         if len(corners) > 1:
             self._polygon.points = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
         known = bool(np.isfinite(figure.center_of_pressure).all())
         self._pressure.visible = known
         if known:
-            self._pressure.position = figure.center_of_pressure
+            self._pressure.position = figure.center_of_pressure - figure.base
 
 
 def _wxyz(rotations: np.ndarray) -> np.ndarray:
