@@ -6,7 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-OPTIONAL = ('hypothesis', 'mujoco', 'pinocchio', 'quadprog', 'rosbags')
+OPTIONAL = ('hypothesis', 'mujoco', 'pinocchio', 'playwright', 'quadprog', 'rosbags', 'trimesh',
+            'viser')
 
 
 class Missing:
