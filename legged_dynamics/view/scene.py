@@ -73,7 +73,8 @@ class Scene:
         self._friction_cones = self._batch('/world/here/friction_cones', _cone(friction), n, CONE)
         self._halos = self._batch('/world/here/deviations', trimesh.creation.icosphere(2), n, FIRM)
         self._polygon = scene.add_line_segments(
-            '/world/here/support_polygon', np.zeros((1, 2, 3)), POLYGON, line_width=3.0)
+            '/world/here/support_polygon', np.zeros((1, 2, 3)), POLYGON, thickness=3.0,
+            thickness_units='screen')
         self._pressure = scene.add_icosphere('/world/here/center_of_pressure', 0.02,
                                              color=tuple(PRESSURE.tolist()), visible=False)
 
