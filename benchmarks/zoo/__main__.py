@@ -112,7 +112,7 @@ def _varied(names: list[str], options: argparse.Namespace) -> Iterator[dict]:
     for variant, kept in varied(names):
         print(f'{kept.name}, {variant.title}', file=sys.stderr, flush=True)
         changed = argparse.Namespace(**vars(options))
-        changed.rate = variant.rate
+        changed.rate, changed.estimators = variant.rate, ['ours']
         changed.no_imu = not variant.measured.get('imu', True)
         changed.slow_accelerometer = variant.measured.get('slow_accelerometer', False)
         said = flags(kept, variant)

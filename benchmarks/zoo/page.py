@@ -119,9 +119,6 @@ def _variants(rows: list[dict]) -> str:
             'e/sigma': best['normalised'],
             'on line': ' / '.join(f"{found['on_line']:.1f}" for found in ours.values()),
             'contact': best.get('agreement'), 'says': said}
-        for peer, words in PEERS.items():
-            for found in _pick(chosen, name, peer).values():
-                row[words] = f"{found['zero_phase']:.2f} / {found['on_line']:.1f}"
         table.append(row)
     return markdown(table, columns={key: key for key in dict.fromkeys(
         key for row in table for key in row)})

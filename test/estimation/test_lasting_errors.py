@@ -1,0 +1,94 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that last, and feet that bear little without having left."""
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from motions import RATE, Scene, quadruped
+
+from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
+from legged_dynamics.estimation import GroundReactionEstimator
+from legged_dynamics.estimation.equation_errors import LASTING_SHARE, TORQUE_GAIN
+from legged_dynamics.estimation.foot_lift import follow_heights, note_place, still_there
+from legged_dynamics.spatial.jit import as_python
+
+
+def test_the_covariance_holds_for_sensors_that_are_off_for_long():
+    """Offsets, scales and biases stay as they are: no average over time shows their size."""
+    scene = Scene(*quadruped(), motion=0.0)
+    noise, exact = scene.config.noise, scene.measurement(0)
+    truth = scene.truth(0.0)[2].wrench[:, :3]
+    rng = np.random.default_rng(3)
+    ratios = []
+    for _ in range(20):
+        estimator = GroundReactionEstimator(scene.model, scene.config)
+        scale = 1.0 + TORQUE_GAIN * rng.normal(size=12)
+        offset = LASTING_SHARE * noise.effort * rng.normal(size=12)
+        bias = noise.accelerometer_bias * rng.normal(size=3)
+        for k in range(120):
+            r = estimator.update(replace(
+                exact, stamp_ns=round(k * 1e9 / RATE),
+                velocity=exact.velocity + noise.velocity * rng.normal(size=12),
+                effort=scale * exact.effort + offset + noise.effort * rng.normal(size=12),
+                angular_velocity=exact.angular_velocity + noise.gyro * rng.normal(size=3),
+                linear_acceleration=(exact.linear_acceleration + bias
+                                     + noise.accelerometer * rng.normal(size=3))), [1] * 4)
+        error = np.concatenate([r.raw_wrench[i, :3] - truth[i] for i in range(4)])
+        sigma = np.concatenate([np.sqrt(np.diag(r.covariance_of(foot))[:3]) for foot in r.feet])
+        ratios.append(error / sigma)
+    # The model of the base and the joints' dry friction are exact here, and counted as wrong.
+    assert 0.6 < np.sqrt(np.mean(np.square(ratios))) < 1.3
+    assert np.mean(np.abs(ratios) < 1.96) > 0.9
+
+
+FEET = SimpleNamespace(index=np.zeros((2, 3), dtype=np.int64))
+LAYOUT, SETTINGS = SimpleNamespace(heights=0), SimpleNamespace(risen=0.002, pace=4.0)
+UP = (0.0, 0.0, 1.0)
+
+
+def heights(*values):
+    states = np.zeros((2, N_FOOT_STATE))
+    states[:, CONTACT + 2] = values
+    return states
+
+
+def stand(memory, at, seconds=1.0):
+    for i in range(2):
+        memory[4 * i:4 * i + 2] = at[i]
+        as_python(note_place)(LAYOUT, memory, i, 1.0, True, seconds)
+
+
+@pytest.mark.parametrize('body', [0.0, -0.03, 0.05])
+def test_a_foot_rises_over_its_own_place_however_the_body_moves(body):
+    memory = np.zeros(8)
+    stand(memory, (-0.5, -0.4))         # on a step
+    places = []
+    for rise in (0.0, 0.001, 0.004):
+        # Only the other foot bears weight and carries the place along.
+        trial = memory.copy()
+        trial[6] = 1.0
+        as_python(follow_heights)(FEET, LAYOUT, heights(-0.5 + body, -0.4 + body + rise), UP,
+                                  trial)
+        places.append(as_python(still_there)(LAYOUT, SETTINGS, trial, 1))
+    assert places[0] > places[1] > 0.0
+    assert places[2] == 0.0
+
+
+def test_what_has_just_landed_does_not_leave():
+    memory = np.zeros(8)
+    stand(memory, (-0.5, -0.5), seconds=0.01)
+    landed = as_python(still_there)(LAYOUT, SETTINGS, memory, 0)
+    stand(memory, (-0.5, -0.5), seconds=1.0)
+    stood = as_python(still_there)(LAYOUT, SETTINGS, memory, 0)
+    assert landed > 1.0 > stood > 0.0
+
+
+def test_places_are_lost_where_nobody_bears_weight():
+    memory = np.zeros(8)
+    stand(memory, (-0.5, -0.5))
+    for i in range(2):
+        as_python(note_place)(LAYOUT, memory, i, 0.0, False, 0.01)
+    as_python(follow_heights)(FEET, LAYOUT, heights(-0.5, -0.5), UP, memory)
+    assert as_python(still_there)(LAYOUT, SETTINGS, memory, 0) == 0.0
