@@ -11,6 +11,7 @@ from robots import TWO_LEGS
 import legged_dynamics
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.schema import GROUPS, NAMES, Setting, checked, read_parameter_file
 
 HEAD = '/**:\n  ros__parameters:\n    robot:\n      feet: [l_foot, r_foot]\n'

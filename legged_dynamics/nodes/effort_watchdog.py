@@ -42,6 +42,7 @@ class EffortWatchdogNode(Component):
     """
 
     default_name = 'effort_watchdog'
+    has_kernels = True      # the model's; compiling them in a callback would leave it deaf
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)

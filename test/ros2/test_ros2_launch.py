@@ -3,7 +3,7 @@
 """The launch files, read by launch itself: who is started, with which names and topics."""
 import pytest
 
-launch = pytest.importorskip('launch', reason='launch is not installed')
+pytest.importorskip('launch', reason='launch is not installed')
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 import yaml
 from launch.actions import ExecuteLocal, IncludeLaunchDescription
@@ -11,6 +11,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 
+import launch
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.nodes.effort_watchdog import EffortWatchdogNode
@@ -193,7 +194,7 @@ def test_two_robots_share_nothing_but_the_diagnostics(name, more):
     for space, found in of.items():
         assert all(entry.namespace == f'/{space}' for entry in found)
         assert ('/tf', 'tf') in one(found, 'robot_state_publisher').remaps
-        if 'hardware' in more and more['hardware'] == 'topic' or 'ros2_control' in more:
+        if ('hardware' in more and more['hardware'] == 'topic') or 'ros2_control' in more:
             text = one(found, 'robot_state_publisher').parameter('robot_description')
             assert f'/{space}/hardware/joint_commands' in text
 
