@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever needs kernels has them compiled beside it: a node that compiles in a callback is deaf."""
+"""Whoever needs kernels has them compiled beside it, for who compiles in a callback is deaf."""
 from importlib import import_module
 
 import pytest
