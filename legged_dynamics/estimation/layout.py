@@ -34,6 +34,7 @@ N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
 
+
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
             'orientation': 4, 'given_contact': nf}
