@@ -28,7 +28,7 @@ from legged_dynamics.analysis.plots.robot_modes import draw_modes
 from legged_dynamics.analysis.plots.style import png
 from legged_dynamics.analysis.table import Table
 from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.stickybot import AllocationStatus
+from legged_dynamics.stickybot import AllocationStatus, StickybotModel
 
 REPORT = 'report.html'
 CLIMBS = (
@@ -158,11 +158,18 @@ def _gait(comparison: Comparison) -> str:
     return f'{gait.pattern} gait, {comparison.model.n_limbs} limbs'
 
 
+def _limbs(model: StickybotModel) -> str:
+    """Say how many limbs there are, of how many links each."""
+    counts = sorted({len(limb.links) for limb in model.limbs})
+    links = ' or '.join(str(count) for count in counts)
+    return f'{model.n_limbs} limbs of {links} link{"" if counts == [1] else "s"} each'
+
+
 def _lead(comparison: Comparison) -> str:
     model, gait = comparison.model, comparison.settings.gait()
     pads = comparison.settings.values['adhesion.kind']
     return (f'{1e3 * model.mass:.0f} g, wall at {math.degrees(model.wall.inclination):.0f}° '
-            f'(0° a floor, 90° upright, 180° a ceiling), limbs of {model.n_joints} links. '
+            f'(0° a floor, 90° upright, 180° a ceiling), {_limbs(model)}. '
             f'Period {gait.period:g} s, duty {gait.duty:g}, amplitude {gait.amplitude:g} rad. '
             f'{comparison.seconds:g} s by '
             + ("the package's own integrator" if comparison.shown.plant == OWN else
