@@ -52,7 +52,7 @@ class Line:
 @dataclass(frozen=True, eq=False)
 class Chart:
     """
-    Curves over a common time.
+    Curves over a common time, or whatever else goes on evenly.
 
     Attributes
     ----------
@@ -68,6 +68,8 @@ class Chart:
         Behind the point, when one hovers.
     height : int
         Pixels.
+    along : str
+        Label of the level axis.
     dates : bool
         Whether the time axis shows dates, and curves are dots, one a recording.
 
@@ -80,6 +82,7 @@ class Chart:
     least: float = 1.0
     digits: int = 1
     height: int = 260
+    along: str = 'time [s]'
     dates: bool = False
 
     def html(self, group: str = 'time') -> str:
@@ -90,7 +93,8 @@ class Chart:
             time, columns = thinned(*with_gaps(time, columns))
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
-            'digits': self.digits, 'height': self.height, 'dates': self.dates,
+            'digits': self.digits, 'height': self.height, 'along': self.along,
+            'dates': self.dates,
             'time': _packed(time - 0.0, '<f8'),
             'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
                         'dash': line.dash, 'values': _packed(values, '<f4')}

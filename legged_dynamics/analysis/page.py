@@ -71,6 +71,13 @@ class Page:
         below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
         self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
 
+    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
+        """Add charts side by side, or below each other where there is no room."""
+        if charts:
+            self._charts = True
+            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
+            self._parts.append(f'<figure class="row">{cells}</figure>')
+
     def paragraph(self, text: str) -> None:
         """Add a paragraph."""
         self._parts.append(f'<p>{escape(text)}</p>')

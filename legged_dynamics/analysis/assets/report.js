@@ -32,14 +32,15 @@
       cursor: {sync: {key: data.group, setSeries: false}, drag: {x: true, y: false}},
       legend: {live: true},
       series: [data.dates ? {label: 'UTC', value: '{YYYY}-{MM}-{DD} {HH}:{mm}'}
-                          : {label: 's', value: (u, v) => v == null ? '–' : v.toFixed(3)},
+                          : {label: data.along.startsWith('time') ? 's' : '%',
+                             value: (u, v) => v == null ? '–' : v.toFixed(data.along.startsWith('time') ? 3 : 0)},
                ...data.series.map(s => ({
                  label: s.name, stroke: s.hue < 0 ? color('--truth') : hues[s.hue % hues.length],
                  width: s.hue < 0 || s.dash ? 1.2 : 1.6, dash: s.dash ? [6, 4] : undefined,
                  points: data.dates ? {show: true, size: 6} : {show: false},
                  paths: data.dates ? () => null : undefined, spanGaps: false, show: !hidden.has(s.key),
                  value: (u, v) => digits(v)}))],
-      axes: [{...axis(), label: data.dates ? 'day, UTC' : 'time [s]', labelSize: 18, labelFont: '12px system-ui'},
+      axes: [{...axis(), label: data.dates ? 'day, UTC' : data.along, labelSize: 18, labelFont: '12px system-ui'},
              {...axis(), label: data.unit, labelSize: 18, labelFont: '12px system-ui', size: 56}],
       hooks: {
         setScale: [(u, key) => {
