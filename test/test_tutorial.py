@@ -54,7 +54,8 @@ def done(checkout):
     lent = sysconfig.get_path('purelib')
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV'))}
-    environment |= {'PYTHONPATH': lent, 'PIP_NO_DEPS': '1', 'PIP_NO_BUILD_ISOLATION': '1',
+    # pip reads the second of these the other way round: 0 is what leaves isolation away.
+    environment |= {'PYTHONPATH': lent, 'PIP_NO_DEPS': '1', 'PIP_NO_BUILD_ISOLATION': '0',
                     'PIP_NO_INDEX': '1', 'PIP_DISABLE_PIP_VERSION_CHECK': '1',
                     'PATH': f'{Path(sys.executable).parent}:{os.environ["PATH"]}'}
     return subprocess.run(['bash', '-ec', '\n'.join(commands())], cwd=checkout, env=environment,
