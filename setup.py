@@ -14,7 +14,8 @@ def share_files() -> list:
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
-            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml'}:
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml',
+                                                  '.osim', '.mot', '.md'}:
                 parent = path.parent.relative_to(HERE)
                 folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
                 folder.append(str(path.relative_to(HERE)))
@@ -26,6 +27,9 @@ EXTRAS = {
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3'],
+    'c3d': ['ezc3d>=1.5'],
+    'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
+    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14', 'rich>=13'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
     'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],

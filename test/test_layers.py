@@ -16,7 +16,9 @@ LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'opt
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
-           'matplotlib': {'analysis', 'cli'}, 'viser': {'view'}, 'trimesh': {'view'}}
+           'matplotlib': {'analysis', 'cli'}, 'pyarrow': {'analysis'},
+           'dask': {'analysis'}, 'distributed': {'analysis'}, 'rich': {'cli'},
+           'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.memory import STANDING, Memory
@@ -28,6 +29,7 @@ from legged_dynamics.dynamics.jacobians import (
     FOOT_ROTATION,
     SIZE,
     START,
+    moment_axes,
 )
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import UnknownNameError
@@ -181,11 +183,12 @@ def _contact_maps(solver: Solver) -> tuple[np.ndarray, ...]:
         point = state[CONTACT:CONTACT + 3]
         arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
         to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
-        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]])[:, :size]
-        back[:, 6 * i:6 * i + 6] = np.block([[R, none], [-arm @ R, R]])[:size]
+        axes = block_diag(np.eye(3), moment_axes(size, R))
+        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]]) @ axes
+        back[:, 6 * i:6 * i + 6] = axes.T @ np.block([[R, none], [-arm @ R, R]])
         to_wrench.append(to)
         from_wrench.append(back)
-        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]])[:, :size])
+        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]]) @ axes)
         flat += [False] * 3 + [True] * (size - 3)
     nothing = np.zeros((6 * len(index), 0))
     return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),

@@ -22,7 +22,7 @@ class Matching:
     def __init__(self, participant: DomainParticipant):
         self._changed: Any = WaitSet(participant)
         self._counts: dict[DataWriter, int] = {}
-        self.held = False
+        self._held = False
 
     def add(self, writer: DataWriter) -> None:
         """Watch a writer."""
@@ -35,14 +35,19 @@ class Matching:
         self._changed.detach(writer)
         del self._counts[writer]
 
-    def refresh(self) -> None:
-        """Bring all counts up to date."""
+    def __enter__(self) -> None:
         if self._counts and self._changed.wait(0):
             self._counts = {writer: _matched(writer) for writer in self._counts}
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
 
     def count(self, writer: DataWriter) -> int:
         """Return how many subscriptions a writer has."""
-        return self._counts[writer] if self.held else _matched(writer)
+        if not self._held:          # asking takes the change from what `wait` sees: keep it
+            self._counts[writer] = _matched(writer)
+        return self._counts[writer]
 
 
 def _matched(writer: DataWriter) -> int:

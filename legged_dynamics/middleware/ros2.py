@@ -93,6 +93,8 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
             gc.collect()
             gc.freeze()
             spin(lambda: True)
+            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+                _spin(spinner, node)
         except SystemExit as request:
             return request.code if isinstance(request.code, int) else int(bool(request.code))
         finally:

@@ -26,6 +26,8 @@ ARGUMENTS = (
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
     ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
+# How long a node may take to bring its robot down (safety.stop) before launch insists [s].
+PATIENCE = '25'
 # Two robots' transforms stay apart, and with their own namespace.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
@@ -75,6 +77,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  respawn=argument('respawn') == 'true', respawn_delay=1.0,
+                 sigterm_timeout=PATIENCE,
                  remappings=[(name, argument(key)) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))
