@@ -80,8 +80,9 @@ def overhead(args: argparse.Namespace, folder: Path) -> None:
     print(f'killed after {first} of {len(jobs)}; resumed, {left} more on {args.workers} workers: '
           f'{cpu:.1f} s of processors, exit code {code}: '
           f'{100.0 * (cpu / (left * serial) - 1.0):.1f} % more than one after the other; of all '
-          f'{len(jobs)} that would be {100.0 * (cpu / left / serial - 1.0) * left / len(jobs):.1f} '
-          f'%. Recordings in the data set: {count(out)}; rows unlike those one after the other: '
+          f'{len(jobs)} that would be '
+          f'{100.0 * (cpu / left / serial - 1.0) * left / len(jobs):.1f} %. '
+          f'Recordings in the data set: {count(out)}; rows unlike those one after the other: '
           f'{len(same)}')
     print((out / 'failed.csv').read_text())
 

@@ -14,10 +14,10 @@ with the lasting variances R. A foot in the air carries nothing, whatever its jo
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.cholesky import factorize, invert_factor
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.fusion import add_base_information, joint_information
 from legged_dynamics.estimation.layout import BASE_WEIGHTS, BEYOND, LASTING_WEIGHTS, VECTOR
+from legged_dynamics.optimization.cholesky import factorize, invert_factor
 from legged_dynamics.spatial.jit import part
 
 
