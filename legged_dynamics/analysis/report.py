@@ -89,7 +89,8 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
     page = Page(f'Ground reactions: {bag.parent.name}/{bag.name}',
                 f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
                 f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
-                f'{analysis.duration:.2f} s, {len(analysis.series.stamp_ns)} estimates, '
+                f'{len(analysis.series.stamp_ns)} estimates over '
+                f'{np.ptp(analysis.series.time):.2f} s, '
                 f'contacts {_contact_source(analysis)}.')
     sentence, judged = verdict(analysis)
     page.verdict(sentence, judged)

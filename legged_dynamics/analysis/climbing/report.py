@@ -25,7 +25,7 @@ from legged_dynamics.analysis.page import Page
 from legged_dynamics.analysis.report_folder import ReportFolder, report_folder
 from legged_dynamics.analysis.table import Table
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.stickybot import AllocationStatus
+from legged_dynamics.stickybot import AllocationStatus, StickybotModel
 
 CLIMBS = (
     'Speed and mean are those of the second half. "Reduced by turning" moves the rest angles of '
@@ -141,11 +141,18 @@ def _gait(comparison: Comparison) -> str:
     return f'{gait.pattern} gait, {comparison.model.n_limbs} limbs'
 
 
+def _limbs(model: StickybotModel) -> str:
+    """Say how many limbs there are, of how many links each."""
+    counts = sorted({len(limb.links) for limb in model.limbs})
+    links = ' or '.join(str(count) for count in counts)
+    return f'{model.n_limbs} limbs of {links} link{"" if counts == [1] else "s"} each'
+
+
 def _lead(comparison: Comparison) -> str:
     model, gait = comparison.model, comparison.settings.gait()
     pads = comparison.settings.values['adhesion.kind']
     return (f'{1e3 * model.mass:.0f} g, wall at {math.degrees(model.wall.inclination):.0f}° '
-            f'(0° a floor, 90° upright, 180° a ceiling), limbs of {model.n_joints} links. '
+            f'(0° a floor, 90° upright, 180° a ceiling), {_limbs(model)}. '
             f'Period {gait.period:g} s, duty {gait.duty:g}, amplitude {gait.amplitude:g} rad. '
             f'{comparison.seconds:g} s by '
             + ("the package's own integrator" if comparison.shown.plant == OWN else
