@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from legged_dynamics.dynamics import BaseMotion, Motion
     from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
     from legged_dynamics.force_map import ForceMap, FrictionCone
-    from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+    from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files
     from legged_dynamics.safety import EffortGuard
     from legged_dynamics.workspace import BodyTarget, WorkspaceController
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Where each name of the package's face is at home.
 _HOMES = {
     'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
-    'robot_files': 'resources',
+    'LineFoot': 'model', 'robot_files': 'resources',
     'Motion': 'dynamics', 'BaseMotion': 'dynamics',
     'ForceMap': 'force_map', 'FrictionCone': 'force_map',
     'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
@@ -45,9 +45,9 @@ _ROOMS = ('analysis', 'contact', 'doctor', 'dynamics', 'estimation', 'exceptions
 
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
-           'GroundReactionEstimator', 'LegOdometry', 'Measurement', 'Motion', 'MotionNoise',
-           'PointFoot', 'RobotConfig', 'RobotModel', 'WorkspaceController', '__version__',
-           'robot_files']
+           'GroundReactionEstimator', 'LegOdometry', 'LineFoot', 'Measurement', 'Motion',
+           'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel', 'WorkspaceController',
+           '__version__', 'robot_files']
 
 
 def __getattr__(name: str) -> Any:
