@@ -9,6 +9,7 @@ Ground reactions, force maps and body control for legged robots without foot sen
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ _HOMES = {
     'WorkspaceController': 'workspace', 'BodyTarget': 'workspace',
     'EffortGuard': 'safety',
 }
-_ROOMS = ('analysis', 'contact', 'doctor', 'dynamics', 'estimation', 'exceptions', 'force_map',
-          'gait', 'identification', 'middleware', 'model', 'nodes', 'optimization', 'resources',
-          'safety', 'simulation', 'spatial', 'stickybot', 'workspace')
-
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
            'GroundReactionEstimator', 'LegOdometry', 'LineFoot', 'Measurement', 'Motion',
@@ -59,7 +56,7 @@ def __getattr__(name: str) -> Any:
             value = 'unknown'
     elif name in _HOMES:
         value = getattr(import_module(f'legged_dynamics.{_HOMES[name]}'), name)
-    elif name in _ROOMS:
+    elif name in _folders():
         value = import_module(f'legged_dynamics.{name}')
     else:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
@@ -68,4 +65,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*globals(), *__all__, *_folders()})
+
+
+def _folders() -> set[str]:
+    return {module.name for module in iter_modules(__path__)}
