@@ -11,13 +11,14 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'optimization',
           'model', 'dynamics', 'force_map', 'contact', 'gait', 'estimation', 'workspace',
           'stickybot', 'safety', 'identification', 'doctor', 'simulation', 'middleware',
-          'analysis', 'nodes', 'cli')
+          'analysis', 'nodes', 'view', 'cli')
 # Rooms of a layer, likewise; what stands in none of them stands above them all.
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
            'matplotlib': {'analysis', 'cli'}, 'pyarrow': {'analysis'},
-           'dask': {'analysis'}, 'distributed': {'analysis'}, 'rich': {'cli'}}
+           'dask': {'analysis'}, 'distributed': {'analysis'}, 'rich': {'cli'},
+           'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}

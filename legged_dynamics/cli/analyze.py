@@ -25,9 +25,10 @@ def add_parser(verbs: Any) -> None:
         'analyze', help='run the estimator over a bag and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
         'time, compares with the truth where the bag has it, and writes an HTML report with its '
-        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it. '
-        'Of several bags, or of folders with bags in them, it makes one data set (Parquet) and a '
-        'report on all robots; what was done already is not done again.')
+        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it, '
+        'with layouts for Foxglove and PlotJuggler beside it. Of several bags, or of folders with '
+        'bags in them, it makes one data set (Parquet) and a report on all robots; what was done '
+        'already is not done again.')
     parser.add_argument('bags', metavar='BAG', type=Path, nargs='+',
                         help='folder, .mcap or .db3 file; or folders of many')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
@@ -97,6 +98,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     """
     from legged_dynamics.analysis.analysis import analyse
     from legged_dynamics.analysis.export import write_csv
+    from legged_dynamics.analysis.layouts import write_layouts
     from legged_dynamics.analysis.report import write_report
     from legged_dynamics.cli.progress import ProgressBar
 
@@ -114,6 +116,8 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     report = write_report(analysis, out, warnings) if options.report else None
     if options.csv:
         write_csv(analysis, out / CSV)
+    if enriched is not None:
+        write_layouts(out, analysis.series.feet, analysis.robot.model.base_link)
     return analysis, report
 
 

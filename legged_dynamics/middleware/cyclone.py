@@ -27,7 +27,6 @@ from cyclonedds.core import (
 )
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.pub import DataWriter
-from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
@@ -38,18 +37,15 @@ from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.cyclone_matching import Matching
-from legged_dynamics.middleware.definitions import DEFINITIONS
+from legged_dynamics.middleware.cyclone_qos import policies, profile_of
 from legged_dynamics.middleware.idl import envelope
 from legged_dynamics.middleware.names import dds_topic, ros_topic, ros_type
 from legged_dynamics.middleware.node import StandaloneNode
 from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.middleware.type_hash import type_hash
 
 # a C call cannot be interrupted: Ctrl-C is answered when the wait ends
 _LONGEST_WAIT_S = 0.05
 _BATCH = 256  # messages taken from one reader before the others and the timers have their turn
-# ROS 2 blocks for ever on a reader that hangs; a robot's node rather loses a message
-_LONGEST_WRITE_MS = 20
 # Cyclone configures a domain once per process: buses in the same domain share it
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()
 
@@ -246,7 +242,7 @@ class CycloneBus:
             alive = entry.sample_info.instance_state == InstanceState.Alive
             if topic is None or kind is None or not alive:
                 continue
-            offered = _profile_of(entry.qos)
+            offered = profile_of(entry.qos)
             known = found.get((topic, kind), offered)
             found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
                                             known.reliable and offered.reliable,
@@ -277,10 +273,10 @@ class CycloneBus:
         endpoint.close()
 
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
-        policies = _policies(qos, name)
+        made = policies(qos, name)
         try:
             dds = Topic(self._participant, dds_topic(topic), envelope(name))
-            return kind(self._participant, dds, policies)
+            return kind(self._participant, dds, made)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
 
@@ -301,32 +297,3 @@ class CycloneBus:
     def _next_timer_ns(self) -> int:
         return min((timer.remaining_ns() for node in self._nodes for timer in node.timers
                     if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))
-
-
-def _policies(qos: QoSProfile, name: str) -> Qos:
-    """Return a profile as rmw_cyclonedds spells it in DDS policies."""
-    policies = [
-        Policy.WriterDataLifecycle(autodispose=False),
-        Policy.History.KeepLast(qos.depth),
-        Policy.Reliability.Reliable(duration(milliseconds=_LONGEST_WRITE_MS)) if qos.reliable
-        else Policy.Reliability.BestEffort,
-        Policy.Durability.Volatile,
-    ]
-    if qos.latched:
-        policies[-1] = Policy.Durability.TransientLocal
-        policies.append(Policy.DurabilityService(0, Policy.History.KeepLast(qos.depth),
-                                                 -1, -1, -1))
-    if name in DEFINITIONS:
-        policies.append(Policy.Userdata(f'typehash={type_hash(name)};'.encode()))
-    return Qos(*policies)
-
-
-def _profile_of(policies: Qos) -> QoSProfile:
-    """Return what a discovered publisher offers; its depth is not announced unless it latches."""
-    reliability, durability = policies[Policy.Reliability], policies[Policy.Durability]
-    service = policies[Policy.DurabilityService]
-    latched = durability is not None and durability != Policy.Durability.Volatile
-    depth = 1
-    if latched and service is not None:
-        depth = max(1, getattr(service.history, 'depth', 1))
-    return QoSProfile(depth, isinstance(reliability, Policy.Reliability.Reliable), latched)

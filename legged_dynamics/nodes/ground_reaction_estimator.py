@@ -33,6 +33,8 @@ NODE_SETTINGS = (
     Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
     Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
             1e-3, 1e6),
+    Setting('markers.friction', 0.6, '', 'Friction coefficient of the cones and margins drawn; '
+            '0: none.', 0.0, 10.0),
 )
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
@@ -221,12 +223,10 @@ class GroundReactionNode(Component):
         if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             return
         self._next_marker_ns = ns + round(1e9 / rate)
-        force = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-        self._markers.publish(convert.reaction_markers(
-            self.dialect, ns, base, reaction.feet, reaction.contact_point, force,
-            reaction.latest_contact, observable=reaction.observable, lifetime_s=5.0 / rate,
+        self._markers.publish(convert.reaction_picture(
+            self.dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
-            center_of_pressure=reaction.center_of_pressure))
+            friction=self.parameters['markers.friction']))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
         return self._input.judge(now) | {
