@@ -194,7 +194,7 @@ def test_two_robots_share_nothing_but_the_diagnostics(name, more):
     for space, found in of.items():
         assert all(entry.namespace == f'/{space}' for entry in found)
         assert ('/tf', 'tf') in one(found, 'robot_state_publisher').remaps
-        if ('hardware' in more and more['hardware'] == 'topic') or 'ros2_control' in more:
+        if more.get('hardware') == 'topic' or 'ros2_control' in more:
             text = one(found, 'robot_state_publisher').parameter('robot_description')
             assert f'/{space}/hardware/joint_commands' in text
 
