@@ -3,7 +3,6 @@
 """The launch files, read by launch itself: who is started, with which names and topics."""
 import pytest
 
-pytest.importorskip('launch', reason='launch is not installed')
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 import yaml
 from launch.actions import ExecuteLocal, IncludeLaunchDescription
