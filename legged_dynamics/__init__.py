@@ -41,7 +41,7 @@ _HOMES = {
 }
 _ROOMS = ('analysis', 'contact', 'doctor', 'dynamics', 'estimation', 'exceptions', 'force_map',
           'gait', 'identification', 'middleware', 'model', 'nodes', 'optimization', 'resources',
-          'safety', 'simulation', 'spatial', 'stickybot', 'workspace')
+          'safety', 'simulation', 'spatial', 'stickybot', 'view', 'workspace')
 
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
