@@ -3,6 +3,7 @@
 """Where a package that only tests need is missing (`colcon test`), what needs it is skipped."""
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +11,20 @@ OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pino
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
+HERE = Path(__file__).resolve().parent.parent
+
+
+def missing(name):
+    """Return whether a package is missing: a mere folder of ours, such as launch/, is none."""
+    spec = find_spec(name)
+    return spec is None or (spec.origin is None and all(
+        Path(place).resolve().parent == HERE for place in spec.submodule_search_locations or ()))
+
+
 class Missing:
     """Skips the test module that imports a package which is not there."""
 
-    # Without an origin it is a mere folder of that name, such as our launch/.
-    names = frozenset(name for name in OPTIONAL
-                      if getattr(find_spec(name), 'origin', None) is None)
+    names = frozenset(name for name in OPTIONAL if missing(name))
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
