@@ -18,7 +18,7 @@ else
 endif
 
 test: lint
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(ARGS)
 	@$(MAKE) --no-print-directory test-ros2
 
 test-ros2: $(ROS)/.ready

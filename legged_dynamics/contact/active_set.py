@@ -3,7 +3,7 @@
 """
 The dual active-set method for the program of a tick, on its slacks.
 
-The climb is that of Goldfarb and Idnani (1983), as `force_map.dual_method` has it for any
+The climb is that of Goldfarb and Idnani (1983), as `optimization.dual_method` has it for any
 program. Here how slacks answer to a multiplier is known without a matrix of all unknowns, and is
 worked out only for inequalities that come to hold with equality.
 """
@@ -29,8 +29,8 @@ from legged_dynamics.contact.program import (
     Y,
 )
 from legged_dynamics.contact.range_space import answer
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import norm
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.table import get3

@@ -40,6 +40,9 @@ from legged_dynamics.dynamics.jacobians import (
     FOOT_ROTATION,
     SIZE,
     contact_points,
+    has_moment,
+    moment_coordinates,
+    moment_vector,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -94,9 +97,11 @@ def start_from_guess(index, states, guessed, f, m):
         if guessed and index[i, STANDING] != 0:
             R, point = get9(states, i, FOOT_ROTATION), get3(states, i, CONTACT)
             force = rotate(R, get3(states, i, GUESS))
-            if index[i, SIZE] == 6:
+            if has_moment(index, i):
                 arm = subtract(point, get3(states, i, FOOT_POSITION))
                 moment = subtract(rotate(R, get3(states, i, GUESS + 3)), cross(arm, force))
+                moment = moment_vector(index, states, i,
+                                       moment_coordinates(index, states, i, moment))
             f = subtract(f, force)
             m = subtract(m, add(moment, cross(point, force)))
         put3(states, i, CONTACT_FORCE, force)

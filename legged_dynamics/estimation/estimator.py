@@ -17,7 +17,7 @@ from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
-from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
+from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
@@ -85,7 +85,8 @@ class GroundReactionEstimator:
                                     len(self.model.mimics.joints))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
-                                     self.model.joint_names, table, self._index)
+                                     self.model.joint_names, table,
+                                     dict(zip(LAYOUT.names, self._index.tolist())))
         self._settings = self._packed_settings()
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)

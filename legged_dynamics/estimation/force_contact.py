@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
+from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
 

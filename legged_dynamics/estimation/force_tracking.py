@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import DOUBT
 from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import dot, load3, store3, symmetric_times
 from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.symmetric import inverse_symmetric

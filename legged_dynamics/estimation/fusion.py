@@ -18,8 +18,8 @@ out. What stays as uncertain as the prior is not observable, and is said to be.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.optimization.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.symmetric import inverse_symmetric

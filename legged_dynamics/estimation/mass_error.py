@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.estimation.equation_errors import TORQUE_GAIN
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.jit import part
 
 # Memory [s].

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.quadratic_program import Outcome, solve_quadratic_program
+from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.spatial.rotations import skew
 
 # A newton missing on a foot that was asked counts as much as a hundred on one that was not.

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.spatial.rotations import skew
 
 # One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].

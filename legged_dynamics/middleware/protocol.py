@@ -19,6 +19,9 @@ class Publisher(Protocol):
     def publish(self, msg: Any) -> None:
         """Send a message."""
 
+    def publish_raw(self, cdr: bytes) -> None:
+        """Send a message that is CDR bytes already."""
+
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
 

@@ -35,7 +35,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     unloaded_state,
 )
-from legged_dynamics.stickybot.force_sets import RADIUS
+from legged_dynamics.stickybot.allocation.force_sets import RADIUS
 
 WEIGHT = 0.37 * 9.81
 PADS = {'adhesion.kind': 'directional', 'control.rate': 250.0}

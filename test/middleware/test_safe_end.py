@@ -39,6 +39,12 @@ def backend(request):
     return request.param
 
 
+def heed_signals():
+    """Under nohup, or from a shell's background job, a process would inherit deaf ears."""
+    for number in (INT, TERM, HUP, QUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Watch:
     """A commander's process, and the commands that it sends."""
 
@@ -51,7 +57,7 @@ class Watch:
         self.process = subprocess.Popen(
             [sys.executable, str(COMMANDER), '--ros-args', *arguments],
             env={**os.environ, **environ, 'LEGGED_DYNAMICS_MIDDLEWARE': backend},
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
 
     def until(self, condition):
         end = time.monotonic() + PATIENCE

@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.analysis.plots import style
 from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
-from legged_dynamics.stickybot.force_sets import RADIUS
+from legged_dynamics.stickybot.allocation.force_sets import RADIUS
 
 BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
