@@ -222,10 +222,9 @@ class WorkspaceController:
         """Return what the ground gives the stance of the last tick."""
         if self._last is None:
             return ANYTHING
-        members = self._last.members
-        return support_of(self._last.arrays, state, self.ground.axes[members],
-                          float(self.ground.friction[members].min()),
-                          self.settings['reference.spare'])
+        ground, members = self.ground, self._last.members
+        return support_of(self._last.arrays, state, ground.axes[members], float(
+            ground.friction[members].min()), self.settings['reference.spare'])
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
@@ -249,8 +248,8 @@ class WorkspaceController:
         limits = self.model.effort_limits
         bounded = np.isfinite(limits) & (limits > 0.0)
         if bounded.any():
-            found['effort'] = float(1.0 - (np.abs(command.effort[bounded])
-                                           / limits[bounded]).max())
+            used = np.abs(command.effort[bounded]) / limits[bounded]
+            found['effort'] = float(1.0 - used.max())
         ends = np.abs(self.model.position_limits - np.asarray(position)[:, None])
         if np.isfinite(ends).any():
             found['joint'] = float(ends[np.isfinite(ends)].min())

@@ -64,6 +64,9 @@ class Ground:
         return cls(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
 
 
+UNKNOWN = Ground()
+
+
 class GroundReading:
     """
     Normals and friction under all feet, from what is given and from where the feet stand.
@@ -101,7 +104,7 @@ class GroundReading:
         self._coefficient = np.full(len(self._ball), self._start)
         self._slack = np.zeros(len(self._ball))     # of the plane's doubt [rad]
         self._kept = np.zeros(len(self._ball))
-        self._contact, self._given = b'', None
+        self._contact, self._given = b'', UNKNOWN
         self._looks = 0
         self.seen += 1
         self._narrow()
@@ -120,6 +123,7 @@ class GroundReading:
         """
         key = state.contact.tobytes()
         self._looks += 1
+        given = given or UNKNOWN
         if given is self._given and key == self._contact and self._looks % EVERY:
             return
         self._contact, self._given = key, given
@@ -139,7 +143,7 @@ class GroundReading:
                 coplanar = len(points) > 3 and (np.abs(points @ up).max()
                                                 < COPLANAR * np.ptp(points[:, 2]))
                 touch[self._ball] = up if coplanar else normal[self._ball]
-        if given is not None and given.normal is not None:
+        if given.normal is not None:
             theirs = np.asarray(given.normal, float)
             known = np.isfinite(theirs).all(axis=-1)
             if theirs.shape != normal.shape or not np.allclose(
