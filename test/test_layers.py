@@ -13,7 +13,7 @@ LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'opt
           'stickybot', 'safety', 'identification', 'doctor', 'simulation', 'middleware',
           'analysis', 'nodes', 'view', 'cli')
 # Rooms of a layer, likewise; what stands in none of them stands above them all.
-ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
+ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control'), 'analysis': ('plots',)}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
            'matplotlib': {'analysis', 'cli'}, 'pyarrow': {'analysis'},

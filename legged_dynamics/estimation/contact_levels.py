@@ -29,6 +29,8 @@ from legged_dynamics.model.tree import FRICTION
 # Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
 LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
+# Without torques: where all feet together bear less than this fraction of the weight, none stands.
+FLIGHT = 0.04
 
 
 def contact_levels(model: RobotModel, config: RobotConfig,

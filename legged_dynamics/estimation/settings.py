@@ -28,9 +28,9 @@ SETTINGS = (
             'noise of the torques.', 0.0, 1.0),
     Setting('contact.force_evidence', 4.0, '',
             "Largest log-likelihood ratio a sample's torques may add.", 0.0, 50.0),
-    Setting('contact.motion_evidence', 4.0, '',
-            "Largest log-likelihood ratio a sample's motion may add while torques are measured.",
-            0.0, 50.0),
+    Setting('contact.motion_evidence', 12.0, '',
+            'Largest log-likelihood ratio a sample may add while torques are measured, because a '
+            'foot has not risen from where it stood; 0: force alone judges.', 0.0, 50.0),
     Setting('contact.slip_speed', 0.15, 'm/s', 'Speed of a standing foot, one deviation.',
             1e-3, 10.0),
     Setting('contact.swing_speed', 1.0, 'm/s', 'Speed of a swinging foot, one deviation.',

@@ -278,8 +278,8 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
-                     imu, dt, out)
+        track_forces(robot, layout, settings, scratch, tracking, window, now, states, memory, up,
+                     normal, imu, dt, out)
         follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, dt)
     else:
         used = 0
