@@ -11,10 +11,9 @@ import numpy as np
 
 from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
-from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.contact_levels import contact_levels
+from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
@@ -23,7 +22,6 @@ from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
     equation_noise,
-    nominal_position,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
 from legged_dynamics.estimation.settings import EstimatorSettings
@@ -35,8 +33,8 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
 
-# A foot's force is known once its deviation is below this fraction of the weight.
-OBSERVABLE = 0.25
+# A foot's force is known once its deviation is below this fraction of an even share of the weight.
+OBSERVABLE = 0.5
 
 
 class GroundReactionEstimator:
@@ -230,17 +228,12 @@ class GroundReactionEstimator:
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
         values = {
-            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or 0.04,
-            'force_noise': s.contact_force_noise or 0.02,
-            'force_evidence': s.contact_force_evidence,
-            'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
-            'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
-            'swing_clearance': s.contact_swing_clearance,
-            'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
-                        + np.log(s.contact_swing_clearance / s.contact_clearance)),
+            **motion_levels(self.model, self.config, s),
+            'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
+            'motion_evidence': s.contact_motion_evidence,
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'arm': s.prior_length,
-            'observable_variance': (OBSERVABLE * weight) ** 2,
+            'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
@@ -257,10 +250,8 @@ class GroundReactionEstimator:
 
     def _reach(self) -> float:
         """Return how far the feet are from the base on the ground, in the standing pose [m]."""
-        feet = frame_poses(self.model, nominal_position(self.model, self.config),
-                           tuple(foot.link for foot in self.config.feet))
-        return float(np.sqrt(np.mean([pose.p[0] ** 2 + pose.p[1] ** 2 for pose in feet.values()])
-                             + 1e-6))
+        homes = foot_homes(self.model, self.config)[:, :2]
+        return float(np.sqrt((homes ** 2).sum(axis=1).mean() + 1e-6))
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""
@@ -295,6 +286,7 @@ class GroundReactionEstimator:
             acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
             * stated.of_joints('velocity', self.model, self.config.joints))
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+        robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

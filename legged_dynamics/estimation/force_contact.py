@@ -24,8 +24,6 @@ from legged_dynamics.spatial.jit import part
 
 # What a foot in the air may show, as a fraction of the weight.
 AIR_FORCE = 0.005
-# Largest log-likelihood ratio that one sample may add.
-LARGEST_EVIDENCE = 12.0
 
 
 @part
@@ -87,7 +85,7 @@ def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
-                                  LARGEST_EVIDENCE)
+                                  settings.force_evidence)
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]
