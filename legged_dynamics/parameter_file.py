@@ -32,7 +32,9 @@ _NAMES = {bool: 'boolean', int: 'integer', float: 'double', str: 'string'}
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _STRING_TAG = 'tag:yaml.org,2002:str'
 _PLAIN_TAGS = {_STRING_TAG, 'tag:yaml.org,2002:int', 'tag:yaml.org,2002:float',
-               'tag:yaml.org,2002:bool', 'tag:yaml.org,2002:seq', 'tag:yaml.org,2002:map', '!'}
+               'tag:yaml.org,2002:bool', 'tag:yaml.org,2002:seq', 'tag:yaml.org,2002:map', '!',
+               # launch writes a list of strings so
+               'tag:yaml.org,2002:python/tuple'}
 
 
 class Entry(NamedTuple):

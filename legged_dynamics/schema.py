@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.parameter_file import read_parameters, shown
@@ -20,12 +20,14 @@ GROUPS = frozenset({
     'force_filter', 'friction', 'gains', 'gait', 'identify', 'limits', 'lock_step', 'map',
     'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety',
     'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
-    'qos_overrides'})
+    'qos_overrides', 'relay'})
 NAMES = frozenset({
     'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
     'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
     'robot_description', 'schedule', 'seed', 'sensor_noise', 'sensor_patience', 'stance', 'walk',
     'world_frame', 'use_sim_time', 'autostart', 'start_type_description_service'})
+
+S = TypeVar('S', bound='CheckedSettings')
 
 TYPE_NAMES = {bool: 'a boolean', int: 'an integer', float: 'a number', str: 'a string',
               list: 'a list'}
@@ -112,6 +114,44 @@ class Setting:
     def _refuse(self, value: Any, expected: str) -> None:
         raise ConfigurationError(
             f'{self.name}: expected {expected}, got {shown(value)}. {self.description}')
+
+
+def setting(name: str, default: Any, unit: str, description: str, lower: float | None = None,
+            upper: float | None = None, choices: tuple[str, ...] = ()) -> Any:
+    """Return a field of `CheckedSettings`; the arguments are those of `Setting`."""
+    said = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata=said)
+    return field(default=default, metadata=said)
+
+
+class CheckedSettings:
+    """
+    Settings of which each is said once: a dataclass whose fields are `setting(...)`.
+
+    The name of the field is what code reads, the dotted one what files, nodes and documents have;
+    in what order they stand never matters.
+    """
+
+    @classmethod
+    def table(cls) -> tuple[Setting, ...]:
+        """Return the settings, in the order in which they are shown."""
+        return tuple(one.metadata['setting'] for one in fields(cls))      # type: ignore[arg-type]
+
+    @classmethod
+    def from_parameters(cls: type[S], values: Mapping[str, Any] | None = None) -> S:
+        """
+        Build from dotted names; what is not given has its default.
+
+        Raises
+        ------
+        ConfigurationError
+            When a key is unknown, or a value has the wrong type or is out of range.
+
+        """
+        found = checked(values or {}, cls.table())
+        return cls(**{one.name: found[one.metadata['setting'].name]
+                      for one in fields(cls)})      # type: ignore[arg-type]
 
 
 class ParameterValues(dict[str, Any]):

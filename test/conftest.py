@@ -6,13 +6,16 @@ from importlib.util import find_spec
 
 import pytest
 
-OPTIONAL = ('hypothesis', 'mujoco', 'pinocchio', 'quadprog', 'rosbags')
+OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
+            'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
 class Missing:
     """Skips the test module that imports a package which is not there."""
 
-    names = frozenset(name for name in OPTIONAL if find_spec(name) is None)
+    # Without an origin it is a mere folder of that name, such as our launch/.
+    names = frozenset(name for name in OPTIONAL
+                      if getattr(find_spec(name), 'origin', None) is None)
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):

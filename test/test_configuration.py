@@ -8,6 +8,7 @@ from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
 from legged_dynamics.nodes.effort_watchdog import NODE_SETTINGS as WATCHDOG_NODE
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
+from legged_dynamics.nodes.reaction_relay import NODE_SETTINGS as RELAY_NODE
 from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
 from legged_dynamics.nodes.stickybot_controller import NODE_SETTINGS as CLIMBING_NODE
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
@@ -19,6 +20,7 @@ TABLES = {'effort_watchdog': WATCHDOG_NODE,
           'foot_force_controller': (*FootForceController.shared_settings(),
                                    *FootForceController.settings),
           'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
+          'reaction_relay': RELAY_NODE,
           'simulated_robot': SIMULATOR_NODE,
           'stickybot_controller': (*StickybotControllerNode.shared_settings(), *CLIMBING_NODE),
           'workspace_controller': (*WorkspaceControllerNode.shared_settings(),

@@ -8,12 +8,17 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
-LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'model', 'dynamics',
-          'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot', 'safety',
-          'identification', 'doctor', 'simulation', 'middleware', 'analysis', 'nodes', 'cli')
+LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'optimization',
+          'model', 'dynamics', 'force_map', 'contact', 'gait', 'estimation', 'workspace',
+          'stickybot', 'safety', 'identification', 'doctor', 'simulation', 'middleware',
+          'analysis', 'nodes', 'view', 'cli')
+# Rooms of a layer, likewise; what stands in none of them stands above them all.
+ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control'), 'analysis': ('plots',)}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'analysis', 'cli'},
-           'matplotlib': {'analysis', 'cli'}}
+           'matplotlib': {'analysis', 'cli'}, 'pyarrow': {'analysis'},
+           'dask': {'analysis'}, 'distributed': {'analysis'}, 'rich': {'cli'},
+           'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
@@ -48,6 +53,31 @@ def test_imports_go_down(path):
             assert (layer, other) not in STRANGERS
         elif root in OUTSIDE:
             assert layer in OUTSIDE[root], f'{layer} imports {root}'
+
+
+@pytest.mark.parametrize('layer', ROOMS)
+def test_rooms_of_a_layer_go_down_too(layer):
+    rooms = ROOMS[layer]
+    for path in sorted((PACKAGE / layer).rglob('*.py')):
+        own = path.relative_to(PACKAGE).parts[1]
+        for name in imports_of(path):
+            parts = name.split('.')
+            if own in rooms and parts[:2] == ['legged_dynamics', layer]:
+                other = parts[2] if len(parts) > 2 else ''
+                assert other in rooms[:rooms.index(own) + 1], f'{own} imports {name}'
+
+
+def test_no_files_import_each_other_in_a_circle():
+    below = {}
+    for path in FILES:
+        if path.name != '__init__.py':      # a face only hands names on
+            name = '.'.join(path.relative_to(PACKAGE.parent).with_suffix('').parts)
+            below[name] = set(imports_of(path))
+    left = dict(below)
+    while left:
+        ground = {name for name, taken in left.items() if not taken & left.keys()}
+        assert ground, f'some of these import each other in a circle: {sorted(left)}'
+        left = {name: taken for name, taken in left.items() if name not in ground}
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

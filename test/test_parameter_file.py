@@ -11,6 +11,7 @@ from robots import TWO_LEGS
 import legged_dynamics
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.schema import GROUPS, NAMES, Setting, checked, read_parameter_file
 
 HEAD = '/**:\n  ros__parameters:\n    robot:\n      feet: [l_foot, r_foot]\n'
@@ -170,3 +171,9 @@ def test_joints_far_from_feet_may_be_absent():
                                          'robot.absent_joints': ['l_knee']})
     with pytest.raises(ConfigurationError, match="'l_knee' carries the foot 'l_foot'"):
         wrong.apply_to(MODEL)
+
+
+def test_a_list_of_strings_as_launch_writes_it(tmp_path):
+    path = tmp_path / 'launched.yaml'
+    path.write_text('/**:\n  ros__parameters:\n    names: !!python/tuple\n    - a\n    - b\n')
+    assert [found.value for found in read_parameters(path)] == [['a', 'b']]

@@ -41,11 +41,14 @@ def test_what_a_node_does_is_allowed(node):
     yaml = CONFIG / 'robots' / f'{robot}.yaml'
     values = {key: value for key, value in read_parameter_file(yaml).items()
               if node == 'simulated_robot' or not key.startswith('simulation')}
-    if node in ('effort_watchdog',):
+    if node == 'reaction_relay':
+        values = {'relay.fields': ['data[0] = effort[LF_FOOT/contact]']}
+    elif node == 'effort_watchdog':
         values = {key: value for key, value in values.items() if key.startswith('robot.')}
     bus = LoopbackBus()
-    bus.host(component_of(node), parameters={
-        **values, 'robot_description': str(yaml.with_suffix('.urdf'))})
+    if node != 'reaction_relay':
+        values['robot_description'] = str(yaml.with_suffix('.urdf'))
+    bus.host(component_of(node), parameters=values)
     for endpoints, what in ((bus._publishers, 'publish'), (bus._subscriptions, 'subscribe')):
         assert endpoints
         patterns = allowed(node, what)

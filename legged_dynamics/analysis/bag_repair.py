@@ -13,9 +13,12 @@ import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from rosbags.highlevel import AnyReader
+from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
 from rosbags.rosbag2.storage_mcap import decompress
+from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.analysis.bag_writer import BagWriter, definition_of
 from legged_dynamics.exceptions import BagError
@@ -169,10 +172,30 @@ def _add(writer: BagWriter, topic: SavedTopic) -> None:
                      type_hash=type_hash)
 
 
+def is_latched(connection: Any) -> bool:
+    """Return whether a publisher keeps its last message for late subscriptions."""
+    extension = connection.ext
+    return (isinstance(extension, ConnectionExtRosbag2)
+            and any(qos.durability == QosDurability.TRANSIENT_LOCAL
+                    for qos in extension.offered_qos_profiles))
+
+
 def _copy(writer: BagWriter, file: Path) -> None:
-    from legged_dynamics.analysis.bags import BagReader
-    with BagReader(file) as bag:
-        for topic in bag.topics.values():
-            _add(writer, SavedTopic(topic.name, topic.type, topic.definition, topic.latched))
-        for message in bag.messages():
-            writer.write(message.topic, message.receipt_ns, message.cdr)
+    """Copy an sqlite3 file."""
+    try:
+        bag = AnyReader([file], default_typestore=get_typestore(Stores.LATEST))
+        bag.open()
+    except Exception as error:      # whatever a parser says of a file it did not expect
+        raise BagError(f'cannot read {file}: {error}') from error
+    with bag:
+        for one in bag.connections:
+            _add(writer, SavedTopic(one.topic, one.msgtype, one.msgdef.data, is_latched(one)))
+        messages = bag.messages()
+        while True:
+            try:
+                one, receipt_ns, data = next(messages)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise BagError(f'{file} is damaged: {error}') from error
+            writer.write(one.topic, receipt_ns, bytes(data))

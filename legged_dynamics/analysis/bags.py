@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from legged_dynamics.analysis.bag_repair import repair
+from legged_dynamics.analysis.bag_repair import is_latched, repair
 from legged_dynamics.exceptions import BagError
 
 if TYPE_CHECKING:       # else only once a bag is opened: who reads CSV can do without
@@ -110,22 +110,17 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
-        from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
-
         for connection in self._reader.connections:
-            name, kind, extension = connection.topic, connection.msgtype, connection.ext
+            name, kind = connection.topic, connection.msgtype
             self._connections.setdefault(name, []).append(connection)
             known = self.topics.get(name)
             if known is not None and known.type != kind:
                 self.close()
                 raise BagError(f'{self.path}: topic {name} has messages of two types, '
                                f'{known.type} and {kind}; record them on topics of their own')
-            latched = (isinstance(extension, ConnectionExtRosbag2)
-                       and any(qos.durability == QosDurability.TRANSIENT_LOCAL
-                               for qos in extension.offered_qos_profiles))
             self.topics[name] = BagTopic(
-                name, kind, connection.msgcount + (known.count if known else 0), latched,
-                connection.msgdef.data, connection.digest)
+                name, kind, connection.msgcount + (known.count if known else 0),
+                is_latched(connection), connection.msgdef.data, connection.digest)
 
     def __enter__(self) -> BagReader:
         """Return the reader, which is open already."""

@@ -54,12 +54,17 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
     """
     if not len(time):
         return []
-    lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
-    standing = (lifted[np.searchsorted(time, time + MARGIN, side='right')]
-                == lifted[np.searchsorted(time, time - MARGIN)])
+    standing = standing_samples(time, contact)
     found = [Behaviour(STANDING, standing),
              Behaviour(name_gait(contact[~standing], position), ~standing)]
     return [behaviour for behaviour in found if behaviour.samples.any()]
+
+
+def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
+    """Return the (n,) samples around which all feet are down for long enough."""
+    lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
+    return (lifted[np.searchsorted(time, time + MARGIN, side='right')]
+            == lifted[np.searchsorted(time, time - MARGIN)])
 
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
@@ -74,12 +79,37 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
         Mean horizontal position of the feet in base axes.
 
     """
-    n_feet = contact.shape[1] if contact.ndim == 2 else 0
-    if not len(contact) or n_feet < 2:
-        return 'stepping'
-    airborne = (~contact).all(axis=1).mean()
+    steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
+    steps.add(contact)
+    return steps.gait(position)
+
+
+class StepCounts:
+    """How often which feet were down together, of a recording that comes in pieces."""
+
+    def __init__(self, n_feet: int):
+        self.count = self._airborne = 0
+        self._same = np.zeros((n_feet, n_feet))
+
+    def add(self, contact: np.ndarray) -> None:
+        """Add samples, (n, nf) bool, in which the robot is not standing."""
+        self.count += len(contact)
+        self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
+        down = contact.astype(float)
+        if len(self._same):
+            self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
+
+    def gait(self, position: np.ndarray) -> str:
+        """Name the gait; `position` (nf, 2) is where the feet are in base axes on average [m]."""
+        if not self.count or len(self._same) < 2:
+            return 'stepping'
+        return _gait(self._airborne / self.count, self._same / self.count, position)
+
+
+def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
+    n_feet = len(same)
     if n_feet == 2:
-        if (contact[:, 0] == contact[:, 1]).mean() > TOGETHER:
+        if same[0, 1] > TOGETHER:
             return 'hopping'
         return 'running' if airborne > 0.02 else 'walking'
     if n_feet != 4:
@@ -90,7 +120,7 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
         for k in range(i):
             kind = ('trotting' if left[i] != left[k] and front[i] != front[k]
                     else 'pacing' if left[i] == left[k] else 'bounding')
-            agreement[kind].append(float((contact[:, i] == contact[:, k]).mean()))
+            agreement[kind].append(float(same[i, k]))
     means = {kind: float(np.mean(values)) if values else 0.0
              for kind, values in agreement.items()}
     best = max(means, key=lambda kind: means[kind])

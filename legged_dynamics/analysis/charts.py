@@ -52,7 +52,7 @@ class Line:
 @dataclass(frozen=True, eq=False)
 class Chart:
     """
-    Curves over a common time.
+    Curves over a common time, or whatever else goes on evenly.
 
     Attributes
     ----------
@@ -60,6 +60,7 @@ class Chart:
     unit : str
         Label of the upright axis.
     time : (n,) array [s]
+        Since 1970 where `dates` says so.
     lines : sequence of Line
     least : float
         The upright axis spans at least this much, so that nothing does not fill it.
@@ -67,6 +68,10 @@ class Chart:
         Behind the point, when one hovers.
     height : int
         Pixels.
+    along : str
+        Label of the level axis.
+    dates : bool
+        Whether the time axis shows dates, and curves are dots, one a recording.
 
     """
 
@@ -77,14 +82,19 @@ class Chart:
     least: float = 1.0
     digits: int = 1
     height: int = 260
+    along: str = 'time [s]'
+    dates: bool = False
 
     def html(self, group: str = 'time') -> str:
         """Return the chart, linked with others of its group."""
-        time, columns = thinned(*with_gaps(np.asarray(self.time, float), np.array(
-            [np.asarray(line.values, float) for line in self.lines])))
+        time = np.asarray(self.time, float)
+        columns = np.array([np.asarray(line.values, float) for line in self.lines])
+        if not self.dates:      # dots are as far apart as they are, and each of them counts
+            time, columns = thinned(*with_gaps(time, columns))
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
-            'digits': self.digits, 'height': self.height,
+            'digits': self.digits, 'height': self.height, 'along': self.along,
+            'dates': self.dates,
             'time': _packed(time - 0.0, '<f8'),
             'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
                         'dash': line.dash, 'values': _packed(values, '<f4')}

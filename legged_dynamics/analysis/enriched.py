@@ -106,7 +106,5 @@ class EnrichedBag:
                   convert.joint_state(dialect, ns, names, effort=torque[known]))
         if marked:
             self._next_marker_ns = ns + MARKER_PERIOD_NS
-            force = np.einsum('fij,fj->fi', reaction.foot_rotation, wrench[:, :3])
-            write(f'{PREFIX}/markers', receipt_ns, convert.reaction_markers(
-                dialect, ns, self._base, reaction.feet, reaction.contact_point, force, contact,
-                observable=reaction.observable, center_of_pressure=center, text=True))
+            write(f'{PREFIX}/markers', receipt_ns,
+                  convert.reaction_picture(dialect, reaction, self._base, text=True))

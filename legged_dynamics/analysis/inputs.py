@@ -28,6 +28,16 @@ class InputTimes:
         """Return the number of messages."""
         return len(self._stamp)
 
+    def forget(self, before_ns: int) -> None:
+        """Drop what was received before an instant, given in the order of receipt."""
+        self.drop(int(np.searchsorted(self.receipt_ns, before_ns)))
+
+    def drop(self, count: int) -> None:
+        """Drop the first messages."""
+        for column in vars(self).values():
+            if isinstance(column, Column):
+                column.drop(count)
+
     @property
     def stamp_ns(self) -> np.ndarray:
         """(n,) stamps."""

@@ -18,9 +18,18 @@ from datetime import datetime
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 from legged_dynamics.analysis.charts import Chart, scripts, styles
 from legged_dynamics.analysis.table import unsigned_zero
+
+
+class Link(NamedTuple):
+    """A cell of a table that leads to another file, given from the page's folder."""
+
+    text: str
+    target: str
 
 
 class Page:
@@ -62,6 +71,13 @@ class Page:
         below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
         self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
 
+    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
+        """Add charts side by side, or below each other where there is no room."""
+        if charts:
+            self._charts = True
+            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
+            self._parts.append(f'<figure class="row">{cells}</figure>')
+
     def paragraph(self, text: str) -> None:
         """Add a paragraph."""
         self._parts.append(f'<p>{escape(text)}</p>')
@@ -77,7 +93,7 @@ class Page:
                        f'<span>{escape(what)}</span></div>' for value, what in cards)
         self._parts.append(f'<div class="cards">{rows}</div>')
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]],
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
               strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
         """
         Add a table.
@@ -86,7 +102,7 @@ class Page:
         ----------
         head : sequence of str
             Texts of the head row.
-        rows : sequence of sequence of str
+        rows : sequence of sequence of str or Link
             Texts of the other rows.
         strong, first : iterable of int
             Rows to set off, and rows that begin a new group.
@@ -97,7 +113,7 @@ class Page:
         for index, row in enumerate(rows):
             names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
                              if index in chosen)
-            cells = ''.join(f'<td>{escape(cell)}</td>' for cell in row)
+            cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
         self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
 
@@ -132,6 +148,12 @@ class Page:
                 '</head><body>\n' + '\n'.join(parts)
                 + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
                 + (scripts() if self._charts else '') + '</body></html>\n')
+
+
+def _cell(cell: str | Link) -> str:
+    if isinstance(cell, Link):
+        return f'<a href="{escape(quote(cell.target))}">{escape(cell.text)}</a>'
+    return escape(cell)
 
 
 def command_line(otherwise: str) -> str:

@@ -119,6 +119,12 @@ class FlagRecord:
         """Return the number of flags."""
         return len(self._flag)
 
+    def forget(self, before_ns: int) -> None:
+        """Drop the flags before an instant, but for the last: it holds on."""
+        count = max(int(np.searchsorted(self._receipt.values, before_ns)) - 1, 0)
+        self._receipt.drop(count)
+        self._flag.drop(count)
+
     @property
     def values(self) -> np.ndarray:
         """(n,) flags in the order received."""
@@ -164,6 +170,61 @@ class Recording:
     reference: PoseRecord | None = None
 
 
+class RecordGatherer:
+    """
+    Gathers a recording message by message.
+
+    Parameters
+    ----------
+    topics : TopicChoice
+        Which topics hold what.
+    given : mapping of foot to topic
+        Contact flags that the estimator is to be given.
+
+    Attributes
+    ----------
+    recording : Recording
+        What has come so far.
+    topics : set of str
+        Names of the topics to be taken.
+
+    """
+
+    def __init__(self, topics: TopicChoice, given: Mapping[str, str]):
+        self.recording = recording = Recording(
+            {foot: WrenchRecord() for foot in topics.wrench_truth},
+            {foot: WrenchRecord() for foot in topics.live},
+            {foot: FlagRecord() for foot in topics.contact_truth},
+            {foot: FlagRecord() for foot in given},
+            FlagRecord() if topics.valid else None,
+            PoseRecord() if topics.odometry else None,
+            {foot: WrenchRecord() for foot in topics.desired},
+            PoseRecord() if topics.reference else None)
+        self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
+        for names, records in (
+                (topics.wrench_truth, recording.truth), (topics.live, recording.live),
+                (topics.desired, recording.desired), (topics.contact_truth, recording.contact),
+                (given, recording.given)):
+            for foot, name in names.items():
+                self._sinks.setdefault(name, []).append(records[foot])  # type: ignore[index]
+        for name, record in ((topics.valid, recording.valid), (topics.odometry, recording.base),
+                             (topics.reference, recording.reference)):
+            if record is not None:
+                self._sinks.setdefault(name, []).append(record)
+        self.topics = frozenset(self._sinks)
+
+    def take(self, topic: str, message: object, receipt_ns: int) -> None:
+        """Add a decoded message of one of the topics."""
+        for sink in self._sinks[topic]:
+            sink.append(message, receipt_ns)
+
+    def forget(self, before_ns: int) -> None:
+        """Drop what was received before an instant [ns]."""
+        for sinks in self._sinks.values():
+            for sink in sinks:
+                sink.forget(before_ns)
+
+
 def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
                    start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
     """
@@ -186,32 +247,10 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
         When the bag is damaged.
 
     """
-    recording = Recording(
-        {foot: WrenchRecord() for foot in topics.wrench_truth},
-        {foot: WrenchRecord() for foot in topics.live},
-        {foot: FlagRecord() for foot in topics.contact_truth},
-        {foot: FlagRecord() for foot in given},
-        FlagRecord() if topics.valid else None,
-        PoseRecord() if topics.odometry else None,
-        {foot: WrenchRecord() for foot in topics.desired},
-        PoseRecord() if topics.reference else None)
-    sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
-    for names, records in ((topics.wrench_truth, recording.truth), (topics.live, recording.live),
-                           (topics.desired, recording.desired),
-                           (topics.contact_truth, recording.contact), (given, recording.given)):
-        for foot, name in names.items():
-            sinks.setdefault(name, []).append(records[foot])    # type: ignore[index]
-    if recording.valid is not None:
-        sinks.setdefault(topics.valid, []).append(recording.valid)
-    if recording.base is not None:
-        sinks.setdefault(topics.odometry, []).append(recording.base)
-    if recording.reference is not None:
-        sinks.setdefault(topics.reference, []).append(recording.reference)
-    for message in bag.messages(sinks, start_ns, stop_ns):
-        decoded = bag.decode(message)
-        for sink in sinks[message.topic]:
-            sink.append(decoded, message.receipt_ns)
-    return recording
+    gatherer = RecordGatherer(topics, given)
+    for message in bag.messages(gatherer.topics, start_ns, stop_ns):
+        gatherer.take(message.topic, bag.decode(message), message.receipt_ns)
+    return gatherer.recording
 
 
 def first_stamp(bag: BagReader, topic: str) -> int | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from legged_dynamics.analysis.bags import BagMessage, BagReader
 from legged_dynamics.analysis.inputs import InputTimes
-from legged_dynamics.analysis.recording import FlagRecord
+from legged_dynamics.analysis.recording import FlagRecord, RecordGatherer
 from legged_dynamics.analysis.series import EstimateSeries, ForceSeries
 from legged_dynamics.analysis.topics import TopicChoice
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Measurement, Mode
@@ -124,6 +124,7 @@ class Replay:
 
     def run(self, bag: BagReader, *, sink: Callable[[BagMessage], None] | None = None,
             on_estimate: Callable[[GroundReaction, int], None] | None = None,
+            records: RecordGatherer | None = None,
             progress: Callable[[float], None] | None = None) -> None:
         """
         Go through the bag once.
@@ -136,6 +137,8 @@ class Replay:
             Gets every message of the bag, before what is estimated from it.
         on_estimate : callable, optional
             Gets each available estimate and the receipt that completed it [ns].
+        records : RecordGatherer, optional
+            Gets the messages of its topics, so that one pass is enough.
         progress : callable, optional
             Gets the part done, from 0 to 1, now and then.
 
@@ -148,7 +151,8 @@ class Replay:
         plan, topics = self.plan, self.plan.topics
         first = bag.start_ns if plan.start_ns is None else plan.start_ns
         span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)
-        wanted = None if sink else {topics.joint_states, topics.imu} - {''}
+        beside = records.topics if records is not None else frozenset()
+        wanted = None if sink else ({topics.joint_states, topics.imu} | beside) - {''}
         for count, message in enumerate(bag.messages(wanted, plan.start_ns, plan.stop_ns)):
             if progress is not None and count % 1000 == 0:
                 progress((message.receipt_ns - first) / span)
@@ -159,6 +163,8 @@ class Replay:
             elif message.topic == topics.imu:
                 ready = self._take_imu(bag.decode(message), message.receipt_ns)
             else:
+                if records is not None and message.topic in beside:
+                    records.take(message.topic, bag.decode(message), message.receipt_ns)
                 continue
             for measurement in ready:
                 self._estimate(measurement, message.receipt_ns, on_estimate)
@@ -199,15 +205,16 @@ class Replay:
         except MeasurementError as error:
             self._refuse(str(error))
             return
-        for fault in Fault:
-            if reaction.faults & fault:
-                self.faults[fault] += 1
+        faults = reaction.faults
+        if faults:
+            self.faults.update(fault for fault in Fault if faults & fault)
         self._pending.append(measurement)
         while self._pending and self._pending[0].stamp_ns != reaction.stamp_ns:
             self._receipts.pop(self._pending.popleft().stamp_ns, None)
         if reaction.mode == Mode.UNAVAILABLE:
             return
-        self.series.append_received(reaction, self._receipts.get(reaction.stamp_ns, receipt_ns))
+        self.series.append_received(
+            reaction, self._receipts.get(reaction.stamp_ns, receipt_ns), self._pending[0])
         for name, sibling in self._siblings.items():
             # They follow behind, for contact is known only once the main estimate is.
             other = sibling.update(self._pending[0], reaction.contact)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from legged_dynamics.estimation import GroundReaction, Mode
+from legged_dynamics.estimation import GroundReaction, Measurement, Mode
 
 _FIRST_CAPACITY = 1024
 
@@ -46,6 +46,12 @@ class Column:
         self._rows[self._count] = row
         self._count += 1
 
+    def drop(self, count: int) -> None:
+        """Forget the first samples; the room that they had is used again."""
+        rest = self._count - count
+        self._rows[:rest] = self._rows[count:self._count].copy()
+        self._count = rest
+
     @property
     def values(self) -> np.ndarray:
         """Return the samples so far, as a view."""
@@ -84,6 +90,12 @@ class ForceSeries:
         self.wrench.append(reaction.wrench)
         self.raw_wrench.append(reaction.raw_wrench)
         self.contact.append(reaction.contact)
+
+    def drop(self, count: int) -> None:
+        """Forget the first samples."""
+        for column in vars(self).values():
+            if isinstance(column, Column):
+                column.drop(count)
 
     @property
     def published(self) -> np.ndarray:
@@ -138,6 +150,12 @@ class EstimateSeries(ForceSeries):
         In base axes; NaN without load.
     base_residual : Column of (6,)
     external_torque : Column of (nj,)
+    mass_error : Column of float
+        How much more the base weighs than the model says [kg].
+    effort : Column of (nj,)
+        Measured; NaN where there is none.
+    angular_velocity, linear_acceleration : Column of (3,)
+        Of the IMU, in its axes; NaN where there is none.
     base_rotation : Column of (3, 3)
         R_WB.
     foot_rotation, foot_position, contact_point : Column of (nf, 3, 3), (nf, 3), (nf, 3)
@@ -155,13 +173,18 @@ class EstimateSeries(ForceSeries):
         self.center_of_pressure = Column((3,))
         self.base_residual = Column((6,))
         self.external_torque = Column((len(joints),))
+        self.mass_error = Column()
+        self.effort = Column((len(joints),))
+        self.angular_velocity = Column((3,))
+        self.linear_acceleration = Column((3,))
         self.base_rotation = Column((3, 3))
         self.foot_rotation = Column((n, 3, 3))
         self.foot_position = Column((n, 3))
         self.contact_point = Column((n, 3))
 
-    def append_received(self, reaction: GroundReaction, receipt_ns: int) -> None:
-        """Add an estimate of a joint state that was received then."""
+    def append_received(self, reaction: GroundReaction, receipt_ns: int,
+                        measurement: Measurement) -> None:
+        """Add an estimate, and the joint state that it describes, which was received then."""
         self.append(reaction)
         self.receipt_ns.append(receipt_ns)
         self.probability.append(reaction.contact_probability)
@@ -169,6 +192,11 @@ class EstimateSeries(ForceSeries):
         self.center_of_pressure.append(reaction.center_of_pressure)
         self.base_residual.append(reaction.base_residual)
         self.external_torque.append(reaction.external_torque)
+        self.mass_error.append(reaction.mass_error)
+        for column, sensed in ((self.effort, measurement.effort),
+                               (self.angular_velocity, measurement.angular_velocity),
+                               (self.linear_acceleration, measurement.linear_acceleration)):
+            column.append(np.nan if sensed is None else sensed)
         self.base_rotation.append(reaction.base_rotation)
         self.foot_rotation.append(reaction.foot_rotation)
         self.foot_position.append(reaction.foot_position)

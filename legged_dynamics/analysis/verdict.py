@@ -3,10 +3,13 @@
 """What came out of an analysis, in a sentence, and why one should not believe it."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, rms
+from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, ForceError, rms
 from legged_dynamics.analysis.analysis import Analysis
+from legged_dynamics.analysis.inputs import InputStatistics
 from legged_dynamics.estimation import Mode
 
 # Of the weight, of the time, of the messages: beyond these the result is not to be trusted.
@@ -18,24 +21,47 @@ DOUBTFUL = 3
 
 def doubts(analysis: Analysis) -> list[str]:
     """Return why the result does not deserve trust; nothing when it does."""
-    found = []
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
+    silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
+    return reasons_for_doubt(
+        main, [score.agreement for score in analysis.contacts], base_residual(analysis),
+        silent / len(analysis.series.stamp_ns), analysis.inputs)
+
+
+def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], residual: float,
+                      silent: float, inputs: Sequence[InputStatistics]) -> list[str]:
+    """
+    Return why a result does not deserve trust.
+
+    Parameters
+    ----------
+    main : sequence of ForceError
+        On-line errors of the main estimate against the truth; empty without truth.
+    agreements : sequence of float [%]
+        Of contacts with the true ones, by foot; empty without truth.
+    residual : float
+        Force left unexplained at the base, as a part of the weight, rms.
+    silent : float
+        Part of the time without estimate.
+    inputs : sequence of InputStatistics
+        Joint states and IMU.
+
+    """
+    found = []
     worst = max(main, key=lambda error: error.vertical_percent, default=None)
     if worst is not None and worst.vertical_percent > LARGEST_ERROR:
         found.append(f'the error of a standing foot is {worst.vertical_percent:.0f} % of the '
                      f'weight ({worst.subject})')
-    agree = [score.agreement for score in analysis.contacts if np.isfinite(score.agreement)]
+    agree = [value for value in agreements if np.isfinite(value)]
     if agree and np.mean(agree) < LEAST_AGREEMENT:
         found.append(f'contacts agree with the truth in only {np.mean(agree):.0f} % of the time')
-    residual = base_residual(analysis)
     if residual > LARGEST_RESIDUAL:
         found.append(f'{100.0 * residual:.0f} % of the weight remain unexplained at the base: '
                      'mass, signs or contacts are wrong')
-    silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0) / len(analysis.series.stamp_ns)
     if silent > MOST_SILENT:
         found.append(f'no estimate was possible in {100.0 * silent:.0f} % of the time')
-    for entry in analysis.inputs:
+    for entry in inputs:
         lost = 1.0 - entry.rate * entry.interval * 1e-3
         if lost > MOST_LOST:
             found.append(f'{100.0 * lost:.0f} % of the messages on {entry.topic} are missing')

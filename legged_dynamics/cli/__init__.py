@@ -13,6 +13,7 @@ from typing import Any
 
 from legged_dynamics.cli import (
     analyze,
+    convert,
     demo,
     doctor,
     force_map,
@@ -26,13 +27,14 @@ from legged_dynamics.cli import (
     run,
     stickybot,
     stickybot_sweep,
+    view,
     warm,
 )
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, repair, analyze, doctor, identify, inverse_dynamics, info, new_robot,
-         force_map, reproduce, stickybot, stickybot_sweep, warm)
+VERBS = (demo, run, record, repair, analyze, view, doctor, identify, inverse_dynamics, convert,
+         info, new_robot, force_map, reproduce, stickybot, stickybot_sweep, warm)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli import analyze_many
 from legged_dynamics.cli.output import output_folder
 
 if TYPE_CHECKING:
@@ -24,10 +25,15 @@ def add_parser(verbs: Any) -> None:
         'analyze', help='run the estimator over a bag and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
         'time, compares with the truth where the bag has it, and writes an HTML report with its '
-        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it.')
-    parser.add_argument('bag', metavar='BAG', type=Path, help='folder, .mcap or .db3 file')
+        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it, '
+        'with layouts for Foxglove and PlotJuggler beside it. Of several bags, or of folders with '
+        'bags in them, it makes one data set (Parquet) and a report on all robots; what was done '
+        'already is not done again.')
+    parser.add_argument('bags', metavar='BAG', type=Path, nargs='+',
+                        help='folder, .mcap or .db3 file; or folders of many')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where to write; default: BAG_analysis in the present folder')
+                        help='where to write; default: BAG_analysis in the present folder, '
+                        'fleet_analysis of many')
     robot = parser.add_argument_group('robot')
     robot.add_argument('--robot', default='', metavar='YAML',
                        help='robot YAML (path, or name of one that comes with the package); '
@@ -55,6 +61,7 @@ def add_parser(verbs: Any) -> None:
     part.add_argument('--no-enriched-bag', action='store_true')
     part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
                       help='of the enriched bag')
+    analyze_many.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -68,11 +75,14 @@ def run(args: argparse.Namespace) -> int:
         joint_states=args.joint_states, imu=args.imu, start=args.start, end=args.end,
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
-    out = args.out or Path(f'{args.bag.resolve().stem}_analysis')
+    if analyze_many.is_batch(args):
+        return analyze_many.analyse_many(args, options)
+    (bag,) = args.bags
+    out = args.out or Path(f'{bag.resolve().stem}_analysis')
     if not (options.report or options.csv or options.enriched):
-        return show(*analyse_into(args.bag, options, out))
+        return show(*analyse_into(bag, options, out))
     with output_folder(out, (ENRICHED, CSV, REPORT)):
-        return show(*analyse_into(args.bag, options, out))
+        return show(*analyse_into(bag, options, out))
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
@@ -88,6 +98,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     """
     from legged_dynamics.analysis.analysis import analyse
     from legged_dynamics.analysis.export import write_csv
+    from legged_dynamics.analysis.layouts import write_layouts
     from legged_dynamics.analysis.report import write_report
     from legged_dynamics.cli.progress import ProgressBar
 
@@ -105,6 +116,8 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     report = write_report(analysis, out, warnings) if options.report else None
     if options.csv:
         write_csv(analysis, out / CSV)
+    if enriched is not None:
+        write_layouts(out, analysis.series.feet, analysis.robot.model.base_link)
     return analysis, report
 
 

@@ -54,6 +54,11 @@ def add_parser(verbs: Any) -> None:
                         '(default: %(default)g)')
     parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
                         help='of the nodes (default: %(default)s)')
+    parser.add_argument('--view', action='store_true',
+                        help='in a browser too: live and, as the last word, the recording with a '
+                        'slider over its time, until Ctrl-C')
+    parser.add_argument('--port', type=int, default=8080, metavar='N',
+                        help='of the view (default: %(default)s)')
     parser.set_defaults(run=run)
 
 
@@ -68,6 +73,9 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.simulation import Schedule
 
     begin = time.monotonic()
+    if args.view:
+        from legged_dynamics.view.show import close_page, open_page
+        close_page(open_page('127.0.0.1', args.port))       # says now what is missing or taken
     yaml, urdf = robot_files(args.robot)
     if urdf is None:
         raise ConfigurationError(f'--robot: expected a robot with a URDF beside {yaml}')
@@ -89,6 +97,9 @@ def run(args: argparse.Namespace) -> int:
         _say(f'\n{"*" * 80}\n{text}\n{"*" * 80}')
     _say(f'Recorded sensors, truth and estimates: {digest_of(bag)}')
     print(f'Demo took {time.monotonic() - begin:.0f} s.')
+    if args.view:
+        from legged_dynamics.cli.view import show_recording
+        show_recording(bag, yaml, args.port)
     return outcome.exit_code
 
 
@@ -136,6 +147,11 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
                 processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
                                                  for topic in outputs), STARTING)
+                if args.view:
+                    processes.start('view', [*command, 'view', '--robot', str(yaml), '--odom',
+                                             '/ground_truth/odom', '--port', str(args.port)])
+                    processes.wait_until(lambda: processes.said('view', 'View:'), STARTING)
+                    _say(processes.log('view')[0])
                 schedule, motion = args.schedule, None
                 if body:
                     processes.start('controller', [*command, 'run', body_motion.CONTROLLER,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from legged_dynamics.analysis.gait.options import GaitOptions
 
 CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
+CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
 
 
 def add_parser(verbs: Any) -> None:
@@ -23,21 +24,26 @@ def add_parser(verbs: Any) -> None:
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
         'people in motion capture and for legged robots. Reads a rosbag2 with joint states and '
-        'odometry or an IMU, or a CSV file with the columns time, base_x, base_y, base_z, '
-        'base_qx, base_qy, base_qz, base_qw and one a joint, named as in the URDF. Writes CSV, a '
-        'bag, and an HTML report with figures; where the bag has force plates, how far off it is.')
-    parser.add_argument('motion', metavar='BAG|CSV', type=Path)
+        "odometry or an IMU; a table of coordinates of OpenSim's inverse kinematics (.mot, .sto) "
+        'with its model; or a CSV file with the columns time, base_x, base_y, base_z, base_qx, '
+        'base_qy, base_qz, base_qw and one a joint, named as in the URDF. Writes CSV, a bag, and '
+        'an HTML report with figures; where there are force plates, how far off it is.')
+    parser.add_argument('motion', metavar='BAG|MOT|CSV', type=Path, nargs='?')
+    parser.add_argument('--sample', action='store_true',
+                        help='a recording that comes with the package, to try it: a made-up '
+                        'walker with its true forces')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='where to write; default: NAME_inverse_dynamics in the present '
                         'folder')
     subject = parser.add_argument_group('robot or person')
-    subject.add_argument('--urdf', default='', metavar='FILE',
-                         help='default: robot_description in the bag')
+    subject.add_argument('--urdf', '--model', dest='urdf', default='', metavar='FILE',
+                         help='URDF, or OpenSim model (.osim); default: robot_description in the '
+                         'bag')
     subject.add_argument('--feet', nargs='+', default=[], metavar='LINK',
                          help='links that touch the ground; default: those of the robot YAML')
     subject.add_argument('--sole', nargs=4, type=float, metavar=('FRONT', 'BACK', 'LEFT', 'RIGHT'),
                          help='edges of the sole of the feet given, in their frames [m]; default: '
-                         '0.13 -0.10 0.04 -0.04')
+                         '0.13 -0.10 0.04 -0.04, or for an OpenSim model what its bones say')
     subject.add_argument('--point-radius', type=float, metavar='M',
                          help='the feet given are balls of this radius')
     subject.add_argument('--robot', default='', metavar='YAML',
@@ -50,6 +56,9 @@ def add_parser(verbs: Any) -> None:
                          help='of the belt of a treadmill [m/s], positive backward; a topic or '
                          'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
                          'for the floor; default: found by the soles that lie flat')
+    subject.add_argument('--loads', default='', metavar='FILE',
+                         help="measured forces to compare with: OpenSim's external loads (.xml, "
+                         '.mot, .sto) or force plates in a .c3d')
     method = parser.add_argument_group('method')
     method.add_argument('--method', default='travelling', metavar='NAME',
                         help='travelling (default), over_time, sole, ankle, transition, or guess; '
@@ -89,6 +98,8 @@ def add_parser(verbs: Any) -> None:
     output.add_argument('--opensim', action='store_true',
                         help='external loads (.mot and .xml) and joint moments (.sto) for '
                         'OpenSim, too')
+    output.add_argument('--parquet', action='store_true',
+                        help='the table as Parquet, too (pip install "legged_dynamics[tables]")')
     output.add_argument('--no-compare', action='store_true',
                         help='do not measure the other methods against the truth')
     output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
@@ -98,31 +109,45 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write the files."""
     from legged_dynamics.analysis.gait.analysis import analyse_gait
-    from legged_dynamics.analysis.gait.export import write_bag, write_csv
+    from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table, write_cycles
+    from legged_dynamics.analysis.gait.export import write_bag, write_csv, write_parquet
     from legged_dynamics.analysis.gait.opensim import write_opensim
+    from legged_dynamics.analysis.gait.sample import ORIGIN, sample_walk
     from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
     from legged_dynamics.analysis.gait.verdict import doubts, verdict
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
 
     options = options_of(args)
-    silent = args.no_csv and args.no_bag and args.no_report and not args.opensim
+    if args.sample:
+        args.motion, options = sample_walk(options)
+    silent = (args.no_csv and args.no_bag and args.no_report and not args.opensim
+              and not args.parquet)
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
     with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
         result, description = analyse_gait(args.motion, options)
+        if args.sample:
+            result.notes.insert(0, ORIGIN)
         reasons = doubts(result)
         if reasons:
             print(distrust(reasons))
         print(f'{verdict(result)[0]}\n')
         for note in result.notes:
             print(f'- {note}')
-        for table in (feet_table(result), joints_table(result), errors_table(result)):
+        cycles = gait_cycles(result)
+        for table in (feet_table(result), steps_table(result, cycles), joints_table(result),
+                      errors_table(result)):
             if table.rows:
                 print(f'\n{table.text}')
         print(end='' if silent else '\n')
         if not args.no_csv:
             write_csv(result, out / CSV)
             print(f'Table:  {(out / CSV).resolve()}')
+            if cycles.curves:
+                write_cycles(cycles, out / CYCLES)
+                print(f'Cycles: {(out / CYCLES).resolve()}')
+        if args.parquet:
+            print(f'Table:  {write_parquet(result, out / PARQUET).resolve()}')
         if args.opensim:
             print(f'Tables: {", ".join(str(path) for path in write_opensim(result, out))}')
         if not args.no_bag:
@@ -133,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.no_report:
             def report() -> Path:
                 from legged_dynamics.analysis.gait.report import write_report
-                return write_report(result, out)
+                return write_report(result, out, cycles)
             _optional('Report', 'matplotlib', report)
     return DOUBTFUL if reasons else 0
 
@@ -164,6 +189,9 @@ def options_of(args: argparse.Namespace) -> GaitOptions:
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.arguments import RosArguments
 
+    if args.sample == bool(args.motion):
+        raise ConfigurationError('expected a recording, or --sample for the one that comes with '
+                                 'the package' + (', got both' if args.sample else ''))
     if (args.sole or args.point_radius is not None) and not args.feet:
         raise ConfigurationError('--sole and --point-radius describe the feet named with --feet; '
                                  'without it the feet are those of the robot YAML')
@@ -184,4 +212,5 @@ def options_of(args: argparse.Namespace) -> GaitOptions:
         missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
         odometry=args.odom, base=args.base, truth=truth_of(args.truth), valid=args.valid,
         start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
+        loads=args.loads,
         belt_speed=tuple(args.belt_speed), **more)

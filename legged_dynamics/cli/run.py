@@ -10,7 +10,7 @@ from typing import Any
 from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
 
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
-         'workspace_controller', 'stickybot_controller', 'effort_watchdog')
+         'workspace_controller', 'stickybot_controller', 'effort_watchdog', 'reaction_relay')
 HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FROM:=TO]
                            [--params-file FILE] [--log-level LEVEL]]
 

@@ -31,7 +31,7 @@ def add_parser(verbs: Any) -> None:
 
 def compiled_nodes() -> tuple[str, ...]:
     """Return the nodes that have kernels."""
-    return tuple(name for name in NODES if name != 'simulated_robot')
+    return tuple(name for name in NODES if name not in ('simulated_robot', 'reaction_relay'))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ Contact inverse dynamics: ground reactions from motion, instant by instant and o
 
 A floating base has no actuator, so the wrench that Newton-Euler asks for at the base,
 ``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a flat foot
-brings six unknowns, a point foot three.
+brings six unknowns, a line foot four, a point foot three.
 
 ===============================  ======  ======================================================
 feet on the ground               rank A  answer
@@ -13,6 +13,7 @@ feet on the ground               rank A  answer
 none                             0       airborne; ``b`` is the residual
 one flat foot                    6       unique, ``w = J_root^-T b``
 one point foot                   3       least squares; the rest of ``b`` is the residual
+one line foot                    4       the same, with the moment across the line carried
 two point feet, or collinear     5       least squares; no moment about their line, and the
                                          squeeze along it is chosen
 three or more point feet         6       null space chosen
@@ -37,7 +38,8 @@ from legged_dynamics.contact.over_time.motion import GeneralizedMotion
 from legged_dynamics.contact.over_time.stretch import Stretch
 from legged_dynamics.contact.over_time.task import OverTimeSolution
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.contact.uncertainty import WrenchUncertainty, equation_weights
+from legged_dynamics.contact.stated_weights import equation_weights
+from legged_dynamics.contact.uncertainty import WrenchUncertainty
 from legged_dynamics.contact.weights import EquationWeights
 
 __all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',

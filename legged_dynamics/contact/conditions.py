@@ -110,8 +110,8 @@ class Conditions:
         self._special = True
         if center_of_pressure is not None:
             points = _table(center_of_pressure, (nf, 3), 'centres of pressure', finite=False)
-            flat = memory.feet.index[:, SIZE, None] == 6
-            references = np.where(np.isfinite(points) & flat, points, references)
+            pressed = memory.feet.index[:, SIZE, None] > 3
+            references = np.where(np.isfinite(points) & pressed, points, references)
         memory.feet.geometry[:, REFERENCE:REFERENCE + 3] = references
         self._pressed = center_of_pressure is not None
         self.integers[1, GUESSED] = 0
@@ -136,7 +136,7 @@ class Conditions:
 
 
 def move_references(table: FeetTable, reference: str | np.ndarray) -> None:
-    """Set where flat feet's moments are taken: 'sole', 'frame', or (nf, 3) points."""
+    """Set where feet's moments are taken: 'sole', 'frame', or (nf, 3) points."""
     references = table.geometry[:, REFERENCE:REFERENCE + 3]
     if isinstance(reference, str):
         if reference not in ('sole', 'frame'):
@@ -148,8 +148,8 @@ def move_references(table: FeetTable, reference: str | np.ndarray) -> None:
     if points.shape != references.shape or not np.isfinite(points).all():
         raise ConfigurationError("expected reference 'sole', 'frame' or finite points of shape "
                                  f'{references.shape}, got shape {points.shape}')
-    flat = table.index[:, SIZE] == 6
-    references[flat] = points[flat]
+    pressed = table.index[:, SIZE] > 3
+    references[pressed] = points[pressed]
 
 
 def _table(values: np.ndarray, shape: tuple[int, int], what: str, finite: bool = True

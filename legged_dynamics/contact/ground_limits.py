@@ -12,6 +12,9 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     SOLE,
     START,
+    has_moment,
+    is_flat,
+    moment_coordinates,
 )
 from legged_dynamics.spatial.algebra import ZERO, add, cross, load3, rotate, subtract, z_axis
 from legged_dynamics.spatial.jit import part
@@ -30,15 +33,16 @@ def frame_on(normal):
 
 @part
 def ground_axes(feet, settings, states, i):
-    """Return the axes of a foot's inequalities, and the arm to its contact from their origin."""
+    """Return the axes of the forces in a foot's inequalities, and the arm from their origin."""
     geometry = feet.geometry
-    R, arm = frame_on(load3(settings, NORMAL)), ZERO
-    if feet.index[i, SIZE] == 6:
-        R = get9(states, i, FOOT_ROTATION)
+    R, arm = get9(states, i, FOOT_ROTATION), ZERO
+    if has_moment(feet.index, i):
         middle = (0.5 * (geometry[i, SOLE] + geometry[i, SOLE + 1]),
                   0.5 * (geometry[i, SOLE + 2] + geometry[i, SOLE + 3]), 0.0)
         arm = subtract(get3(states, i, CONTACT), get3(states, i, FOOT_POSITION))
         arm = subtract(arm, rotate(R, middle))
+    if not is_flat(feet.index, i):
+        R = frame_on(load3(settings, NORMAL))
     return R, arm
 
 
@@ -52,11 +56,11 @@ def fill_inequalities(feet, settings, states, p):
         if foot != i:
             i = foot
             R, arm = ground_axes(feet, settings, states, i)
-        on_moment = rotate(R, get3(p.narrow, k, INEQUALITY + 3))
+        on_moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
         # A moment about the middle of the sole has that of the force at the contact in it.
         on_force = rotate(R, get3(p.narrow, k, INEQUALITY))
         put3(p.narrow, p.C + k, 0, add(on_force, cross(on_moment, arm)))
-        put3(p.narrow, p.C + k, 3, on_moment)
+        put3(p.narrow, p.C + k, 3, moment_coordinates(feet.index, states, i, on_moment))
 
 
 @part
@@ -87,7 +91,8 @@ def move_inside(feet, settings, states, p):
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
         R, arm = ground_axes(feet, settings, states, i)
-        normal, moment = z_axis(R), cross(z_axis(R), arm)
+        normal = z_axis(R)
+        moment = moment_coordinates(feet.index, states, i, cross(normal, arm))
         missing, limit, reached, share = 0.0, -1.0, 0.0, 1.0
         for k in range(p.m):
             if int(p.narrow[k, FOOT]) == i:
@@ -103,6 +108,5 @@ def move_inside(feet, settings, states, p):
             share = limit / (reached - missing)
         for c in range(3):
             p.wide[W, start + c] = share * (p.wide[W, start + c] + missing * normal[c])
-            if size == 6:
-                p.wide[W, start + 3 + c] = share * (p.wide[W, start + 3 + c]
-                                                    + missing * moment[c])
+        for c in range(size - 3):
+            p.wide[W, start + 3 + c] = share * (p.wide[W, start + 3 + c] + missing * moment[c])

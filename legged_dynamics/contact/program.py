@@ -21,8 +21,8 @@ import numpy as np
 from legged_dynamics.contact.weights import EquationWeights
 from legged_dynamics.dynamics.jacobians import FeetTable
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.friction_cone import FrictionCone
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.model.feet import Foot, as_wrenches
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
 from legged_dynamics.spatial.jit import part
@@ -95,10 +95,8 @@ def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
     nc, nv = table.size, model.nv
     rows = []
     for i, cone in enumerate(cones):
-        foot = feet[i]
-        A, d = (cone.sole_inequalities(foot, np.eye(3)) if isinstance(foot, FlatFoot)
-                else cone.inequalities())
-        rows += [[*a, *[0.0] * (6 - len(a)), bound, i] for a, bound in zip(A, d)]
+        A, d = contact_inequalities(cone, feet[i], np.eye(3))
+        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(feet[i], A), d)]
     owner = _owners(model, table)
     m, e = len(rows), 6 + int((owner == SEVERAL_FEET).sum())
     width = max(m, nc + 6, nv, e)

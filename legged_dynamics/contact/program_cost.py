@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.contact.memory import STANDING
-from legged_dynamics.contact.over_time.sweep import inverse_pivot
 from legged_dynamics.contact.program import (
     AIM,
     BASE_VARIANCE,
@@ -23,9 +22,10 @@ from legged_dynamics.contact.program import (
     V,
 )
 from legged_dynamics.contact.selection import support
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
-from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START
-from legged_dynamics.spatial.algebra import cross, scale
+from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START, moment_vector, unit
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.sweep import inverse_pivot
+from legged_dynamics.spatial.algebra import add_scaled, cross, dot, scale
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.table import get3, put3
 
@@ -40,10 +40,13 @@ def fill_base_equations(index, states, p):
         x, y, z = scale(on, get3(states, i, CONTACT))
         for c in range(index[i, SIZE]):
             for r in range(p.e):
-                p.narrow[p.A + start + c, r] = on if r == c else 0.0
+                p.narrow[p.A + start + c, r] = on if r == c and c < 3 else 0.0
         put3(p.narrow, p.A + start, 3, (0.0, z, -y))
         put3(p.narrow, p.A + start + 1, 3, (-z, 0.0, x))
         put3(p.narrow, p.A + start + 2, 3, (y, -x, 0.0))
+        for k in range(3, index[i, SIZE]):
+            axis = moment_vector(index, states, i, unit(k - 3))
+            put3(p.narrow, p.A + start + k, 3, scale(on, axis))
 
 
 @part
@@ -67,10 +70,12 @@ def close_gap(index, states, p, rank):
     """
     _, _, _, center, _, line = support(index, states, 1.0)
     size = p.narrow[p.M, 0]
-    for k in range(3 if rank == 3 else 1):
-        axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+    for k in range(1 if rank == 5 else 3):
+        axis = unit(k)
         if rank == 5:
             axis = line
+        elif rank == 4:     # what is across the line: the sum of squares is that of two axes
+            axis = add_scaled(axis, -dot(axis, line), line)
         arm = cross(center, axis)
         for r in range(6):
             for s in range(r + 1):

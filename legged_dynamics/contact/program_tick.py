@@ -65,33 +65,42 @@ from legged_dynamics.contact.program_cost import (
 from legged_dynamics.contact.range_space import condense, find_unknowns
 from legged_dynamics.contact.selection import choose
 from legged_dynamics.contact.tick import (
-    base_demand,
+    demand,
     fits,
     relieve_feet,
     report_residual,
     start_from_guess,
 )
-from legged_dynamics.dynamics.cholesky import factorize
-from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     SIZE,
     START,
     contact_jacobians,
     contact_points,
+    moment_coordinates,
+    moment_vector,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, forward_kinematics
+from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
-    inertial_wrenches,
     joint_efforts,
 )
+from legged_dynamics.force_map.weights import BALANCE_WEIGHT
+from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.table import get3
+from legged_dynamics.spatial.table import get3, put3
 
-# A newton missing at the base counts as much as a hundred under a foot.
-BALANCE_WEIGHT = 1e4
+
+@part
+def put_coordinates(index, states, i, out):
+    """Put a foot's force and moment where its contact coordinates are."""
+    force = get3(states, i, CONTACT_FORCE)
+    moment = moment_coordinates(index, states, i, get3(states, i, CONTACT_MOMENT))
+    for k in range(3):
+        out[index[i, START] + k] = force[k]
+    for k in range(index[i, SIZE] - 3):
+        out[index[i, START] + 3 + k] = moment[k]
 
 
 @part
@@ -100,13 +109,12 @@ def fill_closed_form(index, states, p):
     for r in range(6):
         p.wide[B, r] = 0.0
     for i in range(index.shape[0]):
-        start, force = index[i, START], get3(states, i, CONTACT_FORCE)
+        force = get3(states, i, CONTACT_FORCE)
         moment = cross(get3(states, i, CONTACT), force)
         for k in range(3):
             p.wide[B, k] += force[k]
             p.wide[B, 3 + k] += states[i, CONTACT_MOMENT + k] + moment[k]
-        for k in range(index[i, SIZE]):
-            p.wide[W, start + k] = states[i, CONTACT_FORCE + k]
+        put_coordinates(index, states, i, p.wide[W])
 
 
 @part
@@ -156,18 +164,13 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    forward_kinematics(tree, q, v, a, base, bodies)
-    inertial_wrenches(tree, bodies)
-    if integers[1, LOADED] != 0:
-        relieve_bodies(external, bodies)
-    f, m = base_demand(bodies)
+    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     if not math.isfinite(f[0] + f[1] + f[2] + m[0] + m[1] + m[2]):
         return NOT_FINITE
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(index, states, integers[1, GUESSED] != 0, f, m)
     for i in range(index.shape[0]):
-        for k in range(index[i, SIZE]):
-            wide[AIM, index[i, START] + k] = states[i, CONTACT_FORCE + k]
+        put_coordinates(index, states, i, wide[AIM])
     rank = choose(index, states, settings, f, m)
     results[RANK], results[OUTCOME], results[KKT] = rank, 0.0, 0.0
     efforts = results[6 * index.shape[0]:RESIDUAL]
@@ -218,8 +221,10 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
                     status = STEPS_RAN_OUT
         attempt += 1
     for i in range(index.shape[0]):
-        for k in range(index[i, SIZE]):
-            states[i, CONTACT_FORCE + k] = wide[W, index[i, START] + k]
+        # What is behind a foot's last coordinate is another's, and not read.
+        put3(states, i, CONTACT_FORCE, get3(wide, W, index[i, START]))
+        put3(states, i, CONTACT_MOMENT,
+             moment_vector(index, states, i, get3(wide, W, index[i, START] + 3)))
     relieve_feet(index, states, bodies, results)
     if measured:
         finite = explain(index, p, efforts, results)

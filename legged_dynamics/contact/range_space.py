@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from legged_dynamics.contact.memory import STANDING
 from legged_dynamics.contact.program import AIM, CHANGE, FOOT, WHOLE, WORKING, B, U, V, W, Y
-from legged_dynamics.dynamics.cholesky import solve_factorized
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.optimization.cholesky import solve_factorized
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import add6, scale6
 from legged_dynamics.spatial.table import get6, put6

@@ -12,10 +12,13 @@ inertia of masses ``e`` at the contact points):
 
 with ``d_i`` from the middle of the n contact points, ``m_c`` the moment about it, and
 ``I = sum e (|d_i|^2 1 - d_i d_i^T)``, and 1 more for each flat foot: three equations, not six.
-Point feet on one line leave ``I`` without an inverse. What they cannot carry is then taken off
-first, as the least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
+(A line foot with its moment about the axis a has ``m_i = a a^T w``, and adds ``a a^T``.) Point
+feet on one line leave ``I`` without an inverse. What they cannot carry is then taken off first, as
+the least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
 """
 from __future__ import annotations
+
+import math
 
 from legged_dynamics.contact.memory import (
     CONTACT_FORCE,
@@ -24,7 +27,13 @@ from legged_dynamics.contact.memory import (
     LENGTH,
     STANDING,
 )
-from legged_dynamics.dynamics.jacobians import CONTACT, SIZE
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    has_moment,
+    is_flat,
+    moment_coordinates,
+    moment_vector,
+)
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
@@ -37,7 +46,13 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.symmetric import add6, determinant, inverse_symmetric, scale6
+from legged_dynamics.spatial.symmetric import (
+    add6,
+    adjugate,
+    determinant,
+    inverse_symmetric,
+    scale6,
+)
 from legged_dynamics.spatial.table import get3, put3
 
 # Square of the fraction of their distance by which feet may be off one line, or apart at all.
@@ -46,14 +61,18 @@ COLLINEAR = 1e-12
 
 @part
 def middle(index, states):
-    """Return how many feet stand, how many of them flat, and the middle of the contacts."""
-    n, flat, total = 0, 0, ZERO
+    """Return how many feet stand, the sum of their moments' axes, and the contacts' middle."""
+    n, held, total = 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ZERO
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
             n += 1
-            flat += 1 if index[i, SIZE] == 6 else 0
             total = add(total, get3(states, i, CONTACT))
-    return n, flat, scale(1.0 / n if n > 0 else 0.0, total)
+            if is_flat(index, i):
+                held = add6(held, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+            elif has_moment(index, i):
+                x, y, z = moment_vector(index, states, i, (1.0, 0.0, 0.0))
+                held = add6(held, (x * x, x * y, x * z, y * y, y * z, z * z))
+    return n, held, scale(1.0 / n if n > 0 else 0.0, total)
 
 
 @part
@@ -82,32 +101,50 @@ def direction(moments):
 @part
 def support(index, states, length):
     """
-    Return rank and number of the feet, how many are flat, middle, moments, and line.
+    Return rank and number of the feet, their moments' axes, middle, moments, and line.
 
-    The rank is 6, or 5, 3 or 0 where they cannot carry every wrench; the line is that on which
-    feet of rank 5 lie.
+    The rank is 6, or 5, 4, 3 or 0 where they cannot carry every wrench. The line is that about
+    which feet of rank 5 cannot carry a moment, and the only one about which those of rank 4 can:
+    of line feet in one place, all in one direction.
     """
-    n, flat, center = middle(index, states)
+    n, held, center = middle(index, states)
     moments = spread(index, states, center)
     xx, xy, xz, yy, yz, zz = moments
-    reach, rank = xx + yy + zz, 6 if n > 0 else 0
-    if n > 0 and flat == 0:
+    reach, rank, line = xx + yy + zz, 6 if n > 0 else 0, direction(moments)
+    inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+    axes = held[0] + held[3] + held[5]
+    apart = reach > COLLINEAR * (dot(center, center) + length * length)
+    if n > 0 and axes == 0.0:
         # Feet on a line have the moments of inertia 0, reach, reach.
-        inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
         if determinant(inertia) <= COLLINEAR * reach * reach * reach:
-            rank = 5 if reach > COLLINEAR * (dot(center, center) + length * length) else 3
-    return rank, n, flat, center, moments, direction(moments)
+            rank = 5 if apart else 3
+    elif n > 0 and not (held[0] >= 1.0 and held[3] >= 1.0 and held[5] >= 1.0):
+        # In units in which both kinds of moments count alike.
+        square = axes / reach if apart else 0.0
+        whole = add6(held, scale6(square, inertia))
+        most = whole[0] + whole[3] + whole[5]
+        if determinant(whole) <= COLLINEAR * most * most * most:
+            minors = adjugate(whole)
+            if minors[0] + minors[3] + minors[5] > COLLINEAR * most * most:
+                rank, line = 5, direction(minors)
+            else:
+                rank, line = 4, direction(whole)
+    return rank, n, held, center, moments, line
 
 
 @part
 def carried(f, m, center, line, rank, length):
-    """Return the wrench less what points on a line (rank 5) or in one place (rank 3) leave."""
+    """Return the wrench less what feet on a line (rank 5) or in one place (3 or 4) leave."""
     m_center = subtract(m, cross(center, f))
     square = length * length
     weight = dot(center, center) + square
     if rank == 3:
         # (weight 1 - c c^T) x = m_center, whose inverse is (1 + c c^T / L^2) / weight.
         x = scale(1.0 / weight, add_scaled(m_center, dot(center, m_center) / square, center))
+    elif rank == 4:     # the same across the line
+        c = add_scaled(center, -dot(center, line), line)
+        m_across = add_scaled(m_center, -dot(m_center, line), line)
+        x = scale(1.0 / weight, add_scaled(m_across, dot(c, m_across) / (weight - dot(c, c)), c))
     else:
         along = dot(center, line)
         x = scale(dot(line, m_center) / (weight - along * along), line)
@@ -122,11 +159,11 @@ def choose(index, states, settings, f, m):
     Returns
     -------
     int
-        Rank of the feet: 6, or 5, 3 or 0 where they cannot carry every wrench.
+        Rank of the feet: 6, or 5, 4, 3 or 0 where they cannot carry every wrench.
 
     """
     ease, length = settings[EASE], settings[LENGTH]
-    rank, n, flat, center, moments, line = support(index, states, length)
+    rank, n, held, center, moments, line = support(index, states, length)
     if rank == 0:
         return 0
     if rank < 6:
@@ -135,15 +172,22 @@ def choose(index, states, settings, f, m):
     m_center = subtract(m, cross(center, f))
     w = ZERO
     if rank == 6:
-        inertia = (yy + zz + flat, -xy, -xz, xx + zz + flat, -yz, xx + yy + flat)
+        inertia = add6(held, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
         w = symmetric_times(inverse_symmetric(inertia), m_center)
     elif rank == 5:
-        w = scale(1.0 / (xx + yy + zz), m_center)
+        # One direction has no inertia and, by now, no moment.
+        a, b, c = scale(math.sqrt(xx + yy + zz + held[0] + held[3] + held[5]), line)
+        inertia = add6(held, (yy + zz + a * a, a * b - xy, a * c - xz, xx + zz + b * b,
+                              b * c - yz, xx + yy + c * c))
+        w = symmetric_times(inverse_symmetric(inertia), m_center)
+    elif rank == 4:
+        w = scale(1.0 / (held[0] + held[3] + held[5]), m_center)
     share = scale(1.0 / n, f)
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
             force = add(share, scale(ease, cross(w, subtract(get3(states, i, CONTACT), center))))
             put3(states, i, CONTACT_FORCE, add(get3(states, i, CONTACT_FORCE), force))
-            if index[i, SIZE] == 6:
-                put3(states, i, CONTACT_MOMENT, add(get3(states, i, CONTACT_MOMENT), w))
+            if has_moment(index, i):
+                moment = moment_vector(index, states, i, moment_coordinates(index, states, i, w))
+                put3(states, i, CONTACT_MOMENT, add(get3(states, i, CONTACT_MOMENT), moment))
     return rank

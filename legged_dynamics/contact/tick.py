@@ -40,6 +40,9 @@ from legged_dynamics.dynamics.jacobians import (
     FOOT_ROTATION,
     SIZE,
     contact_points,
+    has_moment,
+    moment_coordinates,
+    moment_vector,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -79,6 +82,16 @@ def base_demand(bodies):
 
 
 @part
+def demand(tree, bodies, external, loaded, q, v, a, base):
+    """Walk outwards; return the force and moment that feet are to give at the base's origin."""
+    forward_kinematics(tree, q, v, a, base, bodies)
+    inertial_wrenches(tree, bodies)
+    if loaded:
+        relieve_bodies(external, bodies)
+    return base_demand(bodies)
+
+
+@part
 def fits(integers, q, v, a, base):
     """Return whether the inputs have the robot's sizes."""
     nv = integers[0, VELOCITIES]
@@ -94,9 +107,11 @@ def start_from_guess(index, states, guessed, f, m):
         if guessed and index[i, STANDING] != 0:
             R, point = get9(states, i, FOOT_ROTATION), get3(states, i, CONTACT)
             force = rotate(R, get3(states, i, GUESS))
-            if index[i, SIZE] == 6:
+            if has_moment(index, i):
                 arm = subtract(point, get3(states, i, FOOT_POSITION))
                 moment = subtract(rotate(R, get3(states, i, GUESS + 3)), cross(arm, force))
+                moment = moment_vector(index, states, i,
+                                       moment_coordinates(index, states, i, moment))
             f = subtract(f, force)
             m = subtract(m, add(moment, cross(point, force)))
         put3(states, i, CONTACT_FORCE, force)
@@ -150,11 +165,7 @@ def tick(q, v, a, base, integers, floats, results):
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    forward_kinematics(tree, q, v, a, base, bodies)
-    inertial_wrenches(tree, bodies)
-    if integers[1, LOADED] != 0:
-        relieve_bodies(external, bodies)
-    f, m = base_demand(bodies)
+    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(feet.index, states, integers[1, GUESSED] != 0, f, m)
     results[RANK] = 0.0

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg import block_diag
 
-from legged_dynamics.contact.memory import STANDING
+from legged_dynamics.contact.batch import ContactBatch
+from legged_dynamics.contact.memory import STANDING, Memory
 from legged_dynamics.contact.noise import MotionNoise, shifted_models, shifted_motions
 from legged_dynamics.contact.program import V, carve_program
+from legged_dynamics.contact.solution import ContactSolution
 from legged_dynamics.contact.weights import EquationWeights
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
@@ -26,14 +29,13 @@ from legged_dynamics.dynamics.jacobians import (
     FOOT_ROTATION,
     SIZE,
     START,
+    moment_axes,
 )
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.rotations import skew
-
-if TYPE_CHECKING:
-    from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 
 # A direction is observed when its variance is below this part of the prior's.
 OBSERVED = 0.05
@@ -41,6 +43,25 @@ OBSERVED = 0.05
 UNSEEN = 1e-6
 # Part of a component that may lie in unobserved directions for it to count as observed.
 NEGLIGIBLE = 1e-6
+
+
+class Solver(Protocol):
+    """What error bars ask of a `ContactInverseDynamics`."""
+
+    model: RobotModel
+    feet: tuple[Foot, ...]
+    length_scale: float
+    weights: EquationWeights | None
+    memory: Memory
+    program: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    @property
+    def solve(self) -> Callable[..., ContactSolution]:
+        """Ground reactions of an instant."""
+
+    @property
+    def batch(self) -> Callable[..., ContactBatch]:
+        """Ground reactions of many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +107,7 @@ class WrenchUncertainty:
         return self.covariance[i:i + 6, i:i + 6]
 
 
-def wrench_uncertainty(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
                        effort: np.ndarray | None, conditions: dict[str, Any]
                        ) -> WrenchUncertainty:
     """Return the error bars of what a solver answers; see `ContactInverseDynamics`."""
@@ -118,53 +139,13 @@ def wrench_uncertainty(solver: ContactInverseDynamics, motion: Motion, noise: Mo
                              np.where(observable, deviation, np.inf))
 
 
-def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
-                     prior_force: float = 1000.0, prior_moment: float = 100.0
-                     ) -> EquationWeights:
-    """
-    Return how far the equations of base and joints can be trusted under stated noise.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    noise : MotionNoise
-        Of what is measured, and of the model.
-    motion : Motion
-        About which: the variances hold for motions like it.
-    prior_force, prior_moment : float [N, N m]
-        Standard deviation of every component of a wrench before anything is measured.
-
-    Raises
-    ------
-    ConfigurationError
-        When an equation has no noise at all.
-
-    """
-    from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
-    solver = ContactInverseDynamics(model, [])
-
-    def answer() -> np.ndarray:
-        found = solver.solve(motion)
-        return np.concatenate([found.root_residual, found.joint_effort])
-
-    shifted = solver.batch(*shifted_motions(model, motion, noise))
-    pairs = np.hstack([shifted.root_residual, shifted.joint_effort])
-    half = len(pairs) // 2
-    moves = np.vstack([shifted_models(solver.memory, noise, answer),
-                       (pairs[:half] - pairs[half:]) / 2.0])
-    variance = (moves ** 2).sum(axis=0)
-    return EquationWeights(variance[:6], variance[6:] + noise.of('effort', model.nv) ** 2,
-                           prior_force, prior_moment)
-
-
 def _null_space(A: np.ndarray) -> np.ndarray:
     _, s, Vt = np.linalg.svd(A)
     rank = int((s > UNSEEN * s[:1].sum()).sum())
     return Vt[rank:].T
 
 
-def _moved_by_motion(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+def _moved_by_motion(solver: Solver, motion: Motion, noise: MotionNoise,
                      effort: np.ndarray | None, conditions: dict[str, Any]) -> np.ndarray:
     shifted = shifted_motions(solver.model, motion, noise)
     pairs = len(shifted[0])
@@ -179,7 +160,7 @@ def _moved_by_motion(solver: ContactInverseDynamics, motion: Motion, noise: Moti
     return (wrench[:pairs // 2] - wrench[pairs // 2:]) / 2.0
 
 
-def _moved_by_effort(solver: ContactInverseDynamics, noise: MotionNoise, effort: np.ndarray,
+def _moved_by_effort(solver: Solver, noise: MotionNoise, effort: np.ndarray,
                      answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     steps = np.diag(noise.of('effort', solver.model.nv))
     known = np.isfinite(effort) & steps.any(axis=1)
@@ -187,7 +168,7 @@ def _moved_by_effort(solver: ContactInverseDynamics, noise: MotionNoise, effort:
     return np.array(moves).reshape(len(moves), 6 * len(solver.feet))
 
 
-def _contact_maps(solver: ContactInverseDynamics) -> tuple[np.ndarray, ...]:
+def _contact_maps(solver: Solver) -> tuple[np.ndarray, ...]:
     """
     Return maps of the nc contact coordinates of feet on the ground, of what was solved last.
 
@@ -202,18 +183,19 @@ def _contact_maps(solver: ContactInverseDynamics) -> tuple[np.ndarray, ...]:
         point = state[CONTACT:CONTACT + 3]
         arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
         to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
-        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]])[:, :size]
-        back[:, 6 * i:6 * i + 6] = np.block([[R, none], [-arm @ R, R]])[:size]
+        axes = block_diag(np.eye(3), moment_axes(size, R))
+        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]]) @ axes
+        back[:, 6 * i:6 * i + 6] = axes.T @ np.block([[R, none], [-arm @ R, R]])
         to_wrench.append(to)
         from_wrench.append(back)
-        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]])[:, :size])
+        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]]) @ axes)
         flat += [False] * 3 + [True] * (size - 3)
     nothing = np.zeros((6 * len(index), 0))
     return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),
             np.hstack([np.zeros((6, 0)), *on_base]), np.array(flat, bool))
 
 
-def _unseen_by_all(solver: ContactInverseDynamics, scale: np.ndarray) -> np.ndarray:
+def _unseen_by_all(solver: Solver, scale: np.ndarray) -> np.ndarray:
     """Return the directions whose variance is near the prior's, in coordinates of unit prior."""
     p = carve_program(*solver.program)
     index = solver.memory.feet.index

@@ -25,6 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
     contact_map,
     contact_points,
+    moment_coordinates,
 )
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
@@ -57,10 +58,11 @@ def contact_bias(feet, bodies, states, normal, bias):
         w, alpha = get3(bodies, b, OMEGA), get3(bodies, b, ALPHA)
         a = add(get3(bodies, b, ACCELERATION),
                 add(cross(alpha, arm), cross(w, cross(w, to_center))))
+        turning = moment_coordinates(feet.index, states, i, alpha)
         for k in range(3):
             bias[row + k] = a[k]
-            if feet.index[i, SIZE] == 6:
-                bias[row + 3 + k] = alpha[k]
+        for k in range(feet.index[i, SIZE] - 3):
+            bias[row + 3 + k] = turning[k]
 
 
 def _as_contact(model: RobotModel, link: str) -> FeetTable:

@@ -61,6 +61,8 @@ SLOWEST, FORGETS = 0.2, 10.0
 # What speaks most for a foot that rests, which may be turning in the air, and how much more for
 # one that was fast before.
 RESTS, STOPS = 2.5, 3.0
+# What speaks most against one that moves.
+MOVES = 4.0
 # Speed of a standing foot, which rolls and whose links bend, as a fraction of a swinging one's.
 SLIP_SHARE = 0.12
 # For how long a foot's speed is remembered [s].
@@ -151,7 +153,7 @@ def evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt
         memory[layout.recent_speed + i] += min(dt / RECENT, 1.0) * (speed - recent)
         evidence[i] = min(dt / LASTS, 1.0) * motion_evidence(
             speed, height, slip, swing, memory[layout.drift_variance], rest, settings,
-            settings.motion_evidence)
+            MOVES)
     memory[layout.fastest] = fastest
 
 

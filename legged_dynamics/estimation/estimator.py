@@ -16,14 +16,16 @@ from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
-from legged_dynamics.estimation.layout import Robot, allocate, make_layout, unpack
+from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
     equation_noise,
+    variance_ratio,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.estimation.robot_size import robot_size
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
@@ -83,7 +85,8 @@ class GroundReactionEstimator:
                                     len(self.model.mimics.joints))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
-                                     self.model.joint_names, table, self._index)
+                                     self.model.joint_names, table,
+                                     dict(zip(LAYOUT.names, self._index.tolist())))
         self._settings = self._packed_settings()
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
@@ -227,6 +230,8 @@ class GroundReactionEstimator:
                                  or self.model.base_link)
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
+        size = robot_size(self.model, self.config)
+        linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
         values = {
             **motion_levels(self.model, self.config, s),
             'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
@@ -235,11 +240,12 @@ class GroundReactionEstimator:
             'weight': weight, 'arm': s.prior_length,
             'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
-            'linear_noise': noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0),
+            'linear_noise': linear,
+            'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'gravity': GRAVITY, 'reach': self._reach(),
+            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
             'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
@@ -247,11 +253,6 @@ class GroundReactionEstimator:
         for name, value in values.items():
             packed[name] = value
         return packed
-
-    def _reach(self) -> float:
-        """Return how far the feet are from the base on the ground, in the standing pose [m]."""
-        homes = foot_homes(self.model, self.config)[:, :2]
-        return float(np.sqrt((homes ** 2).sum(axis=1).mean() + 1e-6))
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""

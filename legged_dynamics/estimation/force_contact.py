@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
+from legged_dynamics.estimation.foot_lift import note_place, still_there
+from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
 
 # What a foot in the air may show, as a fraction of the weight.
 AIR_FORCE = 0.005
+# Largest log-likelihood ratio that one sample may add.
+LARGEST_EVIDENCE = 12.0
 
 
 @part
@@ -85,13 +88,19 @@ def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
-                                  settings.force_evidence)
+                                  LARGEST_EVIDENCE)
+        there = still_there(layout, settings, memory, i)
+        if there > 0.0:
+            evidence += min(there * force_evidence(
+                2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
+                LARGEST_EVIDENCE), settings.motion_evidence)
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
             down, p, lifted = given, weigh(given, 0.0), 1.0 - given
+        note_place(layout, memory, i, down, force > 2.0 * threshold * settings.weight, dt)
         memory[layout.standing + i] = p
         memory[layout.contact_state + i] = down
         out[layout.contact + i], out[layout.probability + i] = down, p

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.cholesky import factorize
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -34,6 +33,7 @@ from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion,
 from legged_dynamics.estimation.force_contact import mix_with_air
 from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance
 from legged_dynamics.estimation.layout import BASE
+from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
@@ -173,7 +173,7 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, load3(x, s + 3))
         # What is new: load walks along the line on which it acts.
-        rate = memory[layout.walking + 5 * i]
+        rate = memory[layout.load_rate + 5 * i]
         q = ((p * rate ** 2 + (1.0 - p) * LANDING_RATE ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
         for r in range(size):
@@ -251,7 +251,7 @@ def learn_rates(robot, layout, settings, gain, nu, up, memory, dt):
     much change sign; summed over as long as errors last.
     """
     for i in range(robot.feet.index.shape[0]):
-        s, at = robot.feet.index[i, START], layout.walking + 5 * i
+        s, at = robot.feet.index[i, START], layout.load_rate + 5 * i
         for r in range(6):
             g = up[0] * gain[r, s] + up[1] * gain[r, s + 1] + up[2] * gain[r, s + 2]
             memory[at + 1] += g * nu[r]
@@ -280,7 +280,7 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
     if memory[layout.by_motion] < 0.5:
         for i in range(nf):
             for k in range(5):
-                memory[layout.walking + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
+                memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
             memory[layout.soles + 2 * i] = 0.0
         memory[layout.noise_scale] = 1.0
     memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0

@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What joints alone say of the contact forces: normal equations of ``J^T w = tau - tau_measured``.
+Normal equations of the contact forces: ``J^T w = tau - tau_measured`` and ``A w = b``.
 
-Each joint's equation with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what no
+Each equation with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what no
 joint sees. A joint whose torque is missing leaves its equation out.
 """
 from __future__ import annotations
@@ -72,3 +72,17 @@ def leg_alone(feet, i, information, vector):
         x, y, z = x - dot(V[0], m), y - dot(V[1], m), z - dot(V[2], m)
     inverse = inverse_symmetric((a, b, c, d, e, f))
     return symmetric_times(inverse, (x, y, z)), inverse
+
+
+@kernel
+def add_base_information(grasp, b, weight, information, vector):
+    """Add the six equations of the base to the normal equations."""
+    nc = information.shape[0]
+    for k in range(6):
+        for r in range(nc):
+            wr = weight[k] * grasp[k, r]
+            if wr == 0.0:
+                continue
+            vector[r] += wr * b[k]
+            for c in range(nc):
+                information[r, c] += wr * grasp[k, c]

@@ -3,6 +3,7 @@
 """GroundReaction: what the estimator says about one instant."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
@@ -49,7 +50,7 @@ class ResultLayout:
     feet: tuple[str, ...]
     joints: tuple[str, ...]
     table: FeetTable
-    index: np.record
+    index: Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

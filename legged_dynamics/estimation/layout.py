@@ -34,6 +34,7 @@ N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
 
+
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
             'orientation': 4, 'given_contact': nf}
@@ -53,12 +54,13 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
     return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
             'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
             # Of the tracked forces:
-            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 5 * nf, 'slope': nc,
+            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
+            'described': 1, 'heights': 4 * nf,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
-            'recent_speed': nf, 'lost': 1, 'described': 1, 'state': nx,
+            'recent_speed': nf, 'lost': 1, 'load_rate': 5 * nf, 'state': nx,
             'state_covariance': nx * nx}
 
 
@@ -72,8 +74,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'gravity',
-    'reach', 'ahead')]
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
+    'gravity', 'reach', 'ahead', 'risen', 'pace')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
@@ -196,8 +198,9 @@ class Tracking(NamedTuple):
 
 
 # Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND = range(8)
-N_VECTORS = 8
+(TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
+ LASTING_WEIGHTS) = range(9)
+N_VECTORS = 9
 
 
 class Arrays(NamedTuple):

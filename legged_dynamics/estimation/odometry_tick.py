@@ -20,7 +20,6 @@ import math
 
 import numpy as np
 
-from legged_dynamics.dynamics.cholesky import factorize, solve_factorized
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     N_FOOT_STATE,
@@ -39,6 +38,7 @@ from legged_dynamics.estimation.attitude import (
 )
 from legged_dynamics.estimation.foot_places import add_places, roll_places, settle_places
 from legged_dynamics.estimation.pose_correction import add_point, add_turn, clear_equations
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     add,

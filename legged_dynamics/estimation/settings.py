@@ -27,10 +27,11 @@ SETTINGS = (
             "Slow error of a swing foot's normal force, as a fraction of the weight; 0: from the "
             'noise of the torques.', 0.0, 1.0),
     Setting('contact.force_evidence', 12.0, '',
-            "Largest log-likelihood ratio a sample's forces may add.", 0.0, 50.0),
-    Setting('contact.motion_evidence', 4.0, '',
-            "Largest log-likelihood ratio a sample's motion may add where no torque is measured.",
-            0.0, 50.0),
+            'Largest log-likelihood ratio a sample may add by the load that the motion leaves a '
+            'foot, while no torque is measured.', 0.0, 50.0),
+    Setting('contact.motion_evidence', 12.0, '',
+            'Largest log-likelihood ratio a sample may add while torques are measured, because a '
+            'foot has not risen from where it stood; 0: force alone judges.', 0.0, 50.0),
     Setting('contact.slip_speed', 0.0, 'm/s',
             'Speed of a standing foot, one deviation; 0: from leg length and noise.', 0.0, 10.0),
     Setting('contact.swing_speed', 0.0, 'm/s',

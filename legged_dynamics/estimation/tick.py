@@ -279,8 +279,8 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
-                     imu, dt, out)
+        track_forces(robot, layout, settings, scratch, tracking, window, now, states, memory, up,
+                     normal, imu, dt, out)
         memory[layout.by_motion] = 0.0
         settle = 1.0
     else:

@@ -21,13 +21,13 @@ from legged_dynamics.force_map.producible import (
     force_ellipsoid,
     force_polytope,
 )
-from legged_dynamics.force_map.quadratic_program import (
+from legged_dynamics.force_map.stance import Stance, standing_on
+from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
+from legged_dynamics.optimization.quadratic_program import (
     Outcome,
     QuadraticSolution,
     solve_quadratic_program,
 )
-from legged_dynamics.force_map.stance import Stance, standing_on
-from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
 
 __all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap',
            'FootReach', 'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone',

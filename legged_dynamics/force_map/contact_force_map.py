@@ -146,9 +146,11 @@ class ContactForceMap(AffineMap):
         """
         Return the map in other axes, given the (3, 3) rotation from base axes into them.
 
-        Contact points and feet stay in the base frame.
+        Contact points and feet stay in the base frame, and so does a line foot's moment, which is
+        about an axis of its own.
         """
-        data, n_rows = self.data.copy(), self.layout.n_rows
-        blocks = data[:n_rows].reshape(-1, 3, data.shape[1])
-        data[:n_rows] = (np.asarray(R, float) @ blocks).reshape(n_rows, -1)
+        data, R = self.data.copy(), np.asarray(R, float)
+        for rows in self.layout.rows:
+            for k in range(rows.start, rows.stop - 2, 3):
+                data[k:k + 3] = R @ data[k:k + 3]
         return ContactForceMap(self.layout, data, self.redundancy)

@@ -4,9 +4,10 @@
 What the ground can give a foot: unilateral, within friction, as linear inequalities.
 
 The friction cone of a point is replaced by a pyramid *inside* it, so that what satisfies the
-inequalities satisfies the cone. A flat foot carries a wrench, and the set of wrenches that forces
-under its sole's corners can add up to has a closed form of sixteen inequalities (Caron, Pham and
-Nakamura 2015); the corners' cones are pyramids of four facets there.
+inequalities satisfies the cone. A line foot has that of a point, and presses somewhere between
+its ends. A flat foot carries a wrench, and the set of wrenches that forces under its sole's
+corners can add up to has a closed form of sixteen inequalities (Caron, Pham and Nakamura 2015);
+the corners' cones are pyramids of four facets there.
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.feet import FlatFoot, Foot, LineFoot
 from legged_dynamics.spatial.rotations import check_normal, rotation_to_z
 
 
@@ -100,6 +101,13 @@ class FrictionCone:
         turned = np.hstack([A[:, :3] @ rotation.T, A[:, 3:] @ rotation.T])
         return self._with_load(turned)
 
+    def line_inequalities(self, foot: LineFoot) -> tuple[np.ndarray, np.ndarray]:
+        """Return A (k, 4) and b (k,) for force and moment of a line, about its middle."""
+        A, b = self.inequalities()
+        ends = np.tile(0.5 * (foot.front - foot.back) * self.normal, (2, 1))
+        return (np.vstack([np.pad(A, ((0, 0), (0, 1))), np.column_stack([ends, [1.0, -1.0]])]),
+                np.append(b, [0.0, 0.0]))
+
     def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         b = np.zeros(len(A))
         load = np.zeros(A.shape[1])
@@ -113,18 +121,20 @@ class FrictionCone:
 def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
                          ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return A, b of ``A w >= b`` for one foot: 3 columns for a point foot, 6 for a flat one.
+    Return A, b of ``A w >= b`` for one foot, a column for each contact coordinate.
 
     Parameters
     ----------
     cone : FrictionCone
         Friction and load of the contact.
-    foot : PointFoot or FlatFoot
-        A ball bears a force, a sole a wrench.
+    foot : PointFoot, LineFoot or FlatFoot
+        A ball bears a force, a line that and a moment, a sole a wrench.
     rotation : (3, 3) array
-        Of the foot's axes in those of the forces; of no consequence to a point foot.
+        Of the foot's axes in those of the forces; it matters to a flat foot alone.
 
     """
     if isinstance(foot, FlatFoot):
         return cone.sole_inequalities(foot, np.asarray(rotation, float))
+    if isinstance(foot, LineFoot):
+        return cone.line_inequalities(foot)
     return cone.inequalities()

@@ -22,7 +22,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.affine import RANK_TOLERANCE, AffineMap
-from legged_dynamics.force_map.quadratic_program import (
+from legged_dynamics.optimization.quadratic_program import (
     Outcome,
     QuadraticSolution,
     solve_quadratic_program,

@@ -125,8 +125,8 @@ class GroundDemand:
             if isinstance(foot, PointFoot):
                 found.append((origin - [0.0, 0.0, foot.radius])[:, None])
                 continue
-            x = np.linspace(foot.back, foot.front, per_side)
-            y = np.linspace(foot.right, foot.left, 3)
+            front, back, left, right = foot.edges
+            x, y = np.linspace(back, front, per_side), np.linspace(right, left, 3)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
             found.append(origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2))
         return found

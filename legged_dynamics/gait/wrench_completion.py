@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.spatial.rotations import skew
 
 # One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].
@@ -65,7 +65,7 @@ def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndar
         down = np.flatnonzero(contact[t])
         if not len(down):
             continue
-        columns = [6 if isinstance(demand.feet[i], FlatFoot) else 3 for i in down]
+        columns = [3 + len(demand.feet[i].moments) for i in down]
         load = max(float(demand.load[t]), 0.0)
         aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
         A = np.hstack([np.vstack([np.hstack([np.eye(3), np.zeros((3, size - 3))]),

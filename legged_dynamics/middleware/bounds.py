@@ -14,6 +14,7 @@ LARGEST = {
     'std_msgs/msg/Float64MultiArray': 64_000,
     'geometry_msgs/msg/WrenchStamped': 4_000,
     'geometry_msgs/msg/PoseStamped': 4_000,
+    'trajectory_msgs/msg/MultiDOFJointTrajectory': 8 * MEGABYTE,
     'std_msgs/msg/String': 8 * MEGABYTE,        # robot_description
 }
 LARGEST_OTHER = MEGABYTE

@@ -153,10 +153,20 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
             code.line(f'parts.append({text}); parts.append(_pads[1]); n += len({text}) + 1')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], value)
+        elif entry.size > 0 and entry.is_message:
+            _write_messages(code, entry, value)
         elif entry.size > 0:
             code.number(PRIMITIVES[entry.type][0], value, entry.size)
         else:
             _write_sequence(code, entry, value)
+
+
+def _write_messages(code: _Code, entry: Field, value: str) -> None:
+    code.flush_writes()
+    items, write = code.fresh('q'), code.name(writer(entry.type), 'write')
+    code.line(f'{items} = {value}')
+    code.line(f'if len({items}) != {entry.size}: raise ValueError(len({items}))')
+    code.line(f'for item in {items}: n = {write}(item, parts, n)')
 
 
 def _write_sequence(code: _Code, entry: Field, value: str) -> None:
@@ -170,6 +180,8 @@ def _write_sequence(code: _Code, entry: Field, value: str) -> None:
         code.line(f'if len({items}):')
         code.line(f'    parts.append(_pads[-n & {size - 1}]); parts.append({items}.tobytes())')
         code.line(f'    n += (-n & {size - 1}) + {size} * len({items})')
+    elif entry.type == 'bool':
+        code.line(f'parts.append(bytes(map(bool, {items}))); n += len({items})')
     elif entry.type == 'string':
         code.line(f'parts.append(_names({items})); n += len(parts[-1])')
     else:
@@ -192,11 +204,15 @@ def _read_fields(code: _Code, message: Definition) -> str:
             code.line(f'n += {length}')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], local)
+        elif entry.size > 0 and entry.is_message:
+            code.flush_reads()
+            _read_messages(code, entry, local, str(entry.size))
         elif entry.size > 0:
             number = PRIMITIVES[entry.type][0]
             code.number(number, local, entry.size)
-            make = code.name(array, 'array')
-            local = f'{make}({number!r}, ({", ".join(f"{local}_{i}" for i in range(entry.size))}))'
+            items = f'({", ".join(f"{local}_{i}" for i in range(entry.size))},)'
+            local = (f'{code.name(array, "array")}({number!r}, {items})' if entry.type in NUMERIC
+                     else f'list({items})')
         else:
             _read_sequence(code, entry, local)
         arguments.append(local)
@@ -211,16 +227,22 @@ def _read_sequence(code: _Code, entry: Field, local: str) -> None:
     if entry.type in NUMERIC:
         number = PRIMITIVES[entry.type][0]
         code.line(f'{local}, n = _numbers(d, n, {length}, {number!r}, {code.order != _NATIVE})')
+    elif entry.type == 'bool':
+        code.line(f'{local} = list(map(bool, d[n:n + {length}])); n += {length}')
     elif entry.type == 'string':
         names = code.fresh('names')
         code.names[names] = code.names['_name_reader'](code.order)
         code.line(f'{local}, n = {names}(d, n, {length})')
     else:
-        read = code.name(reader(entry.type, code.order), 'read')
-        code.line(f'{local} = []')
-        code.line(f'for _ in range({length}):')
-        code.line(f'    item, n = {read}(d, n)')
-        code.line(f'    {local}.append(item)')
+        _read_messages(code, entry, local, length)
+
+
+def _read_messages(code: _Code, entry: Field, local: str, count: str) -> None:
+    read = code.name(reader(entry.type, code.order), 'read')
+    code.line(f'{local} = []')
+    code.line(f'for _ in range({count}):')
+    code.line(f'    item, n = {read}(d, n)')
+    code.line(f'    {local}.append(item)')
 
 
 def _as_array(values: Any, code: str) -> array:

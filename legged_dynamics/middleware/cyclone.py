@@ -27,7 +27,6 @@ from cyclonedds.core import (
 )
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.pub import DataWriter
-from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
@@ -37,18 +36,16 @@ from legged_dynamics.middleware import discovery
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.definitions import DEFINITIONS
+from legged_dynamics.middleware.cyclone_matching import Matching
+from legged_dynamics.middleware.cyclone_qos import policies, profile_of
 from legged_dynamics.middleware.idl import envelope
 from legged_dynamics.middleware.names import dds_topic, ros_topic, ros_type
 from legged_dynamics.middleware.node import StandaloneNode
 from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.middleware.type_hash import type_hash
 
 # a C call cannot be interrupted: Ctrl-C is answered when the wait ends
 _LONGEST_WAIT_S = 0.05
 _BATCH = 256  # messages taken from one reader before the others and the timers have their turn
-# ROS 2 blocks for ever on a reader that hangs; a robot's node rather loses a message
-_LONGEST_WRITE_MS = 20
 # Cyclone configures a domain once per process: buses in the same domain share it
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()
 
@@ -64,10 +61,13 @@ class TopicInfo(NamedTuple):
 class CyclonePublisher:
     """Publishes on a DDS topic; what nobody would get is not even serialised."""
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool):
+    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
+                 matching: Matching):
         self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = envelope(name)
+        self._matching = matching
+        matching.add(writer)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -84,8 +84,7 @@ class CyclonePublisher:
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
-        # not get_matched_subscriptions: it fails when one joins between its two calls
-        return self._writer.get_publication_matched_status().current_count
+        return self._matching.count(self._writer)
 
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
@@ -96,6 +95,7 @@ class CyclonePublisher:
 
     def close(self) -> None:
         """Leave the bus."""
+        self._matching.remove(self._writer)
         self._writer = None
 
 
@@ -184,6 +184,7 @@ class CycloneBus:
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = GuardCondition(self._participant)
         self._waitset.attach(self._wake)
+        self._matching: Any = Matching(self._participant)
         self._publications: BuiltinDataReader | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
@@ -205,27 +206,26 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait for something to do, do it, and return how many messages were handled."""
-        handled = 0
-        if self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns()))):
-            for subscription in list(self._subscriptions):
-                taken = subscription.drain()
-                if taken:
-                    handled += taken
-                    self._run_timers()
-        self._run_timers()
-        return handled
+        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
+        with self._matching:
+            return self._handle(ready)
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
         self.stopping = True
         self._wake.set(True)
 
+    def go_on(self) -> None:
+        """Let callbacks run again after ``stop``."""
+        self.stopping = False
+        self._wake.set(False)
+
     def close(self) -> None:
         """Take everything off the bus."""
         for node in self._nodes:
             node.destroy_node()
         self._waitset.detach(self._wake)
-        self._publications = self._wake = self._waitset = None
+        self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
     def topics(self) -> list[TopicInfo]:
@@ -242,7 +242,7 @@ class CycloneBus:
             alive = entry.sample_info.instance_state == InstanceState.Alive
             if topic is None or kind is None or not alive:
                 continue
-            offered = _profile_of(entry.qos)
+            offered = profile_of(entry.qos)
             known = found.get((topic, kind), offered)
             found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
                                             known.reliable and offered.reliable,
@@ -253,7 +253,7 @@ class CycloneBus:
                   qos: QoSProfile) -> CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name, qos.latched)
+        return CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
@@ -273,12 +273,22 @@ class CycloneBus:
         endpoint.close()
 
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
-        policies = _policies(qos, name)
+        made = policies(qos, name)
         try:
             dds = Topic(self._participant, dds_topic(topic), envelope(name))
-            return kind(self._participant, dds, policies)
+            return kind(self._participant, dds, made)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
+
+    def _handle(self, ready: int) -> int:
+        handled = 0
+        for subscription in list(self._subscriptions) if ready else ():
+            taken = subscription.drain()
+            if taken:
+                handled += taken
+                self._run_timers()
+        self._run_timers()
+        return handled
 
     def _run_timers(self) -> None:
         for node in self._nodes:
@@ -287,32 +297,3 @@ class CycloneBus:
     def _next_timer_ns(self) -> int:
         return min((timer.remaining_ns() for node in self._nodes for timer in node.timers
                     if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))
-
-
-def _policies(qos: QoSProfile, name: str) -> Qos:
-    """Return a profile as rmw_cyclonedds spells it in DDS policies."""
-    policies = [
-        Policy.WriterDataLifecycle(autodispose=False),
-        Policy.History.KeepLast(qos.depth),
-        Policy.Reliability.Reliable(duration(milliseconds=_LONGEST_WRITE_MS)) if qos.reliable
-        else Policy.Reliability.BestEffort,
-        Policy.Durability.Volatile,
-    ]
-    if qos.latched:
-        policies[-1] = Policy.Durability.TransientLocal
-        policies.append(Policy.DurabilityService(0, Policy.History.KeepLast(qos.depth),
-                                                 -1, -1, -1))
-    if name in DEFINITIONS:
-        policies.append(Policy.Userdata(f'typehash={type_hash(name)};'.encode()))
-    return Qos(*policies)
-
-
-def _profile_of(policies: Qos) -> QoSProfile:
-    """Return what a discovered publisher offers; its depth is not announced unless it latches."""
-    reliability, durability = policies[Policy.Reliability], policies[Policy.Durability]
-    service = policies[Policy.DurabilityService]
-    latched = durability is not None and durability != Policy.Durability.Volatile
-    depth = 1
-    if latched and service is not None:
-        depth = max(1, getattr(service.history, 'depth', 1))
-    return QoSProfile(depth, isinstance(reliability, Policy.Reliability.Reliable), latched)

@@ -19,6 +19,9 @@ class StandaloneDialect:
     parameter_type = ParameterType
     message = staticmethod(message_class)
 
+    def service(self, name: str) -> None:
+        """Return None: there are no services here but those of parameters."""
+
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = ''

@@ -55,6 +55,14 @@ class ComponentHost:
             self.component.activate()
             self.state = 'active'
 
+    def leave(self) -> bool:
+        """Have the component bring its outputs down; return whether it may be stopped."""
+        try:
+            return self.state != 'active' or self.component.leave()
+        except Exception as error:
+            self.on_fault(error)
+            return True
+
     def stop(self) -> None:
         """Deactivate and clean up as far as there is something to do; faults are logged."""
         if self.state == 'active':

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, field, make_dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -95,7 +96,7 @@ def definition(name: str) -> Definition:
             constants[part['name']] = _value(kind, part['constant'])
             continue
         if kind not in PRIMITIVES and kind != 'string':
-            kind = full_name(kind if '/' in kind else f'{package}/{kind}')
+            kind = _full_type(kind, package)
         size = None if part['array'] is None else int(part['size'] or 0)
         fields.append(Field(part['name'], kind, size, part['default']))
     return Definition(name, tuple(fields), constants)
@@ -105,6 +106,45 @@ def full_name(name: str) -> str:
     """Return 'package/msg/Type' for 'package/Type' or 'package/msg/Type'."""
     parts = name.split('/')
     return f'{parts[0]}/msg/{parts[1]}' if len(parts) == 2 else name
+
+
+def _is_field(line: str, package: str) -> bool:
+    part = _FIELD.match(line)
+    return part is not None and (part['type'] in PRIMITIVES or part['type'] == 'string'
+                                 or _full_type(part['type'], package) in DEFINITIONS)
+
+
+def _full_type(kind: str, package: str) -> str:
+    return full_name(kind if '/' in kind else f'{package}/{kind}')
+
+
+def define(name: str, text: str) -> None:
+    """
+    Add a message that the table does not have, for the backends without ROS.
+
+    Parameters
+    ----------
+    name : str
+        Such as 'my_msgs/msg/Stance'.
+    text : str
+        Its .msg file without comments; lines may be separated by ';' instead.
+
+    Raises
+    ------
+    MiddlewareError
+        When it cannot be read, or the table has another message of that name.
+
+    """
+    name = full_name(name)
+    lines = [line.strip() for line in re.split(r'[;\n]', text) if line.strip()]
+    wrong = next((line for line in lines if not _is_field(line, name.split('/')[0])), '')
+    if wrong or not lines or not re.fullmatch(r'\w+/msg/\w+', name):
+        raise MiddlewareError(f'cannot read the definition of {name!r}: expected a name such as '
+                              f'my_msgs/msg/Stance and fields such as "bool left_foot", got '
+                              f'{wrong or text!r}')
+    text = '\n'.join(lines)
+    if DEFINITIONS.setdefault(name, text) != text:
+        raise MiddlewareError(f'{name} is defined already, and otherwise')
 
 
 @cache
@@ -173,5 +213,12 @@ def _initial(entry: Field) -> Any:
         code = PRIMITIVES[entry.type][0]
         blank = bytes(array(code).itemsize * entry.size)
         return field(default_factory=partial(array, code, blank))
-    assert entry.size == 0, f'{entry.name}: arrays of a fixed size hold numbers only'
-    return field(default_factory=list)
+    if entry.size == 0:
+        return field(default_factory=list)
+    assert entry.is_message or entry.type == 'bool', f'{entry.name}: {entry.type}[n] is not known'
+    make = message_class(entry.type) if entry.is_message else bool
+    return field(default_factory=partial(_repeated, make, entry.size))
+
+
+def _repeated(make: Callable[[], Any], size: int) -> list[Any]:
+    return [make() for _ in range(size)]

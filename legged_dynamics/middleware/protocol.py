@@ -19,6 +19,9 @@ class Publisher(Protocol):
     def publish(self, msg: Any) -> None:
         """Send a message."""
 
+    def publish_raw(self, cdr: bytes) -> None:
+        """Send a message that is CDR bytes already."""
+
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
 
@@ -160,6 +163,13 @@ class Dialect(Protocol):
     def message(self, name: str) -> Any:
         """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
 
+    def service(self, name: str) -> Any:
+        """
+        Return the class of a service such as 'std_srvs/srv/Trigger'.
+
+        None where there are no services; elsewhere nodes have `create_service`, as rclpy's.
+        """
+
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = '') -> Any:
@@ -211,6 +221,15 @@ class Component:
 
     def activate(self) -> None:
         """Start working."""
+
+    def leave(self) -> bool:
+        """
+        Bring outputs to where they can be stopped; return whether they are there.
+
+        Called again and again, while callbacks run, before the component is deactivated by a
+        signal or a request.
+        """
+        return True
 
     def deactivate(self) -> None:
         """Stop working, leaving every output safe."""

@@ -38,19 +38,22 @@ class Spinner:
     ----------
     executor : rclpy executor
         To add nodes to.
+    one_at_a_time : bool
+        Whether a spin runs one callback at most.
 
     """
 
     def __init__(self, context: Any = None):
         try:
             from rclpy.experimental import EventsExecutor
-            self.executor, self._waits = EventsExecutor(context=context), False
+            self.executor, self.one_at_a_time = EventsExecutor(context=context), False
         except ImportError:
-            self.executor, self._waits = SingleThreadedExecutor(context=context), True
+            self.executor = SingleThreadedExecutor(context=context)
+            self.one_at_a_time = True
 
     def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
         """Run callbacks for so long [s]; with an older executor, one of them at most."""
-        if self._waits:
+        if self.one_at_a_time:
             self.executor.spin_once(timeout_sec=seconds)
         else:       # leaving and entering it costs as much as a callback: not at every wake
             self.executor.spin_until_future_complete(Future(), seconds)
@@ -90,6 +93,8 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
             gc.collect()
             gc.freeze()
             spin(lambda: True)
+            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+                _spin(spinner, node)
         except SystemExit as request:
             return request.code if isinstance(request.code, int) else int(bool(request.code))
         finally:

@@ -39,19 +39,19 @@ class RclpyQoS:
 @cache
 def rclpy_class(name: str) -> Any:
     """
-    Return rclpy's own class of a message such as 'sensor_msgs/msg/JointState'.
+    Return rclpy's own class of a message or service such as 'sensor_msgs/msg/JointState'.
 
     Raises
     ------
     MiddlewareError
-        When the message's package is not installed.
+        When its package is not installed.
 
     """
-    package, _, kind = full_name(name).partition('/msg/')
+    package, folder, kind = (name if '/srv/' in name else full_name(name)).split('/')
     try:
-        return getattr(import_module(f'{package}.msg'), kind)
+        return getattr(import_module(f'{package}.{folder}'), kind)
     except (ImportError, AttributeError) as error:
-        raise MiddlewareError(f'ROS 2 has no message {name!r} here: install '
+        raise MiddlewareError(f'ROS 2 has no {name!r} here: install '
                               f'ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
 
 
@@ -71,6 +71,8 @@ class RclpyDialect:
         """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
         rclpy_class(name)       # says now what is missing
         return message_class(name) if full_name(name) in DEFINITIONS else rclpy_class(name)
+
+    service = staticmethod(rclpy_class)
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,

@@ -34,6 +34,7 @@ from legged_dynamics.middleware.ros2_endpoints import (
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
+_LEAVING_PERIOD_S = 0.05
 _LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
 
 
@@ -69,6 +70,7 @@ class ComponentNode(LifecycleNode):
         self.component: Component | None = None
         self.busy = ''
         self._farewell_ends = 0.0
+        self._leaving: Any = None
         super().__init__(component_class.default_name, **options)
         for service in self.services:
             service.callback = self._answered(service.callback)
@@ -134,6 +136,19 @@ class ComponentNode(LifecycleNode):
             copy(qos_profile), event_callbacks=quiet_subscription_events(), raw=True)
         return made
 
+    def create_raw_subscription(self, name: str, topic: str,
+                                callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
+        """Create a subscription whose callback gets a message's bytes and when they came [ns]."""
+        return self._with_overrides(
+            super().create_subscription, rclpy_class(name), topic,
+            self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
+            event_callbacks=quiet_subscription_events(), raw=True)
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
+                       **options: Any) -> Any:
+        """Create a service whose callback cannot end the process."""
+        return super().create_service(srv_type, srv_name, self._answered(callback), **options)
+
     def create_timer(self, timer_period_sec: float, callback: Callable[..., None],
                      *args: Any, **kwargs: Any) -> Any:
         """Create a timer whose callback cannot end the process."""
@@ -165,10 +180,22 @@ class ComponentNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Activate the component."""
+        self._forget_leaving()
         return self._transition('activate', _FAILURE)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Deactivate the component."""
+        """
+        Deactivate the component.
+
+        One that first brings its outputs down stays active meanwhile, and goes inactive by itself
+        when that is done; asked again, it does so at once.
+        """
+        if self._leaving is None and not self.leave():
+            self.get_logger().warning(
+                'deactivated as soon as the robot is down; ask again to have it at once')
+            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_leaving)
+            return _FAILURE
+        self._forget_leaving()
         return self._transition('deactivate', _ERROR)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -198,6 +225,23 @@ class ComponentNode(LifecycleNode):
         if self.trigger_configure() != _SUCCESS:
             return False
         return not wanted() or self.trigger_activate() == _SUCCESS
+
+    def leave(self) -> bool:
+        """Have the component bring its outputs down; return whether it may be stopped."""
+        try:
+            return self.component is None or self.component.leave()
+        except Exception as error:
+            self._report(error)
+            return True
+
+    def _go_on_leaving(self) -> None:
+        if self.leave():
+            self.trigger_deactivate()
+
+    def _forget_leaving(self) -> None:
+        if self._leaving is not None:
+            self.destroy_timer(self._leaving)
+        self._leaving = None
 
     def stop(self) -> None:
         """Deactivate, clean up and finalize as far as there is something to do."""

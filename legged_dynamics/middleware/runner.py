@@ -108,6 +108,9 @@ def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int
                 gc.collect()
                 gc.freeze()
                 bus.spin()
+                bus.go_on()
+                while not (bus.stopping or host.leave()):
+                    bus.spin_once(_LONGEST_WAIT_S)
                 return 0
             finally:
                 host.stop()

@@ -1,10 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Feet: where and how a robot touches the ground."""
+"""
+Feet: where and how a robot touches the ground.
+
+The contact coordinates of a foot are three components of a force, then a moment about each of its
+`moments`: axes of its frame, 0 for x. What else a kind of foot is asked is `center`, `corners` and
+`edges`; what the ground can give it is in `force_map.friction_cone`, and how kernels read its
+coordinates in `dynamics.jacobians`.
+"""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,11 +38,60 @@ class PointFoot:
 
     link: str
     radius: float = 0.0
+    moments: ClassVar[tuple[int, ...]] = ()
+    center: ClassVar[np.ndarray] = np.zeros(3)
+    corners: ClassVar[np.ndarray] = np.zeros((1, 3))
+    edges: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.radius < 1.0:
             raise ConfigurationError(f'foot {self.link!r}: expected a radius from 0 to 1 m, '
                                      f'got {self.radius}')
+
+
+@dataclass(frozen=True)
+class LineFoot:
+    """
+    An edge that touches the ground along a line and so carries a force and one moment.
+
+    A blade, a skid, or the tread of a wheel across its axle's direction. Where along the line the
+    ground presses is the moment about the horizontal across it; the moment about the normal, that
+    of friction along the line, is left out as a ball's is.
+
+    Attributes
+    ----------
+    link : str
+        Link in whose frame the line lies on the x axis; z up, away from the ground.
+    front, back : float [m]
+        Largest and smallest x.
+
+    """
+
+    link: str
+    front: float
+    back: float
+    moments: ClassVar[tuple[int, ...]] = (1,)
+    radius: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.front > self.back:
+            raise ConfigurationError(f'foot {self.link!r}: expected a line with front > back, got '
+                                     f'front {self.front}, back {self.back}')
+
+    @property
+    def center(self) -> np.ndarray:
+        """Middle of the line in the foot's frame, (3,) [m]."""
+        return np.array([(self.front + self.back) / 2.0, 0.0, 0.0])
+
+    @property
+    def corners(self) -> np.ndarray:
+        """Ends of the line in the foot's frame, (2, 3) [m]."""
+        return np.array([[self.front, 0.0, 0.0], [self.back, 0.0, 0.0]])
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Front, back, left and right of what touches, (4,) [m]."""
+        return self.front, self.back, 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +113,8 @@ class FlatFoot:
     back: float
     left: float
     right: float
+    moments: ClassVar[tuple[int, ...]] = (0, 1, 2)
+    radius: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if not (self.front > self.back and self.left > self.right):
@@ -74,8 +133,38 @@ class FlatFoot:
         return np.array([[x, y, 0.0] for x in (self.front, self.back)
                          for y in (self.left, self.right)])
 
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Front, back, left and right of what touches, (4,) [m]."""
+        return self.front, self.back, self.left, self.right
 
-Foot = PointFoot | FlatFoot
+
+Foot = PointFoot | LineFoot | FlatFoot
+
+
+def as_wrenches(foot: Foot, rows: np.ndarray) -> np.ndarray:
+    """Return (k, 6) rows on ``[f; m]`` from (k, n) rows on a foot's contact coordinates."""
+    wrenches = np.zeros((len(rows), 6))
+    wrenches[:, :3] = rows[:, :3]
+    wrenches[:, [3 + axis for axis in foot.moments]] = rows[:, 3:]
+    return wrenches
+
+
+def refuse_lines(feet: Iterable[Foot], what: str) -> None:
+    """
+    Refuse line feet where only balls and soles are understood.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is one.
+
+    """
+    lines = [foot.link for foot in feet if isinstance(foot, LineFoot)]
+    if lines:
+        raise ConfigurationError(f'{what}: expected point and flat feet, got the line feet '
+                                 f'{", ".join(lines)}; take a PointFoot at the middle, or a '
+                                 'FlatFoot as wide as the edge')
 
 
 class FootFrame(NamedTuple):

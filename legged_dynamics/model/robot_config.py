@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot
+from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot, refuse_lines
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.payload import loaded
 from legged_dynamics.model.robot_model import RobotModel
@@ -67,6 +67,10 @@ class RobotConfig:
     sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
     payload: Inertia = field(default_factory=Inertia)
     center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        # What takes a configuration, estimator and controllers, reads two kinds of feet.
+        refuse_lines(self.feet, 'RobotConfig')
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:

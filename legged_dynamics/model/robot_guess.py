@@ -95,8 +95,9 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
 
 def _said_of(guess: FootGuess) -> str:
     foot = guess.foot
+    front, back, left, right = foot.edges
     kind = (f'a ball of radius {foot.radius:g} m' if isinstance(foot, PointFoot) else
-            f'a sole from {foot.back:g} to {foot.front:g} m and {foot.right:g} to {foot.left:g} m')
+            f'a sole from {back:g} to {front:g} m and {right:g} to {left:g} m')
     by = f', from {guess.measured_by}' if guess.measured_by else ': NOT KNOWN, only a beginning'
     where = (f', fixed to {guess.frame.parent} at {np.round(guess.frame.pose.p, 4).tolist()} m'
              if guess.frame is not None else '')

@@ -32,11 +32,34 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
         When the positions are not nq numbers.
 
     """
+    R, p = body_frames(model, position)
+    return [Transform(*pose) for pose in zip(R, p)]
+
+
+def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return rotation (n, 3, 3) and origin (n, 3) [m] of each body in the base, with the base first.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+
+    Raises
+    ------
+    MeasurementError
+        When the positions are not nq numbers.
+
+    """
     q = np.asarray(position, float)
     if q.shape != (model.nq,) or not np.isfinite(q).all():
         raise MeasurementError(f'expected {model.nq} finite joint positions, got {q.tolist()}')
-    poses = [Transform.identity()]
-    for row, constants in zip(model.tree.topology[1:], model.tree.constants[1:]):
+    rotation, origin = np.empty((model.n_bodies, 3, 3)), np.empty((model.n_bodies, 3))
+    rotation[0], origin[0] = np.eye(3), 0.0
+    rows = zip(model.tree.topology[1:], model.tree.constants[1:])
+    for body, (row, constants) in enumerate(rows, start=1):
         parent, kind, start = (int(row[k]) for k in (layout.PARENT, layout.JOINT, layout.Q_START))
         R = constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
         p = constants[layout.P_TREE:layout.P_TREE + 3]
@@ -47,8 +70,9 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
             R = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         else:
             R = R @ rotation_from_quaternion(q[start:start + 4])
-        poses.append(poses[parent] @ Transform(R, p))
-    return poses
+        rotation[body] = rotation[parent] @ R
+        origin[body] = rotation[parent] @ p + origin[parent]
+    return rotation, origin
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:

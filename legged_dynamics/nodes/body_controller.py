@@ -22,6 +22,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.body_output import StateOutput
+from legged_dynamics.nodes.body_postures import BodyPostures
 from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body_targets import BodyTargets
 from legged_dynamics.nodes.diagnostics import InputMonitor
@@ -31,11 +32,13 @@ from legged_dynamics.workspace import (
     AskedForce,
     BodyTarget,
     Ground,
+    Phase,
     WorkspaceCommand,
     WorkspaceController,
     WorkspaceFault,
     WorkspaceSettings,
 )
+from legged_dynamics.workspace.command import FAULT_TEXTS
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 
 SETTINGS = (
@@ -45,18 +48,7 @@ SETTINGS = (
     Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
             'robot is let go limp.', 0.0, 10.0),
 )
-# Horizontal part of a normal from which the ground counts as sloping.
-LEAST_SLOPE = 1e-3
 BLIND = 'no IMU reading: the body is held by the legs alone'
-FAULT_TEXTS = {
-    WorkspaceFault.FOOT_LOST: 'a foot does not stand; the others carry the body',
-    WorkspaceFault.NO_STANCE: 'too few feet stand to hold the body',
-    WorkspaceFault.UNBALANCED: 'the ground cannot give what the motion takes, within friction, '
-                               'soles and efforts',
-    WorkspaceFault.EFFORT_LIMIT: 'an effort was cut to its limit',
-    WorkspaceFault.ACCELERATION_LIMIT: 'the errors ask for more acceleration than is allowed',
-    WorkspaceFault.SINGULAR: 'a leg is stretched; it is damped',
-}
 
 
 class BodyController(EffortController):
@@ -94,8 +86,9 @@ class BodyController(EffortController):
         """Join the topics of targets."""
         self._controller = None
         self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
-        self._targets = BodyTargets(self, self.endpoints, self.parameters, self._present,
-                                   self._anew)
+        self._targets = BodyTargets(self, self.endpoints, self.parameters, self._no_target)
+        self._postures = BodyPostures(self, self.endpoints, self._targets, self._no_posture,
+                                     self._holds, self._anew)
         self._forget()
 
     def _forget(self) -> None:
@@ -103,7 +96,7 @@ class BodyController(EffortController):
         self.command: WorkspaceCommand | None = None
         self.reaction: GroundReaction | None = None
         self.lost = ''
-        self._started = False
+        self._started = self._settling = False
         self._blind_ns: int | None = None
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
@@ -131,17 +124,15 @@ class BodyController(EffortController):
             model, config, EstimatorSettings.from_parameters(self._of(ESTIMATOR_SETTINGS)))
         self._odometry = LegOdometry(model, config, self._of(ODOMETRY_SETTINGS))
         self._targets.build(controller, config)
+        self._postures.build(controller, config)
         if first:
             self._topics = StateOutput(self, self.endpoints, self.parameters, controller)
             self.join(model, config)
         self._topics.controller = controller
-        self._compile(nominal_position(model, config))
+        # Everything is compiled now, and not when the robot waits for its first command.
+        rehearse(controller, self._estimator, self._odometry, self._targets,
+                 nominal_position(model, config))
         self.learn(model, config)
-
-    def _compile(self, position: np.ndarray) -> None:
-        """Have everything compiled now, and not when the robot waits for its first command."""
-        assert self._controller is not None
-        rehearse(self._controller, self._estimator, self._odometry, self._targets, position)
 
     def reset(self) -> None:
         """Start from the stance that the robot has."""
@@ -151,7 +142,7 @@ class BodyController(EffortController):
         self._estimator.reset()
         self._odometry.reset()
         self._targets.reference.settings = self._controller.settings
-        self._targets.posture.reset()
+        self._postures.posture.reset()
         self._forget()
 
     def changing(self, values: dict[str, Any]) -> None:
@@ -199,7 +190,7 @@ class BodyController(EffortController):
         reaction = self._estimator.update(measurement)
         # Who lies on the belly or gets up stands on all feet, whatever they bear.
         detected = (self.parameters['stance'] == 'detected'
-                    and not self._targets.posture.active)
+                    and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
@@ -216,15 +207,16 @@ class BodyController(EffortController):
         self._targets.plan(state, measurement.position)
         self.target = self._targets.reference.at(measurement.stamp_ns)
         command = self._controller.update(state, measurement, self.target, self.asked(),
-                                         ground_of(reaction, state))
+                                         Ground.of_reaction(reaction, state))
         self.command = command
-        posture = self._targets.posture
-        self._targets.go_on(measurement.stamp_ns, command.error)
-        if not posture.loose:
+        self._postures.step(measurement.stamp_ns, command.error)
+        loose = self._postures.posture.loose
+        if not loose:
             self._judge_command(measurement, command)
-        if self.lost or not (command.usable or posture.loose):
+        if self.lost or not (command.usable or loose):
             return None
-        return posture.shape(measurement.stamp_ns, command.effort, measurement.velocity)
+        return self._postures.shape(state, command.effort, measurement.position,
+                                    measurement.velocity)
 
     def reason(self) -> str:
         """Return why there is no command."""
@@ -240,7 +232,7 @@ class BodyController(EffortController):
         """Return in a word what the body does."""
         if self.lost:
             return 'lost'
-        return 'idle' if self.command is None or not self._started else self._targets.mode
+        return 'idle' if self.command is None or not self._started else self._postures.mode
 
     def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
         now, stamp = self.now(), measurement.stamp_ns
@@ -269,11 +261,30 @@ class BodyController(EffortController):
         self._odometry.reset()
         self._started = False
 
-    def _present(self) -> int | None:
-        """Return the stamp from which a wish is to hold; None while nobody holds the body."""
+    def _no_posture(self) -> str:
+        """Return why no posture can be taken now, or ''."""
         if self.lost or self.state is None or not self._started or not self.input.listening:
-            return None
-        return self.state.stamp_ns
+            return 'the body is not under control'
+        return 'the node is being stopped' * self._settling
+
+    def _no_target(self) -> str:
+        """Return why no target can be taken now, or ''."""
+        posture = self._postures.posture
+        return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
+                                      if posture.active else '')
+
+    def _holds(self) -> bool:
+        """Tell whether the body is held by efforts."""
+        return (self.command is not None and self.command.usable
+                and self.guard_state.obeying)
+
+    def settled(self) -> bool:
+        """Sit down; return whether that is done, or cannot be."""
+        if not self._settling:
+            if self._no_posture() or not self._postures.ask('sit')[0]:
+                return True
+            self._settling = True
+        return bool(self.lost) or self._postures.posture.phase in (Phase.CROUCH, Phase.REST)
 
     # ---- diagnostics -----------------------------------------------------------------------
 
@@ -292,6 +303,7 @@ class BodyController(EffortController):
         if state is None or command is None or self._controller is None:
             return {}
         values: dict[str, Any] = {
+            'mode': self.mode(),
             'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
             'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
             'feet down': ', '.join(foot for foot, down in zip(self._odometry.feet, state.contact)
@@ -302,17 +314,8 @@ class BodyController(EffortController):
         return {'body': values | self._topics.margins(command, state, self._position)}
 
 
-def ground_of(reaction: GroundReaction, state: BodyState) -> Ground | None:
-    """Return the ground's normal in the world, the same for all feet, where feet have shown it."""
-    normal = state.rotation @ reaction.ground_normal
-    # Gravity's direction stands for a ground that is not known.
-    if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
-        return None
-    return Ground(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
-
-
 def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator,
-             odometry: LegOdometry, targets: BodyTargets | None, position: np.ndarray) -> None:
+             odometry: LegOdometry, targets: BodyTargets, position: np.ndarray) -> None:
     """Run every kernel of control once, at joints (nj,) [rad or m] at rest, to compile it."""
     still = np.zeros(len(position))
     for k in range(estimator.delay + 3):
@@ -323,6 +326,5 @@ def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator
         here = BodyTarget.of(state.position, state.rotation)
         command = controller.update(state, nothing, here, {
             0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
-    if targets is not None:
-        targets.rehearse(state, position)
+    targets.rehearse(state, position)
     controller.margins(command, state, position)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where users want the body: poses, trajectories and postures, into a reference within limits."""
+"""Where users want the body: poses and trajectories, into a reference within limits."""
 from __future__ import annotations
 
 import math
@@ -13,6 +13,8 @@ import numpy as np
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.bounds import Bounds
+from legged_dynamics.middleware.conversions.trajectory_reader import TrajectoryReader
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_controller import EffortController
@@ -20,7 +22,6 @@ from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
-from legged_dynamics.workspace.posture import Phase, Posture
 from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.support import ANYTHING, Support
@@ -34,7 +35,7 @@ SETTINGS = (
             'Targets turned further than this from where the body stood at the start are refused.',
             1e-3, 3.0),
 )
-POSTURES = ('stand', 'sit', 'damping', 'zero')
+TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
 # the last one that was looked at that are taken to be in reach as well [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
@@ -43,7 +44,7 @@ Job = Generator[None, None, str]
 
 class BodyTargets:
     """
-    Hears ``~/body_target``, ``~/body_trajectory`` and ``~/posture``; what cannot be is refused.
+    Hears ``~/body_target`` and ``~/body_trajectory``; what cannot be is refused.
 
     Every wish is planned piece by piece, one a control tick, and replaces the one before. Its
     velocities and accelerations are not used: the reference passes smoothly through its poses.
@@ -56,44 +57,42 @@ class BodyTargets:
         Of the component.
     parameters : dict
         With `SETTINGS`, followed at run time.
-    present : callable
-        Returns the stamp [ns] from which a wish is to hold; None while the body is not under
-        control.
-    restart : callable
-        Has the body's state begin anew where the robot is.
+    why_not : callable
+        Returns why no target can be taken now, or ''.
 
     Attributes
     ----------
     reference : ReferenceGenerator
         Where the body is wanted.
-    posture : Posture
+    state : BodyState
+        Where it is.
     monitor : InputMonitor
 
     """
 
-    posture: Posture
+    state: BodyState
 
     def __init__(self, component: EffortController, endpoints: Endpoints,
-                 parameters: dict[str, Any], present: Callable[[], int | None],
-                 restart: Callable[[], None]):
-        self._node, self._parameters, self._present = component.node, parameters, present
-        self._restart, self._now = restart, component.now
+                 parameters: dict[str, Any], why_not: Callable[[], str]):
+        self._node, self._parameters, self._why_not = component.node, parameters, why_not
+        self._now = component.now
         self.monitor = InputMonitor('targets', 0)
         self.reference = ReferenceGenerator()
         self._job: Job | None = None
         qos = component.dialect.qos.reliable(10)
-        for kind, topic, take in (
-                ('geometry_msgs/msg/PoseStamped', '~/body_target', self._go),
-                ('trajectory_msgs/msg/MultiDOFJointTrajectory', '~/body_trajectory', self._follow),
-                ('std_msgs/msg/String', '~/posture', self._take_posture)):
-            endpoints.subscription(kind, topic, partial(self._wish, take), qos)
+        endpoints.subscription('geometry_msgs/msg/PoseStamped', '~/body_target',
+                               partial(self._wish, self._go), qos)
+        self._bounds = Bounds(TRAJECTORY)
+        endpoints.raw_subscription(TRAJECTORY, '~/body_trajectory',
+                                   lambda cdr, _: self._wish(self._follow, cdr), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
         """Take a robot."""
         self._controller = controller
+        # Where the guard lets efforts fade nothing can be held.
         self._limiter = ReachLimiter(controller.model, config,
-                                     self._parameters['reference.stretch'])
-        self.posture = Posture(controller.model, config)
+                                     self._parameters['reference.stretch'],
+                                     self._parameters['safety.position_margin'])
 
     def start(self, stamp: int, position: np.ndarray, rotation: np.ndarray) -> None:
         """Stay at a pose from a stamp [ns] on; targets must lie around it."""
@@ -103,7 +102,7 @@ class BodyTargets:
 
     def plan(self, state: BodyState, position: np.ndarray) -> None:
         """Go on planning, by one piece; joints (nj,) [rad or m] and body are where they are."""
-        self._state, self._position = state, position
+        self.state, self._position = state, position
         if self._job is None:
             return
         try:
@@ -113,32 +112,30 @@ class BodyTargets:
             self.monitor.saw(self._now())
             self._node.get_logger().info(done.value)
         except LeggedDynamicsError as error:
-            self._refuse(error)
-
-    def go_on(self, stamp: int, error: np.ndarray) -> None:
-        """Let the posture take its next step, at an error (6,) of the body's pose."""
-        before = self.posture.phase
-        if before is Phase.HOLD:
-            return
-        arrived = self._job is None and stamp >= self.reference.end_ns
-        phase = self.posture.step(stamp, error, self._state.rotation, arrived)
-        if phase is before:
-            return
-        if phase is Phase.FADE:
             self._job = None
-            self.reference.rest(stamp, BodyPose(self._state.position, self._state.rotation))
-        elif phase is Phase.RISE:
-            self._home = self.posture.standing(self._state)
-            self._job = self._move(self._home, 'standing up')
+            self.refuse(error)
+
+    def arrived(self, stamp: int) -> bool:
+        """Tell whether the reference is where it was sent at a stamp [ns]."""
+        return self._job is None and stamp >= self.reference.end_ns
+
+    def stay(self, stamp: int) -> None:
+        """Want the body where it is from a stamp [ns] on."""
+        self._job = None
+        self.reference.rest(stamp, BodyPose(self.state.position, self.state.rotation))
+
+    def move(self, pose: BodyPose, title: str, home: bool = False) -> None:
+        """Move to a pose, around which targets must lie from now on if it is home."""
+        if home:
+            self._home = pose
+        self._job = self._move(pose, title)
 
     @property
     def mode(self) -> str:
         """What the body does, in a word or two."""
-        if self.posture.active:
-            return self.posture.phase.value
         if self._job is not None:
             return 'plans'
-        return 'moves' if self._state.stamp_ns < self.reference.end_ns else 'holds'
+        return 'moves' if self.state.stamp_ns < self.reference.end_ns else 'holds'
 
     def judge(self, now: int) -> tuple[str, str]:
         """Return level and message at a time [ns]."""
@@ -148,7 +145,7 @@ class BodyTargets:
 
     def rehearse(self, state: BodyState, position: np.ndarray) -> None:
         """Plan something of every kind, for its kernels to be compiled."""
-        self._state, self._position = state, position
+        self.state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
         self.reference.follow(0, [1.0, 2.0], [here, here])
         self.reference.move_to(0, here)
@@ -159,7 +156,7 @@ class BodyTargets:
     # ---- wishes ----------------------------------------------------------------------------
 
     def _support(self) -> Support:
-        return self._controller.support(self._state) or ANYTHING
+        return self._controller.support(self.state) or ANYTHING
 
     def _go(self, message: Any) -> Job:
         pose = convert.read_pose(message)
@@ -168,36 +165,37 @@ class BodyTargets:
 
     def _move(self, pose: BodyPose, title: str) -> Job:
         support = self._support()
-        goal, part, why = yield from self._limiter.search(self._state, self._position, pose,
+        goal, part, why = yield from self._limiter.search(self.state, self._position, pose,
                                                           support)
         self.reference.support = support
-        took = self.reference.move_to(self._state.stamp_ns, goal)
+        took = self.reference.move_to(self.state.stamp_ns, goal)
         return f'{title}, reached in {took:.2f} s{_cut(part, why)}'
 
-    def _follow(self, message: Any) -> Job:
-        self._check_frame(message.header.frame_id)
-        if len(message.points) > LONGEST:
+    def _follow(self, cdr: bytes) -> Job:
+        if why := self._bounds.refuse(len(cdr)):
+            raise MeasurementError(why)
+        reader = TrajectoryReader(cdr)
+        self._check_frame(reader.frame_id)
+        if reader.count > LONGEST:
             raise MeasurementError(f'expected a trajectory of at most {LONGEST} points, got '
-                                   f'{len(message.points)}; send it in parts')
-        return self._plan_trajectory(message)
+                                   f'{reader.count}; send it in parts')
+        return self._plan_trajectory(reader)
 
-    def _plan_trajectory(self, message: Any) -> Job:
-        # Taken off the end as they are read: to free thousands at once would take milliseconds.
-        points, least, reasons = list(message.points)[::-1], 1.0, set[str]()
-        n = max(len(points), 1)
+    def _plan_trajectory(self, reader: TrajectoryReader) -> Job:
+        n, least, reasons = reader.count, 1.0, set[str]()
         times, knots = np.empty(n), np.empty((n, 12))
-        for first in range(0, n, PIECE):
-            message.points = [points.pop() for _ in range(min(PIECE, len(points)))]
-            wanted = convert.read_body_trajectory(message)
-            here = slice(first, first + len(wanted.time))
-            times[here], knots[here, 9:] = wanted.time, wanted.position
-            for knot, orientation in zip(knots[here], wanted.orientation):
-                knot[:9] = rotation_from_quaternion(orientation).ravel()
+        while reader.left:
+            first = n - reader.left
+            time, position, orientation = reader.read(PIECE)
+            here = slice(first, first + len(time))
+            times[here], knots[here, 9:] = time, position
+            for knot, quaternion in zip(knots[here], orientation):
+                knot[:9] = rotation_from_quaternion(quaternion).ravel()
                 self._check_reach(knot)
             yield
         if times[0] == 0.0 and n > 1:       # where it is at once is where it is anyhow
             times, knots = times[1:], knots[1:]
-        state, support = self._state, self._support()
+        state, support = self.state, self._support()
         stance, looked = self._limiter.stance(state, self._position), np.full(12, np.inf)
         for i, knot in enumerate(knots):
             away = np.abs(knot - looked)
@@ -215,48 +213,21 @@ class BodyTargets:
         self.reference.support = support
         made = yield from self.reference.planning(times, knots)
         yield
-        slower = self.reference.start(self._state.stamp_ns, made)
-        took = (self.reference.end_ns - self._state.stamp_ns) * 1e-9
+        slower = self.reference.start(self.state.stamp_ns, made)
+        took = (self.reference.end_ns - self.state.stamp_ns) * 1e-9
         text = f', {slower:.2f} times slower than asked to keep the limits' * (slower > 1.0)
         return f'trajectory taken, done in {took:.2f} s{text}{_cut(least, " and ".join(reasons))}'
 
-    def _take_posture(self, message: Any) -> Job:
-        posture, stamp = self.posture, self._state.stamp_ns
-        if message.data not in POSTURES:
-            raise ConfigurationError(f'expected a posture among {", ".join(POSTURES)}, got '
-                                     f'{message.data!r}')
-        if message.data == 'stand':
-            posture.standing(self._state)
-            if posture.loose:
-                self._restart()
-                posture.begin(Phase.LOAD, stamp)
-            else:
-                posture.begin(Phase.RISE, stamp)
-                self._home = posture.standing(self._state)
-                return self._move(self._home, 'standing up')
-        elif message.data == 'sit':
-            if not posture.loose:
-                posture.begin(Phase.SINK, stamp)
-                return self._move(posture.below(self._state), 'sitting down')
-        else:
-            posture.damped = message.data == 'damping'
-            if posture.phase is not Phase.REST:
-                posture.begin(Phase.FADE, stamp)
-        return _done(f'{message.data}: taken')
-
     def _wish(self, take: Callable[[Any], Job], message: Any) -> None:
         try:
-            if self._present() is None:
-                raise ConfigurationError('the body is not under control')
-            if self.posture.active and take != self._take_posture:
-                raise ConfigurationError(f'the body {self.posture.phase.value}; ask it to stand '
-                                         'first')
+            if why := self._why_not():
+                raise ConfigurationError(why)
             self._job = take(message)
         except LeggedDynamicsError as error:
-            self._refuse(error)
+            self.refuse(error)
 
-    def _refuse(self, error: LeggedDynamicsError) -> None:
-        self._job = None
+    def refuse(self, error: LeggedDynamicsError) -> None:
+        """Say why a wish cannot be."""
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 
@@ -286,11 +257,6 @@ class BodyTargets:
 
 def _pose_of(knot: np.ndarray) -> BodyPose:
     return BodyPose(knot[9:].copy(), knot[:9].reshape(3, 3).copy())
-
-
-def _done(text: str) -> Job:
-    return text
-    yield
 
 
 def _cut(part: float, why: str) -> str:

@@ -91,6 +91,14 @@ class ControllerHooks(Component):
         """Return feet that were told to hold on or to let go, beside the efforts, and how."""
         return (), ()
 
+    def settled(self) -> bool:
+        """
+        Bring the robot to where motors can be let go; return whether it is there, or cannot be.
+
+        Called again and again while commands go out, when `safety.stop` is 'sit'.
+        """
+        return True
+
     def failed(self) -> None:
         """Answer a fault beside the efforts, which the guard has held or made safe."""
 

@@ -32,6 +32,9 @@ from legged_dynamics.schema import Setting
 COMMANDS = 'effort_controller/commands'
 # How often it is looked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
+# Longest time over which a robot is brought down before its node stops [ns].
+LONGEST_FAREWELL_NS = 20_000_000_000
+STOPPING = 'the node is being stopped'
 # A controller that has fallen behind is to answer the newest joint states, not the queue.
 DEPTH = 5
 SHARED_SETTINGS = (*(replace(setting, default=DEPTH) if setting.name == 'input_depth' else setting
@@ -82,6 +85,8 @@ class EffortController(ControllerHooks):
         self.guard: EffortGuard | None = None
         self.now = self._now = SteadyClock(node)
         self._activations = 0
+        self._leaving_ns: int | None = None
+        self._released = False
 
     @classmethod
     def shared_settings(cls) -> tuple[Setting, ...]:
@@ -131,6 +136,20 @@ class EffortController(ControllerHooks):
         self._owner = f'{self.node.get_name()}@{os.getpid()}.{self._activations}'
         self.input.start()
         self._arm()
+
+    def leave(self) -> bool:
+        """Bring the robot down as `safety.stop` says; return whether that is done."""
+        guard, way = self.guard, self.parameters['safety.stop']
+        if guard is None or not self._sending or way == 'zero':
+            return True
+        now = self.now()
+        if self._leaving_ns is None:
+            self._leaving_ns = now
+            self.node.get_logger().info(f'stopping: {way}')
+        if now - self._leaving_ns > LONGEST_FAREWELL_NS:
+            return True
+        self._released = self._released or way == 'damping' or self.settled()
+        return self._released and guard.state.released and not guard.latches
 
     def deactivate(self) -> None:
         """Stop commanding; the last message is zero."""
@@ -182,6 +201,7 @@ class EffortController(ControllerHooks):
     def _arm(self) -> None:
         """Wait for the first good command of a robot that is known."""
         self._sending, self._why = False, ''
+        self._leaving_ns, self._released = None, False
         self._screen.reset()
         if self.guard is not None:
             self.guard.activate()
@@ -193,13 +213,13 @@ class EffortController(ControllerHooks):
         if self.guard.state is GuardState.ARMED and self.input.description_fault:
             self._output.refused(self.now(), self.input.description_fault)
             return None
-        command = self.control(measurement)
+        command = None if self._released else self.control(measurement)
         measured = None if measurement.effort is None else measurement.effort[self._order]
         now = self.now()
         guarded = self.guard.apply(
             now, None if command is None else command[self._order],
             self._screen.age(measurement.stamp_ns), measured,
-            self.reason() if command is None else '')
+            STOPPING if self._released else self.reason() if command is None else '')
         spoke = self._publish(now, guarded)
         if not guarded.state.silent:
             self._sent[self._order] = guarded.effort
@@ -252,6 +272,8 @@ class EffortController(ControllerHooks):
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard
+        if self._leaving_ns is not None:
+            return 'WARN', STOPPING
         if guard is not None and guard.state.released and guard.latches:
             return 'ERROR', f'{guard.cause}: let go; activate the node anew'
         if guard is not None and guard.state is GuardState.ARMED:

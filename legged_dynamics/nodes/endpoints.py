@@ -40,6 +40,24 @@ class Endpoints:
         self._closing.append(lambda: node.destroy_subscription(made))
         return made
 
+    def raw_subscription(self, kind: str, topic: str, callback: Callable[[bytes, int], None],
+                         qos: Any) -> Any:
+        """Open a subscription whose callback gets a message's bytes and when they came [ns]."""
+        node: Any = self._component.node
+        made = node.create_raw_subscription(kind, topic, callback, qos)
+        self._closing.append(lambda: node.destroy_subscription(made))
+        return made
+
+    def service(self, kind: str, name: str, answer: Callable[[Any, Any], Any]) -> Any:
+        """Open a service such as 'std_srvs/srv/Trigger', where the middleware has any."""
+        node: Any = self._component.node
+        service = self._component.dialect.service(kind)
+        if service is None:
+            return None
+        made = node.create_service(service, name, answer)
+        self._closing.append(lambda: node.destroy_service(made))
+        return made
+
     def timer(self, period: float, callback: Callable[[], None]) -> Any:
         """Start a timer [s]."""
         node = self._component.node

@@ -33,6 +33,8 @@ NODE_SETTINGS = (
     Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
     Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
             1e-3, 1e6),
+    Setting('markers.friction', 0.6, '', 'Friction coefficient of the cones and margins drawn; '
+            '0: none.', 0.0, 10.0),
 )
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
@@ -137,7 +139,7 @@ class GroundReactionNode(Component):
         for message in messages[1:]:
             messages[0].transforms.extend(message.transforms)
         self._foot_frames = self._endpoints.publisher(
-            'tf2_msgs/msg/TFMessage', '/tf_static', self.dialect.qos.latched)
+            'tf2_msgs/msg/TFMessage', 'tf_static', self.dialect.qos.latched)
         self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
@@ -146,6 +148,7 @@ class GroundReactionNode(Component):
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
+        self._foot_wrenches = [convert.PreparedWrench(foot) for foot in estimator.feet]
         self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
                             for foot in estimator.feet]
         self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
@@ -174,25 +177,25 @@ class GroundReactionNode(Component):
     def _publish(self, reaction: GroundReaction) -> None:
         dialect, ns = self.dialect, reaction.latest_ns
         base = self._estimator.model.base_link      # type: ignore[union-attr]
-        wrench, contact = reaction.wrench, reaction.latest_contact
+        wrench, contact = reaction.wrench.tolist(), reaction.latest_contact
         for i, foot in enumerate(reaction.feet):
             if self._wrenches[i].get_subscription_count():
-                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot, wrench[i]))
+                self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
             if self._contacts[i].get_subscription_count():
                 self._contacts[i].publish(convert.boolean(dialect, contact[i]))
             if self._deviations[i].get_subscription_count():
                 deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
-                self._deviations[i].publish(
-                    convert.wrench_stamped(dialect, ns, foot, deviation))
+                self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
             if self._probabilities[i].get_subscription_count():
                 self._probabilities[i].publish(
                     convert.float64(dialect, reaction.contact_probability[i]))
         if self._net_wrench.get_subscription_count():
             self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base,
                                                             reaction.net_wrench))
-        center = reaction.center_of_pressure
-        if math.isfinite(center[0]) and self._center.get_subscription_count():
-            self._center.publish(convert.point_stamped(dialect, ns, base, center))
+        if self._center.get_subscription_count():
+            center = reaction.center_of_pressure
+            if math.isfinite(center[0]):
+                self._center.publish(convert.point_stamped(dialect, ns, base, center))
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
         if self._push.get_subscription_count():
@@ -220,12 +223,10 @@ class GroundReactionNode(Component):
         if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             return
         self._next_marker_ns = ns + round(1e9 / rate)
-        force = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-        self._markers.publish(convert.reaction_markers(
-            self.dialect, ns, base, reaction.feet, reaction.contact_point, force,
-            reaction.latest_contact, observable=reaction.observable, lifetime_s=5.0 / rate,
+        self._markers.publish(convert.reaction_picture(
+            self.dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
-            center_of_pressure=reaction.center_of_pressure))
+            friction=self.parameters['markers.friction']))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
         return self._input.judge(now) | {

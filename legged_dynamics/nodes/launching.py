@@ -17,11 +17,17 @@ ARGUMENTS = (
     ('respawn', 'false', 'Whether the node is started anew when it ends by itself.'),
     ('joint_states', 'joint_states', 'Topic of the joint states.'),
     ('imu', 'imu/data', 'Topic of the IMU.'),
+    ('commands', 'effort_controller/commands', 'Topic of the effort commands; '
+     'effort_watchdog/commands for a controller above the watchdog.'),
+    ('controllers_file', '', 'Parameter file of ros2_control whose effort controller must have '
+     'the same joints in the same order; empty: not compared.'),
     ('robot_state_publisher', 'false', 'Whether to start robot_state_publisher on the '
      'description; it needs robot_description, or the URDF beside the YAML.'),
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
     ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
+# How long a node may take to bring its robot down (safety.stop) before launch insists [s].
+PATIENCE = '25'
 # Two robots' transforms stay apart, and with their own namespace.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
@@ -71,12 +77,16 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  respawn=argument('respawn') == 'true', respawn_delay=1.0,
+                 sigterm_timeout=PATIENCE,
                  remappings=[(name, argument(key)) for name, key in (
-                     ('joint_states', 'joint_states'), ('imu/data', 'imu'))
+                     ('joint_states', 'joint_states'), ('imu/data', 'imu'),
+                     ('effort_controller/commands', 'commands'))
                      if argument(key) != name],
                  parameters=[str(robot_yaml), argument('params_file'), {
                      'robot_description': ParameterValue(argument('robot_description'),
                                                          value_type=str),
+                     **({'safety.controllers_file': argument('controllers_file')}
+                        if argument('controllers_file') else {}),
                      **{name: argument(name) == 'true'
                         for name in ('use_sim_time', 'autostart', *flags)}}]),
             Node(package='rviz2', executable='rviz2',

@@ -30,17 +30,23 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     -------
     JointState
         ``effort`` [N, N m, 1, m] of ``<foot>/force.x ... torque.z`` (in and about the foot's
-        link), ``<foot>/contact`` (0 or 1), ``<foot>/contact_probability``,
-        ``<foot>/force.x.stddev ...``, ``net/force.x ...`` and ``center_of_pressure.x ...`` (base
-        link), ``<joint>/external_torque``. What is not known is not there: nothing is NaN.
+        link), ``<foot>/contact`` and ``<foot>/observable`` (0 or 1),
+        ``<foot>/contact_probability``, ``<foot>/force.x.stddev ...``, ``<foot>/base_force.x ...``
+        (the force in the base link's axes), and in the base link ``net/force.x ...``,
+        ``center_of_pressure.x ...``, ``external/force.x ...``, ``external/force.x.stddev ...``,
+        ``ground_normal.x ...``; ``<joint>/external_torque``. What is not known is not there:
+        nothing is NaN.
 
     """
     deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True)).clip(0.0)
                          for foot in reaction.feet])
+    in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
     values = np.concatenate([
         np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
-                   reaction.contact_probability[:, None], deviation]).ravel(),
-        reaction.net_wrench, reaction.center_of_pressure, reaction.external_torque])
+                   np.asarray(reaction.observable, float)[:, None],
+                   reaction.contact_probability[:, None], deviation, in_base]).ravel(),
+        reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
+        reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
     known = np.isfinite(values)
     names = _names(reaction.feet, reaction.joints, deviation.shape[1])
     if not known.all():
@@ -50,9 +56,13 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
 
 @lru_cache(maxsize=4)
 def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> list[str]:
-    of_foot = (*_WRENCH, 'contact', 'contact_probability',
-               *(f'{name}.stddev' for name in _WRENCH[:deviations]))
+    of_foot = (*_WRENCH, 'contact', 'observable', 'contact_probability',
+               *(f'{name}.stddev' for name in _WRENCH[:deviations]),
+               *(f'base_{name}' for name in _WRENCH[:3]))
     return [*(f'{foot}/{name}' for foot in feet for name in of_foot),
             *(f'net/{name}' for name in _WRENCH),
             *(f'center_of_pressure.{axis}' for axis in 'xyz'),
+            *(f'external/{name}' for name in _WRENCH),
+            *(f'external/{name}.stddev' for name in _WRENCH),
+            *(f'ground_normal.{axis}' for axis in 'xyz'),
             *(f'{joint}/external_torque' for joint in joints)]

@@ -20,8 +20,8 @@ from legged_dynamics.nodes.wall_output import WallOutput
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 from legged_dynamics.stickybot import FootEventKind, StickybotCommand, StickybotController
-from legged_dynamics.stickybot.body_angle import BodyAngle
-from legged_dynamics.stickybot.joints import LimbJoints
+from legged_dynamics.stickybot.control.body_angle import BodyAngle
+from legged_dynamics.stickybot.model.joints import LimbJoints
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 

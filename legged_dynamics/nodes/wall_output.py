@@ -14,7 +14,7 @@ from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import StickybotCommand, StickybotModel
-from legged_dynamics.stickybot.joints import LimbJoints
+from legged_dynamics.stickybot.model.joints import LimbJoints
 
 GRIPS = 'adhesion_controller/commands'
 SETTINGS = (

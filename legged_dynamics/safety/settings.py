@@ -38,6 +38,10 @@ SETTINGS = (
             'the effort limits.', 0.0, 1.0),
     Setting('safety.damping_duration', 2.0, 's', 'How long the safe output goes out before the '
             'motors are left alone.', 0.0, 60.0),
+    Setting('safety.stop', 'zero', '', 'What happens before a node that commands is stopped or '
+            'deactivated: nothing; or the safe output for `safety.damping_duration`; or the robot '
+            'sits down first, where the controller can. Who asks again is obeyed at once.',
+            choices=('zero', 'damping', 'sit')),
     Setting('safety.tilt', 1.0, 'rad', 'Tilt of the base from which the robot counts as fallen; '
             '0: not watched.', 0.0, 3.1),
     Setting('safety.frozen', 0.03, 's', 'How long a sensor whose noise is known may repeat itself '

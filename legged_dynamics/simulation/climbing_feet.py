@@ -8,9 +8,9 @@ import numpy as np
 
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_world import ROOT_JOINTS
-from legged_dynamics.stickybot.adhesion import HOLDS, normal_loads, pad_failure
-from legged_dynamics.stickybot.machine import N_FORCE, REACTION
-from legged_dynamics.stickybot.state import StickybotState
+from legged_dynamics.stickybot.model.adhesion import HOLDS, normal_loads, pad_failure
+from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.state import StickybotState
 
 
 class WallFeet:

@@ -15,10 +15,10 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 from legged_dynamics.simulation.plant import KIND, Hardware
-from legged_dynamics.stickybot.adhesion import Adhesion
-from legged_dynamics.stickybot.description import BASE, urdf
-from legged_dynamics.stickybot.joints import LimbJoints
-from legged_dynamics.stickybot.robot import StickybotModel
+from legged_dynamics.stickybot.model.adhesion import Adhesion
+from legged_dynamics.stickybot.model.description import BASE, urdf
+from legged_dynamics.stickybot.model.joints import LimbJoints
+from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 

@@ -16,9 +16,9 @@ from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_world import ROOT_JOINTS, build_wall_world
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.truth import FootContacts, TrueState
-from legged_dynamics.stickybot.adhesion import HOLDS, SLIPS
-from legged_dynamics.stickybot.exchange import FootEvent, FootEventKind
-from legged_dynamics.stickybot.state import StickybotState
+from legged_dynamics.stickybot.model.adhesion import HOLDS, SLIPS
+from legged_dynamics.stickybot.model.exchange import FootEvent, FootEventKind
+from legged_dynamics.stickybot.model.state import StickybotState
 
 # How often the pads' loads are looked at [s].
 PAD_CHECK = 5e-4

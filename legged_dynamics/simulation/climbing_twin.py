@@ -10,16 +10,16 @@ import numpy as np
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_robot import ClimbingRobot
-from legged_dynamics.stickybot.adhesion import normal_loads
-from legged_dynamics.stickybot.books import Books
-from legged_dynamics.stickybot.exchange import (
+from legged_dynamics.stickybot.model.adhesion import normal_loads
+from legged_dynamics.stickybot.model.exchange import (
     FootEvent,
     StickybotCommand,
     StickybotMeasurement,
 )
-from legged_dynamics.stickybot.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.state import RestPosition, StickybotState
+from legged_dynamics.stickybot.simulation.books import Books
 
 UNKNOWN = Books(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 

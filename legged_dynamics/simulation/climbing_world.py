@@ -17,8 +17,8 @@ import numpy as np
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.world import IMU_SENSORS
-from legged_dynamics.stickybot.joints import HIP_JOINTS
-from legged_dynamics.stickybot.parts import Limb
+from legged_dynamics.stickybot.model.joints import HIP_JOINTS
+from legged_dynamics.stickybot.model.parts import Limb
 
 ROOT_JOINTS = ('along_x', 'along_y', 'turn')
 LIMB_RADIUS, FOOT_RADIUS = 0.005, 0.01      # m, drawn

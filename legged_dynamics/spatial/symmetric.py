@@ -128,6 +128,13 @@ def inverse_symmetric(m):
 
 
 @part
+def adjugate(m):
+    """Return the cofactors of m; of a matrix of rank 2, ``n n^T`` times a number, n its null."""
+    return (m[3] * m[5] - m[4] * m[4], m[2] * m[4] - m[1] * m[5], m[1] * m[4] - m[2] * m[3],
+            m[0] * m[5] - m[2] * m[2], m[1] * m[2] - m[0] * m[4], m[0] * m[3] - m[1] * m[1])
+
+
+@part
 def determinant(m):
     """Return the determinant."""
     return (m[0] * (m[3] * m[5] - m[4] * m[4]) + m[1] * (m[2] * m[4] - m[1] * m[5])

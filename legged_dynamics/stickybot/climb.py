@@ -11,20 +11,20 @@ from typing import Protocol
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.stickybot.adhesion import Adhesion
-from legged_dynamics.stickybot.books import Books
-from legged_dynamics.stickybot.control_settings import ControlSettings
-from legged_dynamics.stickybot.controller import StickybotController
-from legged_dynamics.stickybot.exchange import (
+from legged_dynamics.stickybot.control.controller import StickybotController
+from legged_dynamics.stickybot.control.gait import Gait, GaitClock
+from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.model.adhesion import Adhesion
+from legged_dynamics.stickybot.model.exchange import (
     FootEvent,
     FootEventKind,
     StickybotCommand,
     StickybotMeasurement,
 )
-from legged_dynamics.stickybot.gait import Gait, GaitClock
-from legged_dynamics.stickybot.robot import StickybotModel
-from legged_dynamics.stickybot.simulation import ClimbingSimulation
-from legged_dynamics.stickybot.state import RestPosition, StickybotState
+from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
+from legged_dynamics.stickybot.simulation.books import Books
+from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
 
 FAILURES = (FootEventKind.SLIPPED, FootEventKind.PEELED)
 STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs before it climbs

@@ -14,13 +14,13 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.schema import Setting, checked, read_parameter_file
-from legged_dynamics.stickybot.adhesion import Adhesion
-from legged_dynamics.stickybot.control_settings import SETTINGS as CONTROL_SETTINGS
-from legged_dynamics.stickybot.control_settings import ControlSettings
-from legged_dynamics.stickybot.damping import nominal_damping
-from legged_dynamics.stickybot.gait import PATTERNS, Gait
-from legged_dynamics.stickybot.parts import Body, Limb, Link, Wall
-from legged_dynamics.stickybot.robot import StickybotModel
+from legged_dynamics.stickybot.control.gait import PATTERNS, Gait
+from legged_dynamics.stickybot.control.settings import SETTINGS as CONTROL_SETTINGS
+from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.model.adhesion import Adhesion
+from legged_dynamics.stickybot.model.damping import nominal_damping
+from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
+from legged_dynamics.stickybot.model.robot import StickybotModel
 
 PADS = ('none', 'disc', 'directional')
 

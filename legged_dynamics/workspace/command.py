@@ -25,6 +25,15 @@ class WorkspaceFault(IntFlag):
     LOST = codes.LOST   # too far off target, or unbalanced for too long: no efforts
 
 
+FAULT_TEXTS = {
+    WorkspaceFault.FOOT_LOST: 'a foot does not stand; the others carry the body',
+    WorkspaceFault.NO_STANCE: 'too few feet stand to hold the body',
+    WorkspaceFault.UNBALANCED: 'the ground cannot give what the motion takes, within friction, '
+                               'soles and efforts',
+    WorkspaceFault.EFFORT_LIMIT: 'an effort was cut to its limit',
+    WorkspaceFault.ACCELERATION_LIMIT: 'the errors ask for more acceleration than is allowed',
+    WorkspaceFault.SINGULAR: 'a leg is stretched; it is damped',
+}
 # Without efforts: the robot should go limp.
 LIMP = WorkspaceFault.NO_STANCE | WorkspaceFault.LOST
 

@@ -213,6 +213,10 @@ class WorkspaceController:
         """Return what each standing foot was given last, (3,) [N] in world axes, by its place."""
         return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
 
+    def unloaded(self) -> np.ndarray:
+        """Return the efforts (nj,) of legs that bear nothing, as of the last tick [N m or N]."""
+        return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
+
     def support(self, state: BodyState) -> Support:
         """Return what the ground gives the stance of the last tick."""
         if self._last is None:

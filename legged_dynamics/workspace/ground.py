@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.spatial.rotations import rotation_to_z
@@ -29,6 +30,8 @@ from legged_dynamics.spatial.rotations import rotation_to_z
 SLIDE, LEFT, LEAST = 0.004, 0.8, 0.1
 # Feet give a plane when they are at least so far apart across the narrow way [m].
 NARROW = 0.05
+# Horizontal part of a normal from which the ground counts as sloping.
+LEAST_SLOPE = 1e-3
 # Samples between looks at the plane.
 EVERY = 100
 
@@ -46,6 +49,15 @@ class Ground:
     """
 
     normal: np.ndarray | None = None
+
+    @classmethod
+    def of_reaction(cls, reaction: GroundReaction, state: BodyState) -> Ground | None:
+        """Return the one normal that an estimator has seen under all feet, or None."""
+        normal = state.rotation @ reaction.ground_normal
+        # Gravity's direction stands for a ground that is not known.
+        if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
+            return None
+        return cls(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
 
 
 class GroundReading:

@@ -4,8 +4,10 @@
 Postures: standing up, sitting down and letting go, as shares of the efforts of body control.
 
 Standing up, the feet are loaded over a while where the robot lies, and then the body rises.
-Sitting down, it sinks until its legs end or it lies on something that keeps it from sinking on;
-then the efforts fade, and what is left is damping.
+Sitting down, it sinks until it lies on something that keeps it from sinking on, or its legs end.
+Who lies takes the load off its feet and holds its legs as they are; who does not, or begins to sag
+on that (it lies on its knees, say), crouches. Legs fall only when somebody asks for damping or
+nothing.
 """
 from __future__ import annotations
 
@@ -25,10 +27,12 @@ from legged_dynamics.workspace.reference import BodyPose
 
 # Durations [s]: efforts fade, feet are loaded.
 FADE, LOAD = 1.5, 0.8
-# A body this far above where it should sink to lies on something [m].
-LYING = 0.006
-# Damping of a joint without command: this part of its effort limit at 1 rad/s.
-DAMPING = 0.1
+# A body this far above where it should sink to lies on something, as does one this far above
+# where it should rest; one this far below where the efforts began to fade lies on nothing that
+# bears it [m].
+LYING, TOUCHING, SAGGING = 0.006, 0.002, 0.002
+# Of a joint that the body does not lean on: these parts of its effort limit at 1 rad, at 1 rad/s.
+STIFFNESS, DAMPING = 1.0, 0.1
 
 
 class Phase(Enum):
@@ -36,10 +40,19 @@ class Phase(Enum):
 
     HOLD = 'holds'
     SINK = 'sinks'
+    CROUCH = 'crouches'
     FADE = 'lets go'
     REST = 'rests'
     LOAD = 'loads its feet'
     RISE = 'rises'
+
+
+class Ease(Enum):
+    """What joints do that the body does not lean on."""
+
+    HELD = 'sit'
+    DAMPED = 'damping'
+    FREE = 'zero'
 
 
 class Posture:
@@ -55,15 +68,13 @@ class Posture:
     Attributes
     ----------
     phase : Phase
-    damped : bool
-        Whether joints at rest are damped.
+    ease : Ease
+        Of joints at rest.
 
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig):
-        limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
-        self._damping = DAMPING * limits
-        self._limits = 0.5 * limits
+        self._limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
         self._known = bool(config.nominal_position)
         poses = frame_poses(model, nominal_position(model, config))
         feet = []
@@ -80,7 +91,11 @@ class Posture:
 
     def reset(self) -> None:
         """Hold the body from now on."""
-        self.phase, self._since, self.damped = Phase.HOLD, 0, True
+        self.phase, self.ease, self._since = Phase.HOLD, Ease.DAMPED, 0
+        self._place: np.ndarray | None = None
+        self._last = np.zeros(len(self._limits))
+        self._start: np.ndarray | None = None
+        self._goal = Phase.RISE
 
     @property
     def active(self) -> bool:
@@ -91,6 +106,24 @@ class Posture:
     def loose(self) -> bool:
         """Whether the body is not held all the way, and so cannot be lost."""
         return self.phase in (Phase.FADE, Phase.REST, Phase.LOAD)
+
+    @property
+    def down(self) -> bool:
+        """Whether it is as far down as it goes, or lets go."""
+        return self.phase in (Phase.CROUCH, Phase.REST, Phase.FADE)
+
+    def load(self, stamp_ns: int, share: float = 0.0, goal: Phase = Phase.RISE) -> None:
+        """Load the feet from a stamp [ns] on, where they bear a share, for what is to follow."""
+        self._goal = goal
+        self.begin(Phase.LOAD, stamp_ns - round(share * LOAD * 1e9))
+
+    def let_go(self, stamp_ns: int, ease: Ease) -> None:
+        """Let the efforts fade, from a stamp [ns] on, to what they are at rest."""
+        if self.phase in (Phase.FADE, Phase.REST) and ease is self.ease:
+            return
+        self._start = self._last if self.loose else None
+        self.ease, self._place = ease, None
+        self.begin(Phase.FADE, stamp_ns)
 
     def begin(self, phase: Phase, stamp_ns: int) -> None:
         """Begin a phase at a stamp [ns]."""
@@ -137,22 +170,58 @@ class Posture:
 
         """
         age = (stamp_ns - self._since) * 1e-9
-        if self.phase is Phase.SINK and (arrived or rotation[2] @ error[:3] > LYING):
-            self.begin(Phase.FADE, stamp_ns)
+        above = rotation[2] @ error[:3]
+        if self.phase is Phase.SINK and above > (TOUCHING if arrived else LYING):
+            self.let_go(stamp_ns, Ease.HELD)
+        elif self.phase is Phase.SINK and arrived:
+            self.begin(Phase.CROUCH, stamp_ns)
         elif self.phase is Phase.FADE and age >= FADE:
             self.begin(Phase.REST, stamp_ns)
+        elif (self.phase is Phase.FADE and self.ease is Ease.HELD and self._start is None
+              and above < -SAGGING):
+            self.load(stamp_ns, 1.0 - age / FADE, Phase.CROUCH)
         elif self.phase is Phase.LOAD and age >= LOAD:
-            self.begin(Phase.RISE, stamp_ns)
+            self.begin(self._goal, stamp_ns)
         elif self.phase is Phase.RISE and arrived and age > 0.0:
             self.begin(Phase.HOLD, stamp_ns)
         return self.phase
 
-    def shape(self, stamp_ns: int, effort: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """Return what goes out of (nj,) efforts at joint velocities [rad/s or m/s]."""
+    def shape(self, stamp_ns: int, effort: np.ndarray, unloaded: np.ndarray,
+              position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """
+        Return the (nj,) efforts that go out [N m or N].
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+        effort : (nj,) array [N m or N]
+            Of body control.
+        unloaded : (nj,) array [N m or N]
+            What the legs alone take.
+        position, velocity : (nj,) array [rad, rad/s or m, m/s]
+            Of the joints.
+
+        """
         if not self.loose:
             return effort
         age = (stamp_ns - self._since) * 1e-9
-        share = {Phase.FADE: 1.0 - age / FADE, Phase.LOAD: age / LOAD}.get(self.phase, 0.0)
+        share = {Phase.LOAD: age / LOAD, Phase.FADE: 1.0 - age / FADE}.get(self.phase, 0.0)
         share = min(max(share, 0.0), 1.0)
-        brake = np.clip(-self._damping * velocity, -self._limits, self._limits)
-        return share * effort + (1.0 - share) * (brake if self.damped else 0.0)
+        # What fades is control while it holds the body, else what joints at rest had.
+        before = effort if self._start is None or self.phase is Phase.LOAD else self._start
+        if self._place is None:
+            self._place = position.copy()
+        self._last = share * before + (1.0 - share) * self._eased(unloaded, position, velocity)
+        return self._last
+
+    def _eased(self, unloaded: np.ndarray, position: np.ndarray,
+               velocity: np.ndarray) -> np.ndarray:
+        """Return the efforts of joints at rest."""
+        if self.ease is Ease.FREE:
+            return np.zeros(len(self._limits))
+        brake = np.clip(-DAMPING * velocity, -0.5, 0.5) * self._limits
+        if self.ease is Ease.DAMPED:
+            return brake
+        assert self._place is not None
+        return unloaded + brake + STIFFNESS * self._limits * (self._place - position)

@@ -49,6 +49,8 @@ STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
 PARTS, HALVINGS = 10, 6
 # How far beyond its limit noise takes a joint that rests there [rad or m].
 AT_LIMIT = 1e-3
+# Most that is left free at an end [rad or m].
+LARGEST_MARGIN = 0.1
 
 
 Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
@@ -124,13 +126,18 @@ class ReachLimiter:
         Its feet.
     stretch : float
         Smallest singular value that a leg may have, in lengths of the leg.
+    margin : float
+        Part of the range of a joint, at either end, that is left free.
 
     """
 
-    def __init__(self, model: RobotModel, config: RobotConfig, stretch: float):
+    def __init__(self, model: RobotModel, config: RobotConfig, stretch: float,
+                 margin: float = 0.0):
         self._model, self._config, self._stretch = model, config, stretch
         self._stances: dict[bytes, StanceArrays] = {}
-        self._limits = model.position_limits
+        limits = model.position_limits
+        free = margin * np.where(np.isfinite(limits).all(axis=1), np.ptp(limits, axis=1), 0.0)
+        self._limits = limits + np.outer(np.minimum(free, LARGEST_MARGIN), [1.0, -1.0])
 
     def furthest(self, state: BodyState, position: np.ndarray,
                  pose: BodyPose) -> tuple[BodyPose, float]:

@@ -12,8 +12,8 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace.big_base import articulated_scratch
-from legged_dynamics.workspace.cone_program import cone_program, foot_cone
 from legged_dynamics.workspace.control_tick import StanceRoom
+from legged_dynamics.workspace.division_program import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
@@ -48,7 +48,7 @@ class StandingFeet:
     arrays : StanceArrays
     scratch : Scratch
         For the recursion with a big base.
-    program : ConeProgram
+    program : DivisionProgram
     room : StanceRoom
 
     """
@@ -68,7 +68,7 @@ class StandingFeet:
         self._standing, self._version = standing, -1
         self._margin = settings['division.sole_margin']
         self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
-        self.program = cone_program(
+        self.program = division_program(
             standing, table.size, nv, settings['division.friction'], self._minimum,
             self.arrays.ground, UPRIGHT)
         weights = np.ones(table.size)

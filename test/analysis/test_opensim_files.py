@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from test_gait_files import options, write_walk
 
+from legged_dynamics.analysis.biomechanics.storage import read_storage
+from legged_dynamics.analysis.biomechanics.trc import read_trc
 from legged_dynamics.analysis.gait.analysis import analyse_gait
 from legged_dynamics.analysis.gait.opensim import (
+    FRAMES,
     LOADS,
     LOADS_XML,
     MOMENTS,
-    read_storage,
     write_opensim,
 )
 from legged_dynamics.cli import main
@@ -42,6 +44,11 @@ def test_external_loads_add_up_in_the_axes_of_opensim(tmp_path):
                                    about[on][:, [0, 2, 1]] * [1.0, 1.0, -1.0], atol=1e-3)
         # Where it presses there is no tipping moment.
         assert np.abs(free[on][:, [0, 2]]).max() < 1e-3
+    markers = read_trc(tmp_path / FRAMES)
+    for i, foot in enumerate(r.feet):
+        at = markers.position[:, markers.names.index(foot)]
+        np.testing.assert_allclose(at @ [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
+                                   r.foot_position[:, i], atol=1e-6)
     document = ElementTree.parse(tmp_path / LOADS_XML).getroot()
     assert document.findtext('.//datafile') == LOADS
     for force in document.iter('ExternalForce'):

@@ -3,10 +3,11 @@
 """What contact inverse dynamics must answer, worked out with plain numpy and dense matrices."""
 import numpy as np
 from robots import random_robot, random_state
+from scipy.linalg import block_diag
 
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_poses, inverse_dynamics
 from legged_dynamics.dynamics.contact_bias import frame_jacobian
-from legged_dynamics.model import FlatFoot, PointFoot
+from legged_dynamics.model import FlatFoot, LineFoot, PointFoot
 from legged_dynamics.spatial.rotations import skew
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -20,12 +21,18 @@ def motion_of(model, seed, scale=1.0):
 
 
 def four_feet(kinds, seed=11):
-    """Return a random robot of eight joints with feet on its last links; kinds like 'pfpf'."""
+    """Return a random robot of eight joints with feet on its last links; kinds like 'plfp'."""
     model = random_robot(seed, 8)
-    feet = [PointFoot(f'link{i}', 0.02) if kind == 'p' else FlatFoot(f'link{i}', 0.1, -0.06, 0.05,
-                                                                    -0.03)
-            for i, kind in zip((4, 5, 6, 7), kinds)]
-    return model, feet
+    make = {'p': lambda link: PointFoot(link, 0.02), 'l': lambda link: LineFoot(link, 0.1, -0.06),
+            'f': lambda link: FlatFoot(link, 0.1, -0.06, 0.05, -0.03)}
+    return model, [make[kind](f'link{i}') for i, kind in zip((4, 5, 6, 7), kinds)]
+
+
+def moment_axes(foot, R):
+    """Return the axes of a foot's moments in base axes, (3, 0), (3, 1) or (3, 3)."""
+    if isinstance(foot, LineFoot):
+        return R[:, 1:2]        # across the line
+    return np.eye(3) if isinstance(foot, FlatFoot) else np.zeros((3, 0))
 
 
 class Contacts:
@@ -37,13 +44,15 @@ class Contacts:
         self.feet, self.columns, self.pose, self.arm = feet, [], [], []
         grasp, jacobian, n = [np.zeros((6, 0))], [np.zeros((0, model.nv))], 0
         for i, foot in enumerate(feet):
-            pose, size = poses[foot.link], 6 if isinstance(foot, FlatFoot) else 3
+            pose = poses[foot.link]
+            axes = moment_axes(foot, pose.R)
+            size, turned = 3 + axes.shape[1], block_diag(np.eye(3), axes)
             inside = -foot.radius * np.asarray(normal) if size == 3 else pose.R @ (
                 foot.center if references is None else references[i])
             p = pose.p + inside
-            block = np.block([[np.eye(3), np.zeros((3, 3))], [skew(p), np.eye(3)]])[:, :size]
+            block = np.block([[np.eye(3), np.zeros((3, 3))], [skew(p), np.eye(3)]]) @ turned
             J = frame_jacobian(model, motion.position, foot.link)[:, 6:]
-            J = np.vstack([J[:3] - skew(inside) @ J[3:], J[3:]])[:size]
+            J = turned.T @ np.vstack([J[:3] - skew(inside) @ J[3:], J[3:]])
             self.pose.append(pose)
             self.arm.append(inside)
             on = bool(self.down[i])
@@ -63,8 +72,7 @@ class Contacts:
         for i, (pose, arm, columns) in enumerate(zip(self.pose, self.arm, self.columns)):
             if self.down[i]:
                 force = w[columns][:3]
-                moment = np.cross(arm, force) + (w[columns][3:] if columns.stop - columns.start
-                                                 == 6 else 0.0)
+                moment = np.cross(arm, force) + moment_axes(self.feet[i], pose.R) @ w[columns][3:]
                 found[i] = np.concatenate([pose.R.T @ force, pose.R.T @ moment])
         return found
 
@@ -74,8 +82,8 @@ class Contacts:
         for i, (pose, arm, columns) in enumerate(zip(self.pose, self.arm, self.columns)):
             if self.down[i]:
                 force, moment = pose.R @ wrenches[i][:3], pose.R @ wrenches[i][3:]
-                w[columns] = np.concatenate([force, moment - np.cross(arm, force)])[
-                    :columns.stop - columns.start]
+                axes = moment_axes(self.feet[i], pose.R)
+                w[columns] = np.concatenate([force, axes.T @ (moment - np.cross(arm, force))])
         return w
 
 

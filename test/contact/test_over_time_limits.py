@@ -15,7 +15,6 @@ from legged_dynamics.contact import (
     OverTimeWeights,
     Stretch,
 )
-from legged_dynamics.contact.over_time.cones import HalfLines, RoundCones
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
@@ -24,6 +23,7 @@ from legged_dynamics.force_map import (
     solve_quadratic_program,
 )
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.optimization.cone_arrays import HalfLines, RoundCones
 
 LINKS = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 # A constraint counts as kept when it is missed by less, relative to the weight.

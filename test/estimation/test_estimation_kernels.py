@@ -9,7 +9,6 @@ from scipy.signal import savgol_filter
 from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
-from legged_dynamics.dynamics.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.estimation.contact_detection import (
     force_evidence,
     motion_evidence,
@@ -17,6 +16,7 @@ from legged_dynamics.estimation.contact_detection import (
     weigh,
 )
 from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
+from legged_dynamics.optimization.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.spatial.jit import as_python
 
 

@@ -19,6 +19,8 @@ class Commander(Component):
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
         self.slow = node.declare_parameter('slow_configure', 0.0).value
+        self.farewell = node.declare_parameter('farewell', 0).value
+        self.torque = TORQUE
 
     def configure(self):
         self.node.get_logger().info('configuring')
@@ -31,10 +33,17 @@ class Commander(Component):
 
     def activate(self):
         self.node.get_logger().info('activated')
-        self.timer = self.node.create_timer(0.005, lambda: self.send(TORQUE))
+        self.timer = self.node.create_timer(0.005, lambda: self.send(self.torque))
 
     def send(self, torque):
         self.commands.publish(convert.command(self.dialect, [torque]))
+
+    def leave(self):
+        """Command one torque so often more, while callbacks run."""
+        if self.farewell > 0:
+            self.torque, self.farewell = 1.0, self.farewell - 1
+            self.node.get_logger().info('bringing down')
+        return self.farewell == 0
 
     def deactivate(self):
         self.node.destroy_timer(self.timer)

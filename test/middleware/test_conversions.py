@@ -11,6 +11,7 @@ from scipy.spatial import ConvexHull
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.conversions.trajectory_reader import TrajectoryReader
 from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.model.mimic import Mimics
 
@@ -257,7 +258,7 @@ def test_support_polygon_is_the_convex_hull():
     assert len(convert.support_polygon(line)) == 2
 
 
-def trajectory(points, **fields):
+def trajectory(points):
     transform = DIALECT.message('geometry_msgs/msg/Transform')
     twist = DIALECT.message('geometry_msgs/msg/Twist')
     point = DIALECT.message('trajectory_msgs/msg/MultiDOFJointTrajectoryPoint')
@@ -273,34 +274,51 @@ def trajectory(points, **fields):
 
 
 @pytest.mark.parametrize('passed_on', [as_built, as_ours, as_rosbags])
-def test_poses_and_trajectories_of_a_body(passed_on):
+def test_poses_of_a_body(passed_on):
     half = math.sqrt(0.5)
     pose = convert.read_pose(passed_on(convert.pose_stamped(
         DIALECT, 5, 'odom', [1.0, 2.0, 3.0], [0.0, 0.0, half, half])))
     assert (pose.stamp_ns, pose.frame_id, pose.position.tolist()) == (5, 'odom', [1.0, 2.0, 3.0])
     assert pose.orientation.tolist() == pytest.approx([0.0, 0.0, half, half])
-    moving = convert.read_body_trajectory(passed_on(
-        trajectory([(0.0, 0.5, 0.0), (1.5, 0.4, 0.1)])))
-    assert (moving.stamp_ns, moving.frame_id) == (7, 'odom')
-    assert moving.time.tolist() == [0.0, 1.5]
-    assert moving.position[:, 2].tolist() == [0.5, 0.4]
-    assert moving.velocity[1].tolist() == [0.1, 0.0, 0.0, 0.0, 0.0, 0.2]
-    assert moving.acceleration is None
     tf = passed_on(convert.transforms(DIALECT, 9, 'odom', 'base', [1, 2, 3], [0, 0, 0, 1]))
     assert tf.transforms[0].child_frame_id == 'base'
     assert tf.transforms[0].transform.translation.y == 2.0
+
+
+@pytest.mark.parametrize('twists', [0, 1, 2])
+@pytest.mark.parametrize('frame', ['', 'odom', 'map_of_1'])       # alignment differs
+def test_a_trajectory_is_read_from_its_bytes_a_few_points_at_a_time(twists, frame):
+    message = trajectory([(0.1 * k, 0.5 + 0.01 * k, 0.1) for k in range(7)])
+    message.header.frame_id, message.joint_names = frame, ['base']
+    for k, point in enumerate(message.points):
+        point.velocities = point.velocities * (twists if k % 2 else 0)
+        point.accelerations = point.velocities[:1]
+    reader = TrajectoryReader(serialize(message))
+    assert (reader.frame_id, reader.count, reader.left) == (frame, 7, 7)
+    read = [reader.read(3) for _ in range(3)]
+    assert [len(times) for times, _, _ in read] == [3, 3, 1] and not reader.left
+    times, positions, turns = (np.concatenate(parts) for parts in zip(*read))
+    assert times == pytest.approx(0.1 * np.arange(7))
+    assert positions[:, 2] == pytest.approx(0.5 + 0.01 * np.arange(7))
+    assert (turns == [0.0, 0.0, 0.0, 1.0]).all()
 
 
 @pytest.mark.parametrize(('spoil', 'message'), [
     (lambda m: m.points.clear(), 'expected points'),
     (lambda m: m.points[0].transforms.clear(), 'one transform .* in point 0, got 0'),
     (lambda m: setattr(m.points[1], 'time_from_start', m.points[0].time_from_start), 'to rise'),
-    (lambda m: m.points[1].velocities.clear(), r'in every point or in none, got \[1, 0\]'),
-    (lambda m: setattr(m.points[0].transforms[0].translation, 'x', math.nan), 'not finite'),
-    (lambda m: setattr(m.points[0].transforms[0].rotation, 'w', 0.5), 'length 1'),
+    (lambda m: setattr(m.points[0].transforms[0].translation, 'x', math.nan), 'finite'),
+    (lambda m: setattr(m.points[0].transforms[0].rotation, 'w', 0.5), 'unit quaternions'),
 ])
 def test_a_broken_trajectory_is_refused(spoil, message):
     broken = trajectory([(0.0, 0.5, 0.0), (1.5, 0.4, 0.1)])
     spoil(broken)
     with pytest.raises(MeasurementError, match=message):
-        convert.read_body_trajectory(broken)
+        TrajectoryReader(serialize(broken)).read(10)
+
+
+def test_a_trajectory_that_was_cut_off_is_refused():
+    whole = serialize(trajectory([(0.0, 0.5, 0.0), (1.5, 0.4, 0.1)]))
+    for length in range(len(whole)):
+        with pytest.raises(MeasurementError):
+            TrajectoryReader(whole[:length]).read(10)

@@ -295,3 +295,21 @@ def test_a_defect_in_configure_is_shown_with_its_place(start):
     log = process.stderr.read()
     assert 'ZeroDivisionError: told to have a defect' in log
     assert 'in configure' in log
+
+
+def test_who_listens_is_known_in_callbacks_after_it_was_asked_outside(bus):
+    node, counts = bus.create_node('node'), []
+    publisher = node.create_publisher(STRING, '/words', QOS.reliable(10))
+    node.create_timer(0.001, lambda: counts.append(publisher.get_subscription_count()))
+    spin_until(bus, lambda: counts)
+    assert set(counts) == {0}
+    heard = node.create_subscription(STRING, '/words', print, QOS.reliable(10))
+    end = time.monotonic() + PATIENCE_S
+    while not publisher.get_subscription_count():       # takes the change from the wait set
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    counts.clear()
+    spin_until(bus, lambda: counts)
+    assert set(counts) == {1}
+    node.destroy_subscription(heard)
+    spin_until(bus, lambda: counts[-1] == 0)

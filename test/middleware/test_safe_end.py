@@ -13,7 +13,7 @@ import pytest
 
 from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.signals import stopped_by_signals
+from legged_dynamics.middleware.signals import SAME, stopped_by_signals
 
 cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
 pytestmark = pytest.mark.dds
@@ -39,6 +39,12 @@ def backend(request):
     return request.param
 
 
+def heed_signals():
+    """Under nohup, or from a shell's background job, a process would inherit deaf ears."""
+    for number in (INT, TERM, HUP, QUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Watch:
     """A commander's process, and the commands that it sends."""
 
@@ -51,7 +57,7 @@ class Watch:
         self.process = subprocess.Popen(
             [sys.executable, str(COMMANDER), '--ros-args', *arguments],
             env={**os.environ, **environ, 'LEGGED_DYNAMICS_MIDDLEWARE': backend},
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
 
     def until(self, condition):
         end = time.monotonic() + PATIENCE
@@ -92,6 +98,26 @@ def test_the_last_command_is_the_safe_one(watch, sequence):
     code, log = commander.end()
     assert code == 0 and commander.heard[-1] == 0.0, log
     assert log.count('cleaned up') == 1 and 'Traceback' not in log
+
+
+def test_a_robot_is_brought_down_before_the_last_command(watch):
+    commander = watch('-p', 'farewell:=3')
+    commander.until(lambda: len(commander.heard) > 3)
+    commander.process.send_signal(INT)
+    code, log = commander.end()
+    assert code == 0 and log.count('bringing down') == 3, log
+    assert commander.heard[-1] == 0.0
+
+
+def test_who_asks_again_after_a_while_need_not_wait(watch):
+    commander = watch('-p', 'farewell:=1000000000')
+    commander.until(lambda: len(commander.heard) > 3)
+    commander.process.send_signal(INT)
+    commander.until(lambda: 1.0 in commander.heard)
+    time.sleep(SAME + 0.1)
+    commander.process.send_signal(INT)
+    code, log = commander.end()
+    assert code == 0 and commander.heard[-1] == 0.0, log
 
 
 def test_who_is_stopped_while_being_configured_never_commands(watch):

@@ -46,6 +46,12 @@ class Steps(Echo):
     def cleanup(self):
         self.step('cleanup')
 
+    farewell = 0
+
+    def leave(self):
+        self.farewell -= 1
+        return self.farewell < 0
+
 
 def host_in(bench, state):
     node = bench.host(Steps, start=state == 'active')
@@ -69,6 +75,22 @@ def test_no_request_that_is_not_valid_now_does_anything(bench, state):
     assert node.component.steps == []
     if state != 'finalized':    # it is not deaf
         assert bench.change_state('/echo', {'unconfigured': 1, 'inactive': 3, 'active': 4}[state])
+
+
+def test_who_brings_a_robot_down_stays_active_meanwhile_and_then_goes_by_itself(bench):
+    node = host_in(bench, 'active')
+    node.component.farewell = 5
+    assert not bench.change_state('/echo', DEACTIVATE) and bench.state('/echo') == 'active'
+    bench.until(lambda: node.component.steps)
+    assert bench.state('/echo') == 'inactive' and node.component.steps == ['deactivate']
+    assert bench.change_state('/echo', ACTIVATE)
+
+
+def test_who_asks_again_is_obeyed_at_once(bench):
+    node = host_in(bench, 'active')
+    node.component.farewell = 10**9
+    assert not bench.change_state('/echo', DEACTIVATE)
+    assert bench.change_state('/echo', DEACTIVATE) and bench.state('/echo') == 'inactive'
 
 
 @pytest.mark.parametrize(('state', 'steps'), [

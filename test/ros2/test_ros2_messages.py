@@ -105,6 +105,7 @@ def test_a_message_comes_back_from_our_node_as_it_went(bench, name):
 
 
 @pytest.mark.parametrize('name', ['sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu',
+                                  'visualization_msgs/msg/MarkerArray',
                                   'geometry_msgs/msg/WrenchStamped',
                                   'diagnostic_msgs/msg/DiagnosticArray'])
 def test_cyclone_and_rclpy_understand_each_other(bench, environ, name):

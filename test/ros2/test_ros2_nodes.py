@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
 from rcl_interfaces.msg import ParameterType
 from ros_bench import NATIVE
+from std_srvs.srv import Trigger
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware import conversions as convert
@@ -77,6 +78,19 @@ def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values,
     assert np.any([message.data for message in commands])
     assert bench.change_state(f'/{name}', label='shutdown')
     bench.until(lambda: not np.any(commands[-1].data))
+
+
+def test_standing_up_and_sitting_down_are_services(bench):
+    node = bench.host(WorkspaceControllerNode, {**VALUES, 'use_sim_time': True})
+    answer = bench.ask(Trigger, '/workspace_controller/sit_down')
+    assert not answer.success and answer.message == 'the body is not under control'
+    robot = simulate(bench, ['/workspace_controller/answer'], duration=0.6)
+    bench.until(lambda: node.component.mode() == 'holds')
+    node.component._postures.ask('stand')       # nothing to wait for: the robot stands
+    answer = bench.ask(Trigger, '/workspace_controller/sit_down')
+    assert (answer.success, answer.message) == (True, 'sitting down')
+    assert node.component.mode() == 'sinks'
+    bench.until(lambda: robot.component._ended)
 
 
 def test_two_robots_in_two_namespaces_do_not_collide(bench):

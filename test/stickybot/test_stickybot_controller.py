@@ -24,8 +24,8 @@ from legged_dynamics.stickybot import (
     rehearse,
     unloaded_state,
 )
-from legged_dynamics.stickybot.footing import Footing
-from legged_dynamics.stickybot.load_sharing import static_load
+from legged_dynamics.stickybot.control.footing import Footing
+from legged_dynamics.stickybot.control.load_sharing import static_load
 
 DT = 0.002
 

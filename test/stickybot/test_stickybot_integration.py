@@ -28,11 +28,11 @@ from legged_dynamics.stickybot import (
     static_sensitivity,
     unloaded_state,
 )
-from legged_dynamics.stickybot.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.bookkeeping import N_FLOWS, N_TOTALS, flow
-from legged_dynamics.stickybot.dynamics import accelerate
-from legged_dynamics.stickybot.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.machine import N_FORCE
+from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
+from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, N_TOTALS, flow
+from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
+from legged_dynamics.stickybot.model.machine import N_FORCE
 
 ALL = np.ones(4, bool)
 

@@ -8,7 +8,7 @@ from climbers import proposed
 from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.stickybot import StickybotModel, StickybotSettings, climb, study
+from legged_dynamics.stickybot import StickybotSettings, climb, study
 from legged_dynamics.stickybot.settings import SETTINGS
 from legged_dynamics.stickybot.study import RESULTS, combinations
 
@@ -23,11 +23,10 @@ def test_yaml_holds_every_setting_at_its_default():
         # A parameter file cannot hold an empty list.
         sign = '# ' if setting.default == [] else ''
         assert f'\n      {sign}{setting.name.split(".")[1]}:' in text, setting.name
-    model = StickybotModel.from_yaml(YAML)
+    model = found.model()
     assert model.mass == pytest.approx(0.37)
     assert model.limb_names == ('left_fore', 'right_fore', 'left_hind', 'right_hind')
     np.testing.assert_array_equal(model.sides, [1, -1, 1, -1])
-    assert StickybotModel.from_parameters({}).mass == model.mass
 
 
 def test_settings_build_what_they_say():

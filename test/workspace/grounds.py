@@ -32,11 +32,12 @@ class GroundedRobot(SimulatedRobot):
     A robot put on a given ground, upright, with nobody to hold it but who commands efforts.
 
     slope is (about x, about y) in radians; step lifts the ground under the first foot [m]; payload
-    is added to the base, in masses of the robot.
+    is added to the base, in masses of the robot. A robot without shapes but feet gets a belly so
+    far below its base [m].
     """
 
     def __init__(self, urdf, parameters, slope=(0.0, 0.0), step=0.0, friction=0.8, payload=0.0,
-                 height=0.0, seed=0, noise=True):
+                 height=0.0, belly=None, seed=0, noise=True):
         plant = Plant.from_parameters({**parameters, 'simulation.floor_friction': friction}, urdf)
         config = RobotConfig.from_parameters({
             key: value for key, value in parameters.items()
@@ -49,6 +50,10 @@ class GroundedRobot(SimulatedRobot):
         def scenery(spec):
             add_floor(spec)
             spec.geom('floor').quat = quaternion_from_rotation(self.tilt)[[3, 0, 1, 2]]
+            if belly:
+                spec.body(plant.base_link).add_geom(
+                    type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.15, 0.08, 0.01],
+                    pos=[0.0, 0.0, 0.01 - belly], contype=ROBOT, conaffinity=GROUND)
             if step:
                 spec.worldbody.add_geom(
                     name='step', type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.5 * step],
@@ -127,4 +132,3 @@ class GroundedRobot(SimulatedRobot):
 
 def rpy_of(R):
     return [np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])]
-

@@ -19,7 +19,7 @@ from legged_dynamics.force_map import solve_quadratic_program
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
-from legged_dynamics.workspace.cone_program import cone_program
+from legged_dynamics.workspace.division_program import division_program
 from legged_dynamics.workspace.force_division import (
     BALANCED,
     UNBALANCED,
@@ -138,7 +138,7 @@ def test_under_flat_feet_the_pressure_stays_in_the_sole(seed):
     weights = np.tile([1.0] * 3 + [100.0] * 3, 2)
     shares = np.zeros(12)
     even_shares(s.feet, s.states, wrench, shares)
-    program = cone_program(feet, 12, 12, 0.5, 20.0)
+    program = division_program(feet, 12, 12, 0.5, 20.0)
     outcome = divide(s, program, wrench, weights, shares)
     assert outcome == BALANCED
     np.testing.assert_allclose(s.grasp @ shares, wrench, atol=1e-6)
@@ -158,7 +158,7 @@ def test_the_division_is_the_best_there_is(seed):
     shares = np.zeros(12)
     even_shares(s.feet, s.states, wrench, shares)
     even = shares.copy()
-    program = cone_program(feet, 12, 12, 0.4, 20.0)
+    program = division_program(feet, 12, 12, 0.4, 20.0)
     assert divide(s, program, wrench, weights, shares) == BALANCED
     cone = FrictionCone(0.4, minimum=20.0)
     A, b = np.zeros((0, 12)), np.zeros(0)
@@ -183,7 +183,7 @@ def test_what_no_forces_give_is_missed_by_little():
     wrench = np.array([600.0, 0.0, 700.0, 0.0, 0.0, 0.0])      # friction 0.5 gives 350 N at most
     weights, shares = np.tile([1.0] * 3 + [100.0] * 3, 2), np.zeros(12)
     even_shares(s.feet, s.states, wrench, shares)
-    program = cone_program(feet, 12, 12, 0.5, 20.0)
+    program = division_program(feet, 12, 12, 0.5, 20.0)
     assert divide(s, program, wrench, weights, shares) == UNBALANCED
     got = s.grasp @ shares
     assert 250.0 < got[0] < 600.0

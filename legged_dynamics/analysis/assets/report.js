@@ -10,18 +10,19 @@
   const color = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const light = ['#1b6ec2', '#c4570c', '#2b8a3e', '#9c36b5', '#b58900', '#c2255c', '#0c8599', '#666'];
   const dark = ['#6cb2ff', '#ffa35c', '#6fdc8c', '#dd9cf0', '#ffd24d', '#ff8fb3', '#5fd7e6', '#bbb'];
-  const isDark = matchMedia('(prefers-color-scheme: dark)');
+  const isDark = matchMedia('(prefers-color-scheme: dark)'), onPaper = matchMedia('print');
   const hidden = new Set();
   let charts = [];
   const build = (host, data) => {
     const times = numbers(data.time, Float64Array);
-    const hues = isDark.matches ? dark : light;
+    const hues = isDark.matches && !onPaper.matches ? dark : light;
     const axis = () => ({stroke: color('--soft'), grid: {stroke: color('--grid'), width: 1},
                          ticks: {stroke: color('--grid')}});
     const digits = v => v == null ? '–' : v.toFixed(data.digits);
     const plot = new uPlot({
+      tzDate: t => uPlot.tzDate(new Date(t * 1e3), 'UTC'),
       title: data.title, width: host.clientWidth, height: innerWidth < 600 ? 230 : data.height,
-      scales: {x: {time: false},
+      scales: {x: {time: !!data.dates},
                y: {range: (u, low, high) => {
                  if (low == null) return [0, 1];
                  // What is nothing must not fill the chart.
@@ -30,13 +31,16 @@
                }}},
       cursor: {sync: {key: data.group, setSeries: false}, drag: {x: true, y: false}},
       legend: {live: true},
-      series: [{label: 's', value: (u, v) => v == null ? '–' : v.toFixed(3)},
+      series: [data.dates ? {label: 'UTC', value: '{YYYY}-{MM}-{DD} {HH}:{mm}'}
+                          : {label: data.along.startsWith('time') ? 's' : '%',
+                             value: (u, v) => v == null ? '–' : v.toFixed(data.along.startsWith('time') ? 3 : 0)},
                ...data.series.map(s => ({
                  label: s.name, stroke: s.hue < 0 ? color('--truth') : hues[s.hue % hues.length],
                  width: s.hue < 0 || s.dash ? 1.2 : 1.6, dash: s.dash ? [6, 4] : undefined,
-                 points: {show: false}, spanGaps: false, show: !hidden.has(s.key),
+                 points: data.dates ? {show: true, size: 6} : {show: false},
+                 paths: data.dates ? () => null : undefined, spanGaps: false, show: !hidden.has(s.key),
                  value: (u, v) => digits(v)}))],
-      axes: [{...axis(), label: 'time [s]', labelSize: 18, labelFont: '12px system-ui'},
+      axes: [{...axis(), label: data.dates ? 'day, UTC' : data.along, labelSize: 18, labelFont: '12px system-ui'},
              {...axis(), label: data.unit, labelSize: 18, labelFont: '12px system-ui', size: 56}],
       hooks: {
         setScale: [(u, key) => {
@@ -69,6 +73,7 @@
   };
   draw();
   isDark.addEventListener('change', draw);
+  onPaper.addEventListener('change', draw);
   let width = innerWidth;
   addEventListener('resize', () => {
     if (innerWidth === width) return;

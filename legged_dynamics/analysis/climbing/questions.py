@@ -38,7 +38,7 @@ from legged_dynamics.stickybot import (
     reduce_static_forces,
     unloaded_state,
 )
-from legged_dynamics.stickybot.force_sets import COUNT
+from legged_dynamics.stickybot.allocation.force_sets import COUNT
 
 MISPLACED = 0.002       # m by which feet are set wrongly
 # Limits that are tried, in parts of an even share of the weight.

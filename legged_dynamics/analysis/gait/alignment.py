@@ -116,12 +116,15 @@ def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
             return moved & inside
         return np.where(inside[:, None, None], moved, np.nan)
 
-    force = (1.0 - part) * shifted(plates.force, whole)
-    valid = shifted(plates.valid, whole)
+    def between(values: np.ndarray) -> np.ndarray:
+        found = (1.0 - part) * shifted(values, whole)
+        return found + part * shifted(values, whole + 1) if part > 1e-9 else found
+
+    force, valid = between(plates.force), shifted(plates.valid, whole)
     if part > 1e-9:
-        force = force + part * shifted(plates.force, whole + 1)
         valid = valid & shifted(plates.valid, whole + 1)
-    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)))
+    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)),
+                   moment=None if plates.moment is None else between(plates.moment))
 
 
 def floor_slope(demand: GroundDemand, moved: SoleMotion,

@@ -9,6 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.analysis.bags import SUFFIXES, BagReader
+from legged_dynamics.analysis.biomechanics.coordinates import read_coordinates
+from legged_dynamics.analysis.biomechanics.trial import (
+    MODEL,
+    TABLES,
+    measured_forces,
+    read_trial,
+    refuse_no_motion,
+)
 from legged_dynamics.analysis.gait.accuracy import FootErrors, foot_errors
 from legged_dynamics.analysis.gait.alignment import (
     SAID_LAG,
@@ -61,7 +69,8 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     Parameters
     ----------
     source : str or Path
-        A bag, or a CSV file (`csv_motion` says with which columns).
+        A bag, a CSV file (`csv_motion` says with which columns), or a table of coordinates as
+        OpenSim's inverse kinematics writes it (.mot, .sto).
     options : GaitOptions, optional
         What the user says.
 
@@ -79,7 +88,12 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
         raise ConfigurationError("method 'guess' and a file with wrenches (--guess) go together: "
                                  'give both or neither')
     settings = GaitSettings.from_parameters(options.settings)
+    refuse_no_motion(source)
     if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
+        if source.suffix.lower() in TABLES or Path(options.urdf).suffix.lower() == MODEL:
+            subject, motion, notes = read_trial(source, options)
+            return _solved(source, subject, options, settings, BagMotion(0, motion, None), None,
+                           notes, _columns_of(source))
         return _of_file(source, options, settings)
     return _of_bag(source, options, settings)
 
@@ -94,12 +108,23 @@ def _of_file(source: Path, options: GaitOptions,
         notes.append('Times are uneven: resampled evenly, linear in between.')
     motion = RecordedMotion.from_poses(subject.model, even.time, even.base_position,
                                        even.base_quaternion, even.position, options.cutoff)
+    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes,
+                   _columns_of(source))
+
+
+def _columns_of(source: Path) -> Series:
+    """Return what looks up a column of a file."""
     def column(name: str) -> tuple[np.ndarray, np.ndarray]:
+        if source.suffix.lower() in TABLES:
+            found, time, _, _ = read_coordinates(source)
+            if name not in found:
+                raise ConfigurationError(f'{source}: there is no column {name!r}; the columns '
+                                         f'are: {", ".join(found)}')
+            return time, found[name]
         table = CsvColumns(source)
         return table.time(), table[name]
 
-    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes,
-                   column)
+    return column
 
 
 def _of_bag(source: Path, options: GaitOptions,
@@ -153,6 +178,9 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
     guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
     belt, said = _belt(subject, motion, options, series)
     demand = ground_demand(subject.model, subject.feet, motion, belt)
+    if options.loads:
+        plates, more = measured_forces(options, subject, demand)
+        said += more
     measured = plates is not None and plates.valid.any()
     alignment = align(demand, plates) if plates is not None and measured else None
     model = _weighed(subject.model, options, alignment)
@@ -188,7 +216,7 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
     result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
                         options.method, origin, plates, errors, [*subject.notes, *notes],
-                        alignment, together)
+                        alignment, together, belt, subject.bodies)
     return result, subject.description
 
 

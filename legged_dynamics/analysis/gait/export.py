@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +16,32 @@ from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
 POINT = 'geometry_msgs/msg/PointStamped'
+
+
+def table_of(result: GaitResult) -> dict[str, np.ndarray]:
+    """Return the columns that `write_csv` writes, (n,) each, by name."""
+    r = result.reactions
+    columns: dict[str, np.ndarray] = {'time': result.motion.time}
+
+    def add(prefix: str, suffixes: tuple[str, ...], values: np.ndarray) -> None:
+        table = np.asarray(values, float).reshape(len(r.time), -1)
+        columns.update((prefix + suffix, column) for suffix, column in zip(suffixes, table.T))
+
+    add('', result.model.joint_names, r.joint_effort)
+    wrench = tuple(f'_{component}' for component in COMPONENTS)
+    for i, foot in enumerate(r.feet):
+        add(foot, ('_contact',), r.contact[:, i])
+        add(foot, wrench, r.wrench[:, i])
+        add(f'{foot}_world', wrench[:3], r.force[:, i])
+        add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
+    add('root', wrench, r.root_residual)
+    add('supported', ('',), r.supported)
+    return columns
 
 
 def write_csv(result: GaitResult, path: Path) -> None:
@@ -35,27 +61,71 @@ def write_csv(result: GaitResult, path: Path) -> None:
         When the file cannot be written.
 
     """
-    r = result.reactions
-    names, columns = ['time'], [result.motion.time[:, None]]
-
-    def add(prefix: str, suffixes: tuple[str, ...], values: np.ndarray) -> None:
-        names.extend(prefix + suffix for suffix in suffixes)
-        columns.append(np.asarray(values, float).reshape(len(r.time), -1))
-
-    add('', result.model.joint_names, r.joint_effort)
-    wrench = tuple(f'_{component}' for component in COMPONENTS)
-    for i, foot in enumerate(r.feet):
-        add(foot, ('_contact',), r.contact[:, i])
-        add(foot, wrench, r.wrench[:, i])
-        add(f'{foot}_world', wrench[:3], r.force[:, i])
-        add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
-    add('root', wrench, r.root_residual)
-    add('supported', ('',), r.supported)
+    columns = table_of(result)
     try:
-        np.savetxt(path, np.hstack(columns), fmt='%.9g', delimiter=',', header=','.join(names),
-                   comments='', encoding='utf-8')
+        np.savetxt(path, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',',
+                   header=','.join(columns), comments='', encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error
+
+
+def to_pandas(result: GaitResult) -> pandas.DataFrame:
+    """Return the columns that `write_csv` writes as a DataFrame over time (extra `tables`)."""
+    import pandas
+
+    frame = pandas.DataFrame(table_of(result)).set_index('time')
+    frame.attrs = _about(result)
+    return frame
+
+
+def to_xarray(result: GaitResult) -> xarray.Dataset:
+    """
+    Return the result as a Dataset over time, foot, joint and axis (extra `tables`).
+
+    Force, moment, where it presses, contact; angle, velocity and effort of joints; and what no
+    foot explains; units in the attributes.
+    """
+    import xarray
+
+    r, motion = result.reactions, result.motion
+    axis, feet, joints = ['x', 'y', 'z'], list(r.feet), list(result.model.joint_names)
+    entries = {
+        'force': (('time', 'foot', 'axis'), r.force, 'N'),
+        'wrench_force': (('time', 'foot', 'axis'), r.wrench[..., :3], 'N'),
+        'wrench_moment': (('time', 'foot', 'axis'), r.wrench[..., 3:], 'N m'),
+        'center_of_pressure': (('time', 'foot', 'axis'), r.center_of_pressure, 'm'),
+        'contact': (('time', 'foot'), r.contact, ''),
+        'position': (('time', 'joint'), motion.position, 'rad or m'),
+        'velocity': (('time', 'joint'), motion.velocity, 'rad/s or m/s'),
+        'effort': (('time', 'joint'), r.joint_effort, 'N m or N'),
+        'root_force': (('time', 'axis'), r.root_residual[:, :3], 'N'),
+        'root_moment': (('time', 'axis'), r.root_residual[:, 3:], 'N m'),
+        'supported': (('time',), r.supported, '')}
+    return xarray.Dataset(
+        {name: (over, values, {'units': unit}) for name, (over, values, unit) in entries.items()},
+        {'time': motion.time, 'foot': feet, 'joint': joints, 'axis': axis}, _about(result))
+
+
+def _about(result: GaitResult) -> dict[str, Any]:
+    return {'source': str(result.source), 'model': result.model.name,
+            'mass_kg': result.model.total_mass, 'method': result.method}
+
+
+def write_parquet(result: GaitResult, path: Path) -> Path:
+    """
+    Write the columns that `write_csv` writes as Parquet (extra `tables`), and return the path.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    try:
+        to_pandas(result).to_parquet(path)
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+    return path
 
 
 def write_bag(result: GaitResult, path: Path, description: str = '',

@@ -11,6 +11,8 @@ from typing import Any
 # Default low-pass of recorded poses [Hz]: slow human movement is filtered at 6, walking at 10.
 CUTOFF = 8.0
 DETECTED = 'detected'
+# Edges of a sole that nobody describes [m]: front, back, left, right.
+SOLE = (0.13, -0.1, 0.04, -0.04)
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,15 @@ class GaitOptions:
     Attributes
     ----------
     urdf : str
-        Path; empty: from the bag.
+        Path of a URDF, or of an OpenSim model (.osim); empty: from the bag.
     robot : str
         Name of a robot that comes with the package, or path of a YAML; empty: recognised by its
         URDF, unless feet are given.
     feet : tuple of str
         Links; empty: those of the robot's YAML.
-    sole : tuple of float [m]
-        Front, back, left and right edge of the feet given, in their frames.
+    sole : tuple of float or None [m]
+        Front, back, left and right edge of the feet given, in their frames; None: `SOLE`, or for
+        an OpenSim model what its bones and the recording say.
     point_radius : float or None [m]
         The feet given are balls of this radius, and not soles.
     method : str
@@ -42,7 +45,7 @@ class GaitOptions:
     settings : mapping
         Names and values of `gait.settings.SETTINGS`.
     degrees, missing_at_zero : bool
-        How a CSV file is read.
+        How a CSV file is read; OpenSim's tables say themselves whether they are in degrees.
     joint_states, imu, odometry : str
         Topics of a bag; empty: found by type and name.
     base : {'', 'odometry', 'imu'}
@@ -53,6 +56,8 @@ class GaitOptions:
         Bool topic that says when the truth is complete; empty: what the YAML says.
     start, end : float or None [s]
         Range of a bag, from its beginning.
+    loads : str
+        Path of measured forces: OpenSim's external loads (.xml, .mot, .sto) or a .c3d.
     mass : str
         Total mass of the model [kg], 'plates' for what force plates say, or empty for the URDF's.
     belt_speed : tuple of str
@@ -65,7 +70,7 @@ class GaitOptions:
     urdf: str = ''
     robot: str = ''
     feet: tuple[str, ...] = ()
-    sole: tuple[float, float, float, float] = (0.13, -0.1, 0.04, -0.04)
+    sole: tuple[float, float, float, float] | None = None
     point_radius: float | None = None
     method: str = 'travelling'
     cutoff: float | None = CUTOFF
@@ -82,6 +87,7 @@ class GaitOptions:
     valid: str = ''
     start: float | None = None
     end: float | None = None
+    loads: str = ''
     mass: str = ''
     belt_speed: tuple[str, ...] = ('auto',)
     compare: bool = True

@@ -30,17 +30,40 @@ class Plates:
     in_foot : (nf,) bool array
     valid : (n,) bool array
         Where all contacts are measured.
+    moment : (n, nf, 3) array or None [N m]
+        About the world's origin in world axes, or about the foot's in its own where `in_foot`
+        says so; None when it is not known.
 
     """
 
     force: np.ndarray
     in_foot: np.ndarray
     valid: np.ndarray
+    moment: np.ndarray | None = None
 
     def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
         """Return (n, nf, 3) forces in world axes [N], given the feet's (n, nf, 3, 3) R_WF."""
         turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
         return np.where(self.in_foot[None, :, None], turned, self.force)
+
+    def wrench_in_feet(self, foot_position: np.ndarray,
+                       foot_rotation: np.ndarray) -> np.ndarray | None:
+        """
+        Return (n, nf, 6) wrenches in the feet's axes about their frames [N, N m], or None.
+
+        Parameters
+        ----------
+        foot_position, foot_rotation : (n, nf, 3), (n, nf, 3, 3) array [m]
+            p_WF and R_WF.
+
+        """
+        if self.moment is None:
+            return None
+        about_foot = self.moment - np.cross(foot_position, self.force)
+        f, m = (np.where(self.in_foot[None, :, None], values,
+                         np.einsum('nfji,nfj->nfi', foot_rotation, turned))
+                for values, turned in ((self.force, self.force), (self.moment, about_foot)))
+        return np.concatenate([f, m], axis=-1)
 
 
 def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
@@ -84,13 +107,13 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
             if topics[foot] == message.topic:
                 record.append(decoded, message.receipt_ns)
     step = int(np.median(np.diff(stamps)))
-    force = np.full((len(stamps), len(feet), 3), np.nan)
+    wrench = np.full((len(stamps), len(feet), 6), np.nan)
     in_foot = np.zeros(len(feet), bool)
     for i, foot in enumerate(feet):
         if foot in records:
-            force[:, i] = records[foot].at(stamps, round(MAX_GAP * step))[:, :3]
+            wrench[:, i] = records[foot].at(stamps, round(MAX_GAP * step))
             in_foot[i] = records[foot].frame_id == foot
-    complete = np.isfinite(force).all(axis=(1, 2))
+    complete = np.isfinite(wrench).all(axis=(1, 2))
     if valid:
         complete &= flags.received_by(stamps + SLACK_NS)
-    return Plates(force, in_foot, complete)
+    return Plates(wrench[..., :3], in_foot, complete, wrench[..., 3:])

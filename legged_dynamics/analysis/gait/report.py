@@ -3,27 +3,38 @@
 """The page about inverse dynamics over a recording, with its figures."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from legged_dynamics.analysis.charts import Chart, Line
-from legged_dynamics.analysis.gait.result import GaitResult
-from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
-from legged_dynamics.analysis.gait.verdict import doubts, verdict
-from legged_dynamics.analysis.page import Page, command_line
-from legged_dynamics.analysis.plots.gait import (
+from legged_dynamics.analysis.gait.cycles import (
+    ANGLE,
+    FORCES,
+    MOMENT,
+    POWER,
+    GaitCycles,
+    gait_cycles,
+    peaks_table,
+    steps_table,
+)
+from legged_dynamics.analysis.gait.figures import (
     draw_balance,
     draw_foot_forces,
     draw_joint_torques,
     draw_pressure,
 )
-from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.gait.result import GaitResult
+from legged_dynamics.analysis.gait.strides import CYCLE, PERCENT, without_side
+from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
+from legged_dynamics.analysis.gait.verdict import doubts, verdict
+from legged_dynamics.analysis.page import Page, command_line
+from legged_dynamics.analysis.report_folder import report_folder
+from legged_dynamics.analysis.table import Table
 from legged_dynamics.analysis.verdict import distrust
-from legged_dynamics.exceptions import OutputError
 from legged_dynamics.gait.double_support import METHODS
 
-REPORT = 'report.html'
 FIGURES = {
     'forces': ('Forces on the feet', draw_foot_forces,
                'Force of the ground on each foot, world axes. Shaded: contact. Grey: measured, '
@@ -39,7 +50,14 @@ FIGURES = {
                 'What muscles or motors deliver, of the joints that need most.')}
 CHARTS = ('Force of the ground on each foot, world axes; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
-MOST_JOINTS = 8
+MOST_JOINTS, MOST_CYCLES = 8, 5
+CYCLES = ('From one landing of a foot to its next one. Means of all whole strides, per kilogram '
+          'of body mass; forces along the mean heading; moments and powers are those of muscles, '
+          'in the direction in which the angle grows. Grey: what follows from the forces of the '
+          'plates. gait_cycles.csv holds every curve with its deviation.')
+STANCES = ('No stride is whole in this recording, so these are over the stance of each foot, from '
+           'landing to leaving; per kilogram of body mass. Grey: what follows from the forces of '
+           'the plates.')
 EXPLANATION = (
     'Root mean squares over all samples in which a foot is truly loaded and every contact is '
     'measured; "alone" and "together" by how many feet are. The motion alone leaves open how two '
@@ -47,9 +65,18 @@ EXPLANATION = (
     'method chosen.')
 
 
-def write_report(result: GaitResult, folder: Path) -> Path:
+def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = None) -> Path:
     """
     Write page and figures into a folder and return the page's path.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What to show.
+    folder : Path
+        Made where it is not there.
+    cycles : GaitCycles, optional
+        Of the result, where they are known already.
 
     Raises
     ------
@@ -77,6 +104,7 @@ def write_report(result: GaitResult, folder: Path) -> Path:
         page.cards([(f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
                     (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
                     (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')])
+    _add_cycles(page, result, cycles or gait_cycles(result))
     page.heading('What to know')
     page.listing(result.notes or ['Nothing was odd.'])
     for heading, table in (('Error', errors_table(result)), ('Feet', feet_table(result)),
@@ -88,25 +116,70 @@ def write_report(result: GaitResult, folder: Path) -> Path:
         if heading == 'Error':
             page.paragraph(EXPLANATION)
         page.table(table.head, table.rows, table.strong, table.first)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with report_folder(folder, page) as written:
         for name, (heading, draw, caption) in FIGURES.items():
-            picture = png(draw(result))
-            (folder / f'{name}.png').write_bytes(picture)
             if name in ('forces', 'torques'):       # the page has charts of them
+                written.save(name, draw(result))
                 continue
             page.heading(heading)
-            page.figure(picture, caption)
+            written.add(name, draw(result), caption)
         page.heading('Joint torques over time')
         page.chart(torque_chart(result), FIGURES['torques'][2])
-        path = folder / REPORT
-        path.write_text(page.html(
-            command_line(f'legged-dynamics inverse-dynamics {result.source}'),
-            result.model.name),
-                        encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the report to {folder}: {error}') from error
-    return path
+        written.close(command_line(f'legged-dynamics inverse-dynamics {result.source}'),
+                      result.model.name)
+    return written.path
+
+
+def _add_cycles(page: Page, result: GaitResult, cycles: GaitCycles) -> None:
+    """Add what is over the gait cycle, where somebody steps."""
+    if not cycles.curves:
+        return
+    page.heading(f'Over the {cycles.phase}')
+    page.paragraph(CYCLES if cycles.phase == CYCLE else STANCES)
+    page.table(*_parts(steps_table(result, cycles)))
+    forces = [chart for chart in (cycle_chart(cycles, kind, list(result.reactions.feet), kind)
+                                  for kind in reversed(FORCES)) if chart is not None]
+    page.row(forces, 'percent')
+    for name, joints in _busiest(cycles).items():
+        page.row([chart for kind in (ANGLE, MOMENT, POWER) if (
+            chart := cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))],
+            'percent')
+    table = peaks_table(result, cycles)
+    page.paragraph(f'{table.title}. The symmetry index is the difference of right and left over '
+                   'their mean.')
+    page.table(*_parts(table))
+
+
+def _parts(table: Table) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    return table.head, table.rows
+
+
+def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
+    """Return the joints with the largest moments, both sides together, by their name."""
+    peaks: dict[str, float] = {}
+    joints: dict[str, list[str]] = {}
+    for curve in cycles.of(MOMENT):
+        name = without_side(curve.name).strip('_')
+        peaks[name] = max(peaks.get(name, 0.0), float(np.abs(curve.mean).max()))
+        joints.setdefault(name, []).append(curve.name)
+    most = sorted(peaks, key=lambda name: -peaks[name])[:MOST_CYCLES]
+    return {name: joints[name] for name in joints if name in most}
+
+
+def cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
+    """Return the means of a quantity over the gait cycle, one curve a side; None without any."""
+    curves = [curve for curve in cycles.of(kind) if curve.name in names]
+    if not curves:
+        return None
+    lines, scale = [], 0.0
+    for k, curve in enumerate(curves):
+        measured = curve.measured_mean
+        if measured is not None:
+            lines.append(Line(f'{curve.name}, by plates', measured, -1))
+        lines.append(Line(curve.name, curve.mean, k))
+        scale = max(scale, float(np.abs(curve.mean).max()))
+    return Chart(f'{title} [{curves[0].unit}]', '', PERCENT, lines, max(0.05 * scale, 0.02), 2,
+                 200, f'% of {cycles.phase}')
 
 
 def force_charts(result: GaitResult) -> list[Chart]:

@@ -3,7 +3,7 @@
 """Everything that is known of one recording once it has been analysed."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,10 @@ class GaitResult:
         How plates and motion fit together.
     together : FootErrors or None
         Errors of the method with the clocks of plates and motion put together, where they are not.
+    ground_velocity : (n, nf, 3) array or None [m/s]
+        Of what is under each foot, in world axes; None for the floor.
+    bodies : dict of str to str
+        Body that carries a foot, by the foot, where other tools name bodies.
 
     """
 
@@ -63,6 +67,8 @@ class GaitResult:
     notes: list[str]
     alignment: Alignment | None = None
     together: FootErrors | None = None
+    ground_velocity: np.ndarray | None = None
+    bodies: dict[str, str] = field(default_factory=dict)
 
     @property
     def stamps(self) -> np.ndarray:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from legged_dynamics.analysis.bags import BagReader
-from legged_dynamics.analysis.gait.options import GaitOptions
+from legged_dynamics.analysis.gait.options import SOLE, GaitOptions
 from legged_dynamics.analysis.robot import (
     NODE,
     RobotChoice,
@@ -43,6 +43,8 @@ class Subject:
     description : str
         The URDF itself.
     notes : list of str
+    bodies : dict of str to str
+        Body that carries a foot, by the foot, where files of forces may name it.
 
     """
 
@@ -53,6 +55,7 @@ class Subject:
     valid: str
     description: str
     notes: list[str]
+    bodies: dict[str, str] = field(default_factory=dict)
 
     @property
     def feet(self) -> tuple[Foot, ...]:
@@ -129,7 +132,7 @@ def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
     """Return a subject of which only the URDF and the feet are known."""
     model, notes = read_model(urdf)
     if not options.point_radius:
-        front, back, left, right = options.sole
+        front, back, left, right = options.sole or SOLE
         notes.append(f'Each sole is taken as {back:g} to {front:g} m along x and {right:g} to '
                      f'{left:g} m along y of its link, whose frame is taken to lie in the sole '
                      '(--sole).')
@@ -140,7 +143,7 @@ def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
 
 
 def _with_feet(config: RobotConfig, options: GaitOptions) -> RobotConfig:
-    feet: list[Foot] = [FlatFoot(link, *options.sole) if options.point_radius is None
+    feet: list[Foot] = [FlatFoot(link, *(options.sole or SOLE)) if options.point_radius is None
                         else PointFoot(link, options.point_radius) for link in options.feet]
     return replace(config, feet=tuple(feet))
 

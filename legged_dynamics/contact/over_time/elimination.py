@@ -33,8 +33,8 @@ from legged_dynamics.contact.over_time.problem import (
     apply_gain,
     keep_gain,
 )
-from legged_dynamics.contact.over_time.sweep import sweep
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.optimization.sweep import sweep
 from legged_dynamics.spatial.algebra import cross
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3

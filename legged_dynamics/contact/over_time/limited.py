@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.cones import HalfLines, RoundCones
 from legged_dynamics.contact.over_time.limits import ConeRows
 from legged_dynamics.contact.over_time.passes import Frames, Past
 from legged_dynamics.contact.over_time.problem import AT_TRANSITIONS
+from legged_dynamics.optimization.cone_arrays import HalfLines, RoundCones
 
 Parts = list[np.ndarray]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.sweep import times_symmetric
 from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.optimization.sweep import times_symmetric
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages to arrays and back: stamps in integer ns, wrenches [f; m], quaternions xyzw."""
 from legged_dynamics.middleware.conversions.body import (
-    BodyTrajectory,
     PoseSample,
     pose_stamped,
-    read_body_trajectory,
     read_pose,
     transforms,
 )
@@ -33,6 +31,8 @@ from legged_dynamics.middleware.conversions.building import (
 from legged_dynamics.middleware.conversions.corrected import SensorReader
 from legged_dynamics.middleware.conversions.force_markers import force_markers
 from legged_dynamics.middleware.conversions.markers import reaction_markers, support_polygon
+from legged_dynamics.middleware.conversions.prepared import PreparedWrench
+from legged_dynamics.middleware.conversions.reaction_picture import reaction_picture
 from legged_dynamics.middleware.conversions.reading import (
     ImuSample,
     JointSample,
@@ -45,11 +45,11 @@ from legged_dynamics.middleware.conversions.reading import (
 )
 
 __all__ = [
-    'BodyTrajectory', 'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample',
-    'SensorReader', 'boolean', 'clock', 'command', 'diagnostic_level', 'diagnostic_status',
-    'diagnostics', 'duration_message', 'float64', 'force_markers', 'header', 'imu',
-    'joint_state', 'labelled_array', 'odometry', 'point', 'point_stamped', 'pose_stamped',
-    'quaternion', 'reaction_markers', 'read_body_trajectory', 'read_command', 'read_imu',
-    'read_pose', 'read_wrench', 'stamp_ns', 'string', 'support_polygon', 'time_message',
-    'transforms', 'vector3', 'wrench_stamped',
+    'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample', 'PreparedWrench', 'SensorReader',
+    'boolean', 'clock', 'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics',
+    'duration_message', 'float64', 'force_markers', 'header', 'imu', 'joint_state',
+    'labelled_array', 'odometry', 'point', 'point_stamped', 'pose_stamped', 'quaternion',
+    'reaction_markers', 'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_wrench',
+    'stamp_ns', 'string', 'support_polygon', 'time_message', 'transforms', 'vector3',
+    'wrench_stamped',
 ]

@@ -51,16 +51,16 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
 
     def at(forces: np.ndarray) -> np.ndarray:
         return place + np.asarray(forces, float) / newtons_per_meter
-    fan = _fan(edges)
+    sides = fan(edges)
     return [
         make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
-        make.triangles('friction_cone', number, at(fan), CONE, 0.25),
+        make.triangles('friction_cone', number, at(sides), CONE, 0.25),
         make.arrow('given', number, place, at(given), GIVEN),
         make.deletion('asked', number) if asked is None else
         make.arrow('asked', number, place, at(asked), ASKED)]
 
 
-def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the sides of a cone as triangles, corner after corner, from the tip."""
     rim = np.asarray(edges, float)
     tip = np.zeros_like(rim)

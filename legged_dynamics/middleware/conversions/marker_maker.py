@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from legged_dynamics.middleware.conversions.building import point, vector3
+from legged_dynamics.middleware.conversions.building import point, quaternion, vector3
 from legged_dynamics.middleware.protocol import Dialect
 
 WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
@@ -65,6 +65,14 @@ class MarkerMaker:
         """Return a ball of 3 cm at a point [m]."""
         marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
         marker.pose.position = point(self._dialect, place)
+        return marker
+
+    def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
+                  color: tuple, opacity: float) -> Any:
+        """Return an ellipsoid with its axes turned by a quaternion; diameters in [m]."""
+        marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
+        marker.pose.position = point(self._dialect, place)
+        marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
     def deletion(self, ns: str, number: int) -> Any:

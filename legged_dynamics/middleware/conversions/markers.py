@@ -24,7 +24,8 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
                      contact_point: np.ndarray, force: np.ndarray, contact: Sequence[bool], *,
                      newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
                      observable: Sequence[bool] | None = None, text: bool = False,
-                     center_of_pressure: np.ndarray | None = None) -> Any:
+                     center_of_pressure: np.ndarray | None = None,
+                     standing: np.ndarray | None = None) -> Any:
     """
     Return a visualization_msgs/MarkerArray of one ground reaction.
 
@@ -52,6 +53,9 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         Whether to write the newtons beside each arrow.
     center_of_pressure : (3,) array, optional [m]
         Drawn as a sphere; NaN or None when there is none.
+    standing : (k, 3) array, optional [m]
+        Points that the robot stands on, corners of soles for example; by default the contact
+        points of the feet on the ground.
 
     """
     make = MarkerMaker(dialect, header(dialect, ns, frame_id),
@@ -69,7 +73,8 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
             newtons = float(np.linalg.norm(force[index]))
             markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
                            if shown else make.deletion('reaction_text', index))
-    standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
+    if standing is None:
+        standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
     polygon = support_polygon(standing)
     markers.append(make.line('support_polygon', 0, np.vstack((polygon, polygon[:1])), _POLYGON)
                    if len(polygon) > 1 else make.deletion('support_polygon', 0))

@@ -1,0 +1,349 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes the sample recording in config/sample: a walker that never was, and its true forces.
+
+A body with the segment masses of a textbook (de Leva 1996) is led along: feet land on the heel,
+roll over the ball and leave over the toes; where they press and how they share the load is chosen;
+the pelvis' path is then changed until the whole body's dynamics ask for just that (Newton-Euler
+over the recording, twelve rounds). What is chosen in double support is the truth, so that the
+sample shows what the command does, and says nothing of how people share their load.
+
+    python -m benchmarks.made_walk
+"""
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+
+import numpy as np
+from scipy.linalg import solve_banded
+from scipy.spatial.transform import Rotation
+
+from legged_dynamics.analysis.biomechanics.storage import write_storage
+from legged_dynamics.analysis.gait.analysis import analyse_gait
+from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table
+from legged_dynamics.analysis.gait.sample import sample_walk
+from legged_dynamics.analysis.gait.tables import errors_table, feet_table
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.model.feet import FlatFoot
+from legged_dynamics.model.opensim import read_osim
+from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.resources import share_directory
+
+MASS, DT = 70.0, 0.01
+THIGH, SHANK, ANKLE = 0.42, 0.43, 0.08
+HIP = np.array([-0.03, -0.07, 0.085])            # in the pelvis, OpenSim's axes, right side
+HEEL, BALL, TIP = -0.05, 0.13, 0.19              # in front of the ankle
+STEP, STANCE, LENGTH = 0.55, 0.70, 0.60          # s, s, m
+WARM, SECONDS = 3.3, 2.6                         # cut out of a longer walk
+HEIGHT = 0.905                                   # of the pelvis
+# Mass [kg], centre of mass [m], radii of gyration [m] about OpenSim's x, y, z.
+BODIES = {
+    'pelvis': (0.1117, (-0.03, 0.03, 0.0), (0.10, 0.09, 0.09)),
+    'torso': (0.4911, (0.0, 0.27, 0.0), (0.19, 0.10, 0.18)),
+    'femur': (0.1416, (0.0, -0.172, 0.0), (0.138, 0.063, 0.138)),
+    'tibia': (0.0433, (0.0, -0.189, 0.0), (0.108, 0.044, 0.110)),
+    'talus': (0.0015, (0.0, 0.0, 0.0), (0.02, 0.02, 0.02)),
+    'calcn': (0.0102, (0.09, 0.03, 0.0), (0.03, 0.06, 0.06)),
+    'toes': (0.0020, (0.025, 0.0, 0.0), (0.02, 0.03, 0.03)),
+}
+
+
+def smooth(x: np.ndarray) -> np.ndarray:
+    """Return 0 to 1 with no slope and no curvature at the ends."""
+    x = np.clip(x, 0.0, 1.0)
+    return x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
+def feet(time: np.ndarray) -> dict[str, np.ndarray]:
+    """Return ankle (n, 2, 3), pitch of foot and toes (n, 2), load share and pressure, by foot."""
+    n, time = len(time), time + 1e-6     # no sample at the very edge of two phases
+    found = {'ankle': np.zeros((n, 2, 3)), 'pitch': np.zeros((n, 2)), 'toes': np.zeros((n, 2)),
+             'weight': np.zeros((n, 2)), 'pressure': np.zeros((n, 2, 2))}
+    for i, side in enumerate((-1.0, 1.0)):       # right, left: y is to the left
+        count = int(time[-1] / STEP) + 6
+        for k in range(i - 4, count, 2):
+            start, x = STEP * k - 0.35, LENGTH * k
+            on = (time >= start) & (time < start + STANCE)
+            place(found, i, on, (time[on] - start) / STANCE, x, 0.085 * side)
+            fly = (time >= start + STANCE) & (time < start + 2.0 * STEP)
+            swing(found, i, fly, (time[fly] - start - STANCE) / (2.0 * STEP - STANCE), x,
+                  0.085 * side)
+    found['share'] = found['weight'] / found['weight'].sum(axis=1, keepdims=True)
+    return found
+
+
+LAND, LEAVE, BEND = 0.30, -0.95, 0.75            # rad: pitch up at landing, down at leaving; toes
+
+
+def place(found: dict[str, np.ndarray], i: int, on: np.ndarray, phase: np.ndarray, x: float,
+          y: float) -> None:
+    """Roll a foot from heel over ball to toes."""
+    rise = np.clip((phase - 0.55) / 0.45, 0.0, 1.0) ** 2.5
+    pitch = LAND * (1.0 - smooth(phase / 0.16)) + LEAVE * rise
+    bend = BEND * rise
+    on_heel = pitch > 0.0
+    pivot = np.where(on_heel, HEEL, BALL)
+    # Above the pivot, turned with the foot; toes that bend less than the heel lifts roll on.
+    roll = np.minimum(pitch + bend, 0.0)
+    c, s = np.cos(pitch), np.sin(pitch)
+    arm = np.column_stack([-pivot * c - ANKLE * s, -pivot * s + ANKLE * c])
+    lift = np.where(on_heel, 0.0, -np.sin(roll) * (TIP - BALL))
+    found['ankle'][on, i] = np.column_stack([x + pivot + arm[:, 0], np.full(len(phase), y),
+                                             arm[:, 1] + lift])
+    found['pitch'][on, i], found['toes'][on, i] = pitch, bend
+    found['weight'][on, i] = smooth(phase / 0.22) * smooth((1.0 - phase) / 0.22) + 1e-6
+    along = HEEL + 0.01 + (BALL + 0.03 - HEEL) * (0.35 * phase + 0.65 * smooth(phase))
+    found['pressure'][on, i] = np.column_stack([x + along, np.full(len(phase), y)])
+
+
+def swing(found: dict[str, np.ndarray], i: int, fly: np.ndarray, phase: np.ndarray, x: float,
+          y: float) -> None:
+    """Take a foot to its next place."""
+    ends = {key: np.zeros((3, 2, *found[key].shape[2:])) for key in found}
+    little = 1e-3
+    for row, (at, where) in enumerate(((1.0 - little, x), (1.0 - 1e-9, x),
+                                       (0.0, x + 2.0 * LENGTH))):
+        one = np.arange(3) == row
+        place(ends, 0, one, np.array([at]), where, y)
+    seconds = 2.0 * STEP - STANCE
+
+    def between(key: str) -> np.ndarray:
+        """Go on at the speed at which the foot left, and land at rest."""
+        first, last = ends[key][1, 0], ends[key][2, 0]
+        speed = (first - ends[key][0, 0]) / (little * STANCE) * seconds
+        s = phase.reshape(-1, *[1] * np.ndim(first))
+        return first + (last - first) * smooth(s) + speed * s * (1.0 - s) ** 3
+
+    path = between('ankle')
+    path[:, 2] += 0.03 * np.sin(np.pi * phase) ** 2
+    found['ankle'][fly, i] = path
+    found['pitch'][fly, i], found['toes'][fly, i] = between('pitch'), between('toes')
+
+
+def legs(pelvis: np.ndarray, R_pelvis: np.ndarray, moved: dict[str, np.ndarray]
+         ) -> dict[str, np.ndarray]:
+    """Return joint angles [rad] that put the feet where they are, in OpenSim's axes."""
+    found = {}
+    for i, side in enumerate('rl'):
+        sign = 1.0 if side == 'r' else -1.0
+        hip = pelvis + R_pelvis @ (HIP * [1.0, 1.0, sign])
+        foot = Rotation.from_euler('z', moved['pitch'][:, i, None]).as_matrix()
+        ankle = moved['ankle'][:, i] @ TO_OURS          # to OpenSim's axes
+        far = hip - ankle
+        reach = np.linalg.norm(far, axis=1)
+        bend = (reach ** 2 - THIGH ** 2 - SHANK ** 2) / (2.0 * THIGH * SHANK)
+        if bend.max() > 0.999:
+            raise ValueError(f'the leg is too short by {1e3 * (reach.max() - THIGH - SHANK):.0f} '
+                             'mm')
+        knee = np.arccos(bend)
+        v = np.column_stack([-THIGH * np.sin(knee), THIGH * np.cos(knee) + SHANK])
+        w = np.einsum('nji,nj->ni', foot, far)
+        tilt = np.arctan2(-w[:, 2], w[:, 1])
+        g = np.column_stack([w[:, 0], np.hypot(w[:, 1], w[:, 2])])
+        dorsal = np.arctan2(v[:, 1], v[:, 0]) - np.arctan2(g[:, 1], g[:, 0])
+        shank = foot @ np.swapaxes(
+            Rotation.from_euler('ZX', np.column_stack([dorsal, tilt])).as_matrix(), 1, 2)
+        thigh = shank @ Rotation.from_euler('z', knee[:, None]).as_matrix()
+        angles = Rotation.from_matrix(np.swapaxes(R_pelvis, 1, 2) @ thigh).as_euler('ZXY')
+        found |= {f'hip_flexion_{side}': angles[:, 0],
+                  f'hip_adduction_{side}': sign * angles[:, 1],
+                  f'hip_rotation_{side}': sign * angles[:, 2], f'knee_angle_{side}': knee,
+                  f'ankle_angle_{side}': dorsal, f'subtalar_angle_{side}': sign * tilt,
+                  f'mtp_angle_{side}': moved['toes'][:, i]}
+    return found
+
+
+def path_for(pressure: np.ndarray, height: float) -> np.ndarray:
+    """Return where a point mass must be for the ground to press there, (n, 2)."""
+    n, k = len(pressure), height / 9.81 / DT ** 2
+    band = np.zeros((3, n))
+    band[0, 2:] = band[2, :-2] = -k
+    band[1, 1:-1] = 1.0 + 2.0 * k
+    band[1, [0, -1]] = 1.0
+    return solve_banded((1, 1), band, pressure)
+
+
+def model_file(path: Path) -> None:
+    """Write the walker as OpenSim 4 does."""
+    document = Element('OpenSimDocument', Version='40000')
+    model = SubElement(document, 'Model', name='made_walker')
+    bodies = SubElement(SubElement(model, 'BodySet', name='bodyset'), 'objects')
+    joints = SubElement(SubElement(model, 'JointSet', name='jointset'), 'objects')
+    names = ['pelvis', 'torso', *(f'{part}_{side}' for side in 'rl'
+                                  for part in ('femur', 'tibia', 'talus', 'calcn', 'toes'))]
+    for name in names:
+        part, com, radii = BODIES[name.split('_')[0]]
+        body = SubElement(bodies, 'Body', name=name)
+        SubElement(body, 'mass').text = f'{part * MASS:.6g}'
+        SubElement(body, 'mass_center').text = ' '.join(f'{value:g}' for value in com)
+        SubElement(body, 'inertia').text = ' '.join(
+            f'{part * MASS * radius ** 2:.6g}' for radius in radii) + ' 0 0 0'
+
+    def joint(kind: str, name: str, parent: str, child: str, place: object, coordinates: dict,
+              axes: list | None = None) -> None:
+        element = SubElement(joints, kind, name=name)
+        SubElement(element, 'socket_parent_frame').text = f'{parent}_offset'
+        SubElement(element, 'socket_child_frame').text = f'{child}_offset'
+        if coordinates:
+            holder = SubElement(element, 'coordinates')
+            for key, (low, high) in coordinates.items():
+                one = SubElement(holder, 'Coordinate', name=key)
+                SubElement(one, 'default_value').text = '0'
+                SubElement(one, 'range').text = f'{low:g} {high:g}'
+        frames = SubElement(element, 'frames')
+        for body, at in ((parent, place), (child, (0.0, 0.0, 0.0))):
+            frame = SubElement(frames, 'PhysicalOffsetFrame', name=f'{body}_offset')
+            SubElement(frame, 'socket_parent').text = (
+                '/ground' if body == 'ground' else f'/bodyset/{body}')
+            SubElement(frame, 'translation').text = ' '.join(f'{value:g}' for value in at)
+            SubElement(frame, 'orientation').text = '0 0 0'
+        if axes is not None:
+            space = SubElement(element, 'SpatialTransform')
+            for k, (key, axis) in enumerate(axes):
+                one = SubElement(space, 'TransformAxis', name=(
+                    f'{"rotation" if k < 3 else "translation"}{k % 3 + 1}'))
+                SubElement(one, 'coordinates').text = key
+                SubElement(one, 'axis').text = axis
+                if key:
+                    function = SubElement(one, 'LinearFunction', name='function')
+                    SubElement(function, 'coefficients').text = ' 1 0'
+                else:
+                    function = SubElement(one, 'Constant', name='function')
+                    SubElement(function, 'value').text = '0'
+
+    still = [('', '1 0 0'), ('', '0 1 0'), ('', '0 0 1')]
+    root = {'pelvis_tilt': (-2, 2), 'pelvis_list': (-2, 2), 'pelvis_rotation': (-2, 2),
+            'pelvis_tx': (-50, 50), 'pelvis_ty': (-5, 5), 'pelvis_tz': (-5, 5)}
+    joint('CustomJoint', 'ground_pelvis', 'ground', 'pelvis', (0, 0, 0), root,
+          list(zip(root, ('0 0 1', '1 0 0', '0 1 0', '1 0 0', '0 1 0', '0 0 1'))))
+    joint('PinJoint', 'back', 'pelvis', 'torso', (-0.03, 0.09, 0.0),
+          {'lumbar_extension': (-1.5, 1.5)})
+    for side, sign in (('r', 1), ('l', -1)):
+        hip = {f'hip_flexion_{side}': (-1, 2), f'hip_adduction_{side}': (-1, 1),
+               f'hip_rotation_{side}': (-1, 1)}
+        joint('CustomJoint', f'hip_{side}', 'pelvis', f'femur_{side}', HIP * [1, 1, sign], hip,
+              [*zip(hip, ('0 0 1', f'{sign} 0 0', f'0 {sign} 0')), *still])
+        joint('CustomJoint', f'knee_{side}', f'femur_{side}', f'tibia_{side}', (0, -THIGH, 0),
+              {f'knee_angle_{side}': (0, 2.1)},
+              [(f'knee_angle_{side}', '0 0 -1'), ('', '1 0 0'), ('', '0 1 0'), *still])
+        joint('PinJoint', f'ankle_{side}', f'tibia_{side}', f'talus_{side}', (0, -SHANK, 0),
+              {f'ankle_angle_{side}': (-1, 1)})
+        joint('CustomJoint', f'subtalar_{side}', f'talus_{side}', f'calcn_{side}', (0, 0, 0),
+              {f'subtalar_angle_{side}': (-1, 1)},
+              [(f'subtalar_angle_{side}', f'{sign} 0 0'), ('', '0 1 0'), ('', '0 0 1'), *still])
+        joint('PinJoint', f'mtp_{side}', f'calcn_{side}', f'toes_{side}',
+              (BALL - HEEL, 0.02, 0.0), {f'mtp_angle_{side}': (-1, 1)})
+        # The heel's frame is that of the calcaneus, on the floor as the foot stands.
+    for frame in joints.iter('PhysicalOffsetFrame'):
+        if (frame.findtext('socket_parent') or '').startswith('/bodyset/calcn') and (
+                frame.findtext('translation') == '0 0 0'):
+            frame.find('translation').text = f'{-HEEL:g} {ANKLE:g} 0'  # type: ignore[union-attr]
+    indent(document)
+    ElementTree(document).write(path, encoding='utf-8', xml_declaration=True)
+
+
+def main() -> None:
+    """Make the walk and write its four files."""
+    folder = share_directory() / 'config' / 'sample'
+    folder.mkdir(parents=True, exist_ok=True)
+    model_file(folder / 'walker.osim')
+    osim = read_osim(folder / 'walker.osim')
+    model = osim.robot()
+    time = np.arange(round((2.0 * WARM + SECONDS) / DT) + 1) * DT
+    moved = feet(time)
+    beat = np.pi * (time + 0.35 - 0.5 * (STANCE - STEP)) / STEP      # one step a half turn
+    wanted = np.einsum('nf,nfi->ni', moved['share'], moved['pressure'])
+    path = path_for(wanted, HEIGHT)
+    soles = [FlatFoot(f'calcn_{side}', 0.24, 0.0, 0.04, -0.04) for side in 'rl']
+    for _ in range(12):
+        pelvis = np.column_stack([path[:, 0] + 0.03, HEIGHT - 0.012 * np.cos(2.0 * beat),
+                                  -path[:, 1]])
+        turn = np.column_stack([np.full(len(time), -0.06), 0.05 * np.sin(beat),
+                                0.08 * np.cos(beat)])
+        R = Rotation.from_euler('ZXY', turn).as_matrix()
+        values = {**dict(zip(osim.root_coordinates, np.hstack([turn, pelvis]).T)),
+                  **legs(pelvis, R, moved), 'lumbar_extension': np.full(len(time), 0.0)}
+        base_R, base_p = osim.base_pose({key: values[key] for key in osim.root_coordinates})
+        motion = RecordedMotion.from_poses(
+            model, time, base_p, Rotation.from_matrix(base_R).as_quat(),
+            np.column_stack([values[name] for name in model.joint_names]))
+        demand = ground_demand(model, soles, motion)
+        f, m = demand.wrench[:, :3], demand.wrench[:, 3:]
+        arm = -base_p[:, 2]                     # the floor, from the base's origin
+        pressed = base_p[:, :2] + np.column_stack([
+            (arm * f[:, 0] - m[:, 1]) / f[:, 2], (arm * f[:, 1] + m[:, 0]) / f[:, 2]])
+        # The ends, where derivatives are one-sided, are cut off later.
+        fade = smooth(time / 1.0) * smooth((time[-1] - time) / 1.0)
+        off = fade[:, None] * (wanted - pressed)
+        print(f'{1e3 * np.sqrt(np.mean(off[200:-200] ** 2)):8.3f} mm from where it is to press')
+        path = path + 0.7 * path_for(off, HEIGHT)
+    write(folder, time, values, moved, demand, pressed, base_p)
+
+
+def write(folder: Path, time: np.ndarray, values: dict[str, np.ndarray],
+          moved: dict[str, np.ndarray], demand: object, pressed: np.ndarray,
+          base_p: np.ndarray) -> None:
+    """Write motion and forces of the middle of the walk."""
+    f, m = demand.wrench[:, :3], demand.wrench[:, 3:]        # type: ignore[attr-defined]
+    share, point = moved['share'], moved['pressure']
+    # The split moves with what is left of the mismatch, so that the sum is the motion's.
+    point = point + (pressed - np.einsum('nf,nfi->ni', share, point))[:, None]
+    center = base_p[:, :2] + demand.center_of_mass[:, :2]    # type: ignore[attr-defined]
+    lean = (center[:, None] - point) / 1.0
+    lean = lean - np.einsum('nf,nfi->ni', share, lean)[:, None]
+    force = share[..., None] * f[:, None]
+    force[..., :2] += share[..., None] * f[:, None, 2:] * lean
+    place = np.concatenate([point, np.zeros((*share.shape, 1))], axis=2)
+    about = m + np.cross(base_p, f)             # about the world's origin
+    free = about[:, 2] - np.cross(place, force)[..., 2].sum(axis=1)
+    moment = np.zeros_like(force)
+    moment[..., 2] = share * free[:, None]
+    touching = share > 1e-4
+    keep = (time >= WARM - 1e-9) & (time <= WARM + SECONDS + 1e-9)
+    t, start = time[keep] - WARM, np.array([LENGTH * round(WARM / STEP), 0.0, 0.0])
+    names, columns = ['time'], [t[:, None]]
+    for i, side in enumerate('rl'):
+        on = touching[keep, i, None]
+        for part, values_of in (('force_v', force), ('force_p', place - start),
+                                ('torque_', moment)):
+            names += [f'ground_{part.replace("_", f"_{side}_")}{axis}' for axis in 'xyz']
+            columns.append(np.where(on, values_of[keep, i], 0.0) @ TO_OURS)
+    write_storage(folder / 'walk_forces.mot', 'walk_forces.mot', names,
+                  np.round(np.hstack(columns), 5))
+    moved_names = list(values)
+    angles = [values[name][keep] if name.startswith('pelvis_t') and name != 'pelvis_tilt'
+              else np.degrees(values[name][keep]) for name in moved_names]
+    angles[moved_names.index('pelvis_tx')] = angles[moved_names.index('pelvis_tx')] - start[0]
+    write_storage(folder / 'walk.mot', 'Coordinates', ['time', *moved_names],
+                  np.round(np.column_stack([t, *angles]), 6), in_degrees=True)
+    document = Element('OpenSimDocument', Version='40000')
+    loads = SubElement(document, 'ExternalLoads', name='walk')
+    objects = SubElement(loads, 'objects')
+    for side in 'rl':
+        one = SubElement(objects, 'ExternalForce', name=f'{side}')
+        for tag, text in (('applied_to_body', f'calcn_{side}'),
+                          ('force_expressed_in_body', 'ground'),
+                          ('point_expressed_in_body', 'ground'),
+                          ('force_identifier', f'ground_force_{side}_v'),
+                          ('point_identifier', f'ground_force_{side}_p'),
+                          ('torque_identifier', f'ground_torque_{side}_')):
+            SubElement(one, tag).text = text
+    SubElement(loads, 'datafile').text = 'walk_forces.mot'
+    indent(document)
+    ElementTree(document).write(folder / 'walk_forces.xml', encoding='utf-8',
+                                xml_declaration=True)
+
+
+def sample_tables() -> list[str]:
+    """Return what `legged-dynamics inverse-dynamics --sample` prints of the sample."""
+    result, _ = analyse_gait(*sample_walk())
+    cycles = gait_cycles(result)
+    return [table.text for table in (
+        feet_table(result), steps_table(result, cycles), errors_table(result))]
+
+
+if __name__ == '__main__':
+    main()

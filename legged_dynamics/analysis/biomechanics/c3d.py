@@ -1,0 +1,96 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Markers and force plates of C3D files, read by ezc3d (extra `c3d`)."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.analysis.biomechanics.load import Load
+from legged_dynamics.analysis.biomechanics.trc import UNITS, Markers
+from legged_dynamics.exceptions import MeasurementError
+
+FORCE_UNITS = {'N': 1.0, 'kN': 1e3}
+MOMENT_UNITS = {'Nmm': 1e-3, 'N.mm': 1e-3, 'Nm': 1.0, 'N.m': 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class C3dFile:
+    """
+    What a C3D file holds.
+
+    Attributes
+    ----------
+    markers : Markers
+        In the axes of the laboratory.
+    loads : list of Load
+        One a force plate, on the person, in the axes of the laboratory.
+
+    """
+
+    markers: Markers
+    loads: list[Load]
+
+
+def read_c3d(path: str | Path) -> C3dFile:
+    """
+    Return markers and force plates.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, or its units are not known.
+    ModuleNotFoundError
+        Without ezc3d.
+
+    """
+    import ezc3d
+
+    path = Path(path)
+    if not path.is_file():
+        raise MeasurementError(f'cannot read {path}: there is no such file')
+    try:
+        file = ezc3d.c3d(str(path), extract_forceplat_data=True)
+    except (OSError, RuntimeError, ValueError, KeyError, IndexError) as error:
+        raise MeasurementError(f'{path}: this is not a C3D file that ezc3d can read: {error}'
+                               ) from error
+    header, parameters = file['header'], file['parameters']
+    rate = float(header['points']['frame_rate'])
+    # A recording that was cut begins at its first frame, and ezc3d counts from zero.
+    start = header['points']['first_frame'] / rate if rate else 0.0
+    points = np.asarray(file['data']['points'], float)
+    names = tuple(parameters['POINT']['LABELS']['value'])[:points.shape[1]]
+    unit = (parameters['POINT'].get('UNITS', {}).get('value') or ['mm'])[0]
+    if unit not in UNITS:
+        raise MeasurementError(f'{path}: expected POINT:UNITS out of {", ".join(UNITS)}, got '
+                               f'{unit!r}')
+    position = UNITS[unit] * points[:3].transpose(2, 1, 0)
+    unseen = np.asarray(file['data']['meta_points']['residuals'], float)[0].T < 0.0
+    position[unseen | (position == 0.0).all(axis=2)] = np.nan
+    time = start + np.arange(len(position)) / rate if rate else np.zeros(0)
+    fast = float(header['analogs']['frame_rate']) or rate
+    loads = [_plate(path, k, plate, start, fast)
+             for k, plate in enumerate(file['data'].get('platform', []), start=1)]
+    return C3dFile(Markers(time, names, position), loads)
+
+
+def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> Load:
+    units = [plate[f'unit_{what}'] for what in ('force', 'moment', 'position')]
+    for unit, known in zip(units, (FORCE_UNITS, MOMENT_UNITS, UNITS)):
+        if unit not in known:
+            raise MeasurementError(f'{path}: force plate {number}: expected a unit out of '
+                                   f'{", ".join(known)}, got {unit!r}')
+    force = FORCE_UNITS[units[0]] * np.nan_to_num(np.asarray(plate['force'], float).T)
+    free = MOMENT_UNITS[units[1]] * np.nan_to_num(np.asarray(plate['Tz'], float).T)
+    point = UNITS[units[2]] * np.nan_to_num(
+        np.asarray(plate['center_of_pressure'], float).T)
+    corners = np.asarray(plate['corners'], float)
+    # What presses on a plate, or what the plate presses back: it can only push its side of it.
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
+    up = int(np.argmax(np.abs(normal)))
+    if force[:, up].sum() < 0.0:
+        force, free = -force, -free
+    return Load(f'plate {number}', '', start + np.arange(len(force)) / rate, force, point, free)

@@ -1,0 +1,98 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``convert``: files of motion capture and OpenSim into one another."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'convert', help='a C3D file for OpenSim; an OpenSim model as a URDF',
+        description='From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as '
+        "OpenSim's tools read them. From MODEL.osim: MODEL.urdf, joints with several coupled axes "
+        'as the nearest hinge, with what that costs said.')
+    parser.add_argument('file', type=Path, metavar='C3D|OSIM')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR', default=Path('.'),
+                        help='folder to write to; default: the present one')
+    parser.add_argument('--up', choices='xyz', default='z',
+                        help="the laboratory's upright axis in a C3D file; default: z")
+    parser.add_argument('--forward', choices=('x', 'y', 'z', '-x', '-y', '-z'), default='x',
+                        help='the axis along which people walk there; default: x (write '
+                        '--forward=-y for a negative one)')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert and return the exit code."""
+    from legged_dynamics.exceptions import ConfigurationError, OutputError
+
+    suffix = args.file.suffix.lower()
+    if suffix not in ('.c3d', '.osim'):
+        raise ConfigurationError(f'expected a .c3d or an .osim file, got {args.file}')
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f'cannot write to the folder {args.out}: {error}') from error
+    return _of_c3d(args) if suffix == '.c3d' else _of_model(args)
+
+
+def _of_model(args: argparse.Namespace) -> int:
+    from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.model.opensim import read_osim
+    from legged_dynamics.model.urdf_text import urdf_text
+
+    osim = read_osim(args.file)
+    model = osim.robot()
+    path = args.out / f'{args.file.stem}.urdf'
+    try:
+        path.write_text(urdf_text(osim.name, *osim.parts()), encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+    print(f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, base '
+          f'{model.base_link}')
+    for note in osim.notes:
+        print(f'- {note}')
+    print(f'URDF:   {path}')
+    return 0
+
+
+def _of_c3d(args: argparse.Namespace) -> int:
+    import numpy as np
+
+    from legged_dynamics.analysis.biomechanics.c3d import read_c3d
+    from legged_dynamics.analysis.biomechanics.storage import write_storage
+    from legged_dynamics.analysis.biomechanics.trc import write_trc
+    from legged_dynamics.exceptions import ConfigurationError
+
+    sign = -1.0 if args.forward.startswith('-') else 1.0
+    forward = sign * np.eye(3)['xyz'.index(args.forward[-1])]
+    up = np.eye(3)['xyz'.index(args.up)]
+    if abs(forward @ up) > 0.5:
+        raise ConfigurationError('--up and --forward: expected different axes, got both '
+                                 f'{args.up}')
+    # Rows: OpenSim's x forward, y up, z to the right.
+    turn = np.array([forward, up, np.cross(forward, up)])
+    file, name = read_c3d(args.file), args.file.stem
+    markers, count = file.markers, len(file.markers.names)
+    if count:
+        path = args.out / f'{name}.trc'
+        write_trc(path, markers.time, markers.names, markers.position @ turn.T)
+        print(f'Markers: {path} ({count}, {len(markers.time)} frames)')
+    if file.loads:
+        path, names = args.out / f'{name}_forces.mot', ['time']
+        columns = [file.loads[0].time[:, None]]
+        for k, load in enumerate(file.loads, start=1):
+            on = np.abs(load.force @ up)[:, None] > 1e-3
+            for part, values in (('force_v', load.force), ('force_p', load.point),
+                                 ('torque_', load.moment)):
+                names += [f'plate{k}_{part}{axis}' for axis in 'xyz']
+                columns.append(np.where(on, values, 0.0) @ turn.T)
+        write_storage(path, path.name, names, np.hstack(columns))
+        print(f'Forces:  {path} ({len(file.loads)} plates)')
+    if not count and not file.loads:
+        print('Neither markers nor force plates in it.')
+    return 0

@@ -1,0 +1,118 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Verb ``view``: the robot and the forces on its feet in a browser, live or of a bag."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+
+PORT = 8080
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'view', help='the robot and the forces on its feet in a browser',
+        description='Serves a page with the robot, the forces on its feet, friction cones, '
+        'support polygon, margins and curves: of a bag with a slider over its time or, without '
+        'one, live from the bus. Needs pip install "legged_dynamics[view]", and no network.')
+    parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
+                        help='folder, .mcap or .db3 file; without it, live')
+    parser.add_argument('--robot', default='', metavar='YAML',
+                        help='robot YAML (path, or name of one that comes with the package); '
+                        'default: the one that fits the URDF')
+    parser.add_argument('--urdf', default='', metavar='FILE',
+                        help='URDF; default: robot_description in the bag or on the bus')
+    parser.add_argument('--meshes', type=Path, metavar='DIR',
+                        help="folder of the description's meshes; without it, capsules")
+    parser.add_argument('--odom', default='', metavar='TOPIC',
+                        help='nav_msgs/Odometry with the pose of the base; default: of a bag, '
+                        'found by name; live, by the feet that stand')
+    for name in ('joint-states', 'imu', 'reactions'):
+        parser.add_argument(f'--{name}', default='', metavar='TOPIC', help='live, if it has '
+                            'another name')
+    parser.add_argument('--friction', type=float, default=0.6, metavar='X',
+                        help='coefficient of cones and margins (default: %(default)g)')
+    parser.add_argument('--newtons-per-meter', type=float, default=500.0, metavar='N',
+                        help='force drawn as an arrow of 1 m (default: %(default)g)')
+    parser.add_argument('--rate', type=float, default=30.0, metavar='HZ',
+                        help='pictures a second, at most (default: %(default)g)')
+    parser.add_argument('--host', default='127.0.0.1', metavar='ADDRESS',
+                        help='address to serve on; 0.0.0.0: for everybody (default: '
+                        '%(default)s)')
+    parser.add_argument('--port', type=int, default=PORT, metavar='N',
+                        help='0: any that is free (default: %(default)s)')
+    add_network_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.view.live import LiveOptions, follow, urdf_path
+    from legged_dynamics.view.show import Show, close_page, open_page
+
+    for name in ('friction', 'newtons_per_meter', 'rate'):
+        if not getattr(args, name) > 0.0:
+            raise ConfigurationError(f'--{name.replace("_", "-")}: expected a number above 0, '
+                                     f'got {getattr(args, name):g}')
+    if args.meshes is not None and not args.meshes.is_dir():
+        raise ConfigurationError(f'--meshes: expected a folder, got {args.meshes}')
+    if args.bag is not None:
+        return play_bag(args)
+    keep_to_this_machine(args.network)
+    server = open_page(args.host, args.port)
+    announce(server)
+
+    def show(robot: Any) -> Show:
+        return Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
+    try:
+        return follow(LiveOptions(args.robot, urdf_path(args.urdf), args.joint_states, args.imu,
+                                  args.reactions, args.odom), show, args.rate)
+    finally:
+        close_page(server)
+
+
+def play_bag(args: argparse.Namespace) -> int:
+    """Serve a bag until Ctrl-C."""
+    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.middleware.signals import stopped_by_signals
+    from legged_dynamics.view.recorded import play, read_view
+    from legged_dynamics.view.show import Show, close_page, open_page
+
+    server = open_page(args.host, args.port)        # says what is wrong with it before the work
+    try:
+        bar = ProgressBar(f'Reading {args.bag.name}')
+        recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
+        bar.close()
+        robot = recorded.robot
+        show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
+        announce(server)
+        stopping: list[bool] = []
+        with stopped_by_signals(lambda: stopping.append(True)):
+            play(show, recorded, args.rate, lambda: not stopping)
+    finally:
+        close_page(server)
+    return 0
+
+
+def show_recording(bag: Path, robot: Path, port: int) -> None:
+    """Serve a bag until Ctrl-C, as the verb does by default."""
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
+
+
+def announce(server: Any) -> None:
+    """Say where the page is."""
+    host = server.get_host()
+    shown = 'localhost' if host in ('127.0.0.1', '0.0.0.0') else host
+    print(f'View: http://{shown}:{server.get_port()} (Ctrl-C ends it)', flush=True)
+
+
+def _looks(args: argparse.Namespace) -> dict[str, Any]:
+    return {'friction': args.friction, 'newtons_per_meter': args.newtons_per_meter,
+            'meshes': args.meshes}

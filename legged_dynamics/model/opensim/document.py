@@ -1,0 +1,305 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What an .osim file of OpenSim 3 or 4 says of bodies and joints, in OpenSim's own axes (y up).
+
+Every kind of joint is one spatial transform: three rotations about axes that turn with the child,
+one after the other, and three translations along axes of the parent, each a function of
+coordinates.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from legged_dynamics.exceptions import ModelError
+from legged_dynamics.model.opensim.functions import (
+    KINDS,
+    OpenSimFunction,
+    constant,
+    linear,
+    numbers,
+    read_function,
+)
+from legged_dynamics.model.parts import Inertia
+from legged_dynamics.spatial.frames import Transform
+
+GROUND = 'ground'
+# Kinds whose coordinates drive these axes, by their places: three rotations, three translations.
+SIMPLE = {'WeldJoint': (), 'PinJoint': (2,), 'SliderJoint': (3,), 'UniversalJoint': (0, 1),
+          'GimbalJoint': (0, 1, 2), 'BallJoint': (0, 1, 2), 'PlanarJoint': (2, 3, 4),
+          'FreeJoint': (0, 1, 2, 3, 4, 5)}
+TRANSLATIONS = range(3, 6)
+LARGEST_FILE = 100_000_000
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A coordinate: name, default value, range [rad or m], and whether it is locked there."""
+
+    name: str
+    default: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    locked: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TransformAxis:
+    """One of six axes of a joint: coordinates, unit vector, and how far as their function."""
+
+    coordinates: tuple[str, ...]
+    axis: np.ndarray
+    function: OpenSimFunction
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimJoint:
+    """
+    A joint.
+
+    Attributes
+    ----------
+    name, parent, child : str
+        Parent and child are names of bodies, or 'ground'.
+    in_parent, in_child : Transform
+        Where the joint's frames are in the two bodies.
+    coordinates : tuple of Coordinate
+    axes : tuple of TransformAxis
+        Three rotations and three translations.
+
+    """
+
+    name: str
+    parent: str
+    child: str
+    in_parent: Transform
+    in_child: Transform
+    coordinates: tuple[Coordinate, ...]
+    axes: tuple[TransformAxis, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """A constraint: one coordinate is a function of others."""
+
+    dependent: str
+    independent: tuple[str, ...]
+    function: OpenSimFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """What a file says."""
+
+    name: str
+    bodies: dict[str, Inertia]
+    joints: list[OpenSimJoint]
+    couplings: list[Coupling]
+    notes: list[str]
+
+
+def read_document(path: str | Path) -> Document:
+    """
+    Read an .osim file.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be read, is not an OpenSim model, or has a joint of an unknown kind.
+
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ModelError(f'{path}: expected an OpenSim model below 100 MB')
+        text = path.read_bytes()
+        if b'<!ENTITY' in text:
+            raise ModelError(f'{path}: an OpenSim model declares no entities')
+        root = ElementTree.fromstring(text)
+    except OSError as error:
+        raise ModelError(f'cannot read {path}: {error}') from error
+    except ElementTree.ParseError as error:
+        raise ModelError(f'{path}: this is not XML that can be parsed: {error}') from error
+    model = root.find('Model')
+    if root.tag != 'OpenSimDocument' or model is None:
+        inside = root.tag if root.tag != 'OpenSimDocument' else next(
+            (child.tag for child in root), 'nothing')
+        raise ModelError(f'{path}: expected an OpenSimDocument with a Model, got {inside}; setup '
+                         'files of tools name their model in <model_file>')
+    version, notes = int(root.get('Version', '0') or 0), []
+    if 30500 <= version < 30517:
+        raise ModelError(f'{path}: it was written by a preview of OpenSim 4 (version {version}); '
+                         'open it in OpenSim 4 and save it again')
+    bodies, holders = {}, []
+    for body in model.findall('./BodySet/objects/Body'):
+        name = body.get('name', '')
+        holder = body.find('Joint')
+        holders += [(joint, name) for joint in ([] if holder is None else holder)]
+        if name != GROUND:
+            bodies[name] = _inertia(body, f'{path.name}: body {name!r}')
+    for joint in model.findall('./JointSet/objects/*'):
+        holders.append((joint, ''))
+    joints = [_joint(joint, child, path.name) for joint, child in holders]
+    couplings = []
+    for constraint in model.findall('./ConstraintSet/objects/*'):
+        off = (constraint.findtext('isDisabled') or '').strip() == 'true' or (
+            constraint.findtext('isEnforced') or '').strip() == 'false'
+        if constraint.tag == 'CoordinateCouplerConstraint' and not off:
+            couplings.append(_coupling(constraint, path.name))
+        elif not off:
+            notes.append(f'The constraint {constraint.get("name")!r} ({constraint.tag}) is left '
+                         'out: coordinates are taken as the recording has them.')
+    if not joints:
+        raise ModelError(f'{path}: expected joints in its JointSet, got none')
+    return Document(model.get('name') or path.stem, bodies, joints, couplings, notes)
+
+
+def _inertia(body: Element, where: str) -> Inertia:
+    mass = numbers(body, 'mass', where, 1)[0]
+    center = np.array(numbers(body, 'mass_center', where, 3)[:3])
+    if body.find('inertia') is not None:
+        xx, yy, zz, xy, xz, yz = numbers(body, 'inertia', where, 6)[:6]
+    else:
+        xx, yy, zz, xy, xz, yz = (numbers(body, f'inertia_{part}', where, 1)[0]
+                                  for part in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))
+    return Inertia(mass, center, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
+    name, kind = joint.get('name', ''), joint.tag
+    where = f'{origin}: joint {name!r}'
+    if kind != 'CustomJoint' and kind not in SIMPLE:
+        raise ModelError(f'{where}: expected a joint out of CustomJoint, {", ".join(SIMPLE)}, got '
+                         f'{kind}; in OpenSim replace it by one of these')
+    if (joint.findtext('reverse') or '').strip() == 'true':
+        raise ModelError(f'{where}: its parent and child are reversed (<reverse>); open the model '
+                         'in OpenSim 4 and save it again')
+    if child:       # OpenSim 3: the joint stands in the child body
+        parent = (joint.findtext('parent_body') or '').strip()
+        ends = [(parent, _pose(joint, 'location_in_parent', 'orientation_in_parent', where)),
+                (child, _pose(joint, 'location', 'orientation', where))]
+    else:
+        ends = [_end(joint, role, where) for role in ('parent', 'child')]
+    coordinates = tuple(_coordinate(found, where) for found in (
+        *joint.findall('./coordinates/Coordinate'),
+        *joint.findall('./CoordinateSet/objects/Coordinate')))
+    (parent, in_parent), (child, in_child) = ends
+    axes = (_custom(joint, where) if kind == 'CustomJoint'
+            else _simple(SIMPLE[kind], coordinates, where))
+    return OpenSimJoint(name, parent, child, in_parent, in_child, coordinates, axes)
+
+
+def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
+    """Return the body at one end of a joint of OpenSim 4, and where in it the joint is."""
+    socket = (joint.findtext(f'socket_{role}_frame') or '').strip()
+    if not socket:
+        raise ModelError(f'{where}: it has no <socket_{role}_frame>; open the model in OpenSim 4 '
+                         'and save it again')
+    frames = {frame.get('name', ''): frame for frame
+              in joint.findall('./frames/PhysicalOffsetFrame')}
+    last, pose = socket.split('/')[-1], Transform.identity()
+    seen = set()
+    while last in frames and last not in seen:
+        seen.add(last)
+        pose = _pose(frames[last], 'translation', 'orientation', where) @ pose
+        last = (frames[last].findtext('socket_parent') or '').strip().split('/')[-1]
+    return last, pose
+
+
+def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:
+    p = numbers(element, translation, where, 3) if element.find(translation) is not None else (
+        [0.0, 0.0, 0.0])
+    angles = numbers(element, orientation, where, 3) if element.find(
+        orientation) is not None else [0.0, 0.0, 0.0]
+    R = np.eye(3)
+    for axis, angle in zip(np.eye(3), angles):      # frame-fixed x, y, z
+        R = R @ rotations(axis, np.array([angle]))[0]
+    return Transform(R, np.array(p[:3]))
+
+
+def _coordinate(element: Element, where: str) -> Coordinate:
+    lower, upper = -np.inf, np.inf
+    if element.find('range') is not None:
+        lower, upper = numbers(element, 'range', where, 2)[:2]
+    default = (numbers(element, 'default_value', where, 1)[0]
+               if element.find('default_value') is not None else 0.0)
+    return Coordinate(element.get('name', ''), default, lower, upper,
+                      (element.findtext('locked') or '').strip() == 'true')
+
+
+def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
+            where: str) -> tuple[TransformAxis, ...]:
+    if len(coordinates) != len(places):
+        raise ModelError(f'{where}: expected {len(places)} coordinates, got {len(coordinates)}')
+    names = dict(zip(places, coordinates))
+    return tuple(TransformAxis((names[k].name,) if k in names else (), np.eye(3)[k % 3],
+                               linear(1.0, 0.0) if k in names else constant()) for k in range(6))
+
+
+def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
+    axes = joint.findall('./SpatialTransform/TransformAxis')
+    if len(axes) != 6:
+        raise ModelError(f'{where}: expected six axes in its SpatialTransform, got {len(axes)}')
+    found = []
+    for axis in axes:
+        what = f'{where}, {axis.get("name")}'
+        vector = np.array(numbers(axis, 'axis', what, 3)[:3])
+        names = tuple((axis.findtext('coordinates') or '').split())
+        stated = next(iter(_functions(axis)), None)
+        if stated is None:
+            function = linear(1.0, 0.0) if names else constant()
+        else:
+            function = read_function(stated, what)
+        length = np.linalg.norm(vector)
+        if length < 1e-9:
+            raise ModelError(f'{what}: expected an axis of non-zero length')
+        found.append(TransformAxis(names, vector / length, function))
+    return tuple(found)
+
+
+def _functions(axis: Element) -> Iterable[Element]:
+    """Return what stands where a function is expected, in 3.x and 4.x."""
+    for child in axis:
+        if child.tag == 'function':
+            yield from child
+        elif child.tag in KINDS or child.get('name') == 'function':
+            yield child
+
+
+def _coupling(constraint: Element, origin: str) -> Coupling:
+    where = f'{origin}: constraint {constraint.get("name")!r}'
+    stated = next((child for holder in constraint.findall('coupled_coordinates_function')
+                   for child in holder), None)
+    if stated is None:
+        raise ModelError(f'{where}: it has no function')
+    return Coupling((constraint.findtext('dependent_coordinate_name') or '').strip(),
+                    tuple((constraint.findtext('independent_coordinate_names') or '').split()),
+                    read_function(stated, where))
+
+
+def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Return rotations about a unit axis, (n, 3, 3), by angles [rad]."""
+    x, y, z = axis
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
+    return np.eye(3) + s * K + (1.0 - c) * (K @ K)
+
+
+def joint_pose(axes: Sequence[TransformAxis],
+               values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the joint's child frame is in its parent frame, (n, 3, 3) and (n, 3) [m]."""
+    n = len(next(iter(values.values()))) if values else 1
+    along = [axis.function.evaluate(np.stack([values[name] for name in axis.coordinates], axis=1)
+                                    if axis.coordinates else np.zeros((n, 0))) * np.ones(n)
+             for axis in axes]
+    R = np.broadcast_to(np.eye(3), (n, 3, 3))
+    for axis, angle in zip(axes[:3], along[:3]):
+        R = R @ rotations(axis.axis, angle)
+    p = sum(distance[:, None] * axes[k].axis for k, distance in zip(TRANSLATIONS, along[3:]))
+    return R, np.asarray(p)

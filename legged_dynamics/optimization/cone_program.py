@@ -1,0 +1,242 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+A small second-order cone program, solved to its duality gap without allocation.
+
+Minimise ``c^T x + e/2 |x|^2`` subject to ``h - G x`` in a product of k second-order cones
+``{(t, y): t >= |y|}`` of dimension 3 and of l half-lines. A primal-dual path-following method with
+Nesterov-Todd scaling and Mehrotra's correction (Vandenberghe, The CVXOPT linear and quadratic
+cone program solvers, 2010), for problems that have an interior point and a bounded optimum; those
+of this package are built to have both, infeasible ones included.
+"""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.cones import (
+    BETA,
+    divide,
+    fill_units,
+    find_scaling,
+    longest_step,
+    scale,
+    shift_into_cones,
+    subtract_product,
+)
+from legged_dynamics.spatial.jit import kernel
+
+MAX_ITERATIONS = 60
+# Relative duality gap and residuals at which a solution is accepted, and with which it may be
+# kept when rounding stops progress. The first is near what double precision can reach.
+TIGHT, LOOSE = 1e-11, 1e-7
+# Slacks and multipliers of a program without solution grow beyond all bounds: here they may stop.
+DIVERGED = 1e12
+
+# Rows of ConeProgram.slack: s, z, their scaled image, steps, residual and room.
+S, Z, LAMBDA, DS, DZ, RZ, W_DS, SCRATCH = range(8)
+N_SLACK = 8
+# Rows of ConeProgram.unknown.
+X, COST, RX, DX, RHS = range(5)
+N_UNKNOWN = 5
+
+
+class ConeProgram(NamedTuple):
+    """
+    Room for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
+
+    Attributes
+    ----------
+    G : (m, n) array
+        Half-lines first, then three rows to a cone.
+    h : (m,) array
+    unknown : (5, n) array
+        Solution and cost among them.
+    slack : (8, m) array
+        Slacks and multipliers among them.
+    scaling : (l + k, 4) array
+    hessian : (n, n) array
+    scaled : (m, n) array
+    report : (3,) array
+        Relative gap, primal and dual residual of the solution.
+
+    """
+
+    G: np.ndarray
+    h: np.ndarray
+    unknown: np.ndarray
+    slack: np.ndarray
+    scaling: np.ndarray
+    hessian: np.ndarray
+    scaled: np.ndarray
+    report: np.ndarray
+
+
+def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
+    """Return room for a program of that size."""
+    m = lines + 3 * cones
+    return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((N_UNKNOWN, n)),
+                       np.zeros((N_SLACK, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
+                       np.zeros((m, n)), np.zeros(3))
+
+
+@kernel
+def _factor_normal_equations(program, lines, cones, n, ridge):
+    """Factor e 1 + G^T W^-2 G."""
+    G, scaled, H = program.G, program.scaled, program.hessian
+    m = lines + 3 * cones
+    for a in range(n):
+        for j in range(m):
+            program.slack[SCRATCH, j] = G[j, a]
+        scale(program.scaling, lines, cones, program.slack[SCRATCH], program.slack[SCRATCH], True)
+        for j in range(m):
+            scaled[j, a] = program.slack[SCRATCH, j]
+    largest = 0.0
+    for a in range(n):
+        for b in range(a + 1):
+            total = 0.0
+            for j in range(m):
+                total += scaled[j, a] * scaled[j, b]
+            H[a, b] = total
+        H[a, a] += ridge
+        largest = max(largest, H[a, a])
+    for a in range(n):
+        H[a, a] += 1e-15 * largest
+    return factorize(H, n)
+
+
+@kernel
+def _solve_step(program, lines, cones, n):
+    """Fill dx, ds, dz from RX, RZ and the target in W_DS, divided by lambda."""
+    G, unknown, slack, scaled = program.G, program.unknown, program.slack, program.scaled
+    m = lines + 3 * cones
+    room = slack[SCRATCH]
+    # W^-1 (r_z + W d_s) = W^-1 r_z + d_s
+    scale(program.scaling, lines, cones, slack[RZ], room, True)
+    for j in range(m):
+        room[j] += slack[W_DS, j]
+    for a in range(n):
+        total = -unknown[RX, a]
+        for j in range(m):
+            total -= scaled[j, a] * room[j]
+        unknown[DX, a] = total
+    solve_factorized(program.hessian, n, unknown[DX])
+    for j in range(m):
+        total = room[j]
+        for a in range(n):
+            total += scaled[j, a] * unknown[DX, a]
+        room[j] = total
+    scale(program.scaling, lines, cones, room, slack[DZ], True)
+    for j in range(m):
+        total = -slack[RZ, j]
+        for a in range(n):
+            total -= G[j, a] * unknown[DX, a]
+        slack[DS, j] = total
+
+
+@kernel
+def solve_cone_program(program, lines, cones, n, ridge):
+    """
+    Solve the program; the solution is left in ``unknown[X]``, ``slack[S]`` and ``slack[Z]``.
+
+    Returns
+    -------
+    int
+        Number of iterations, negative when not even the loose tolerance was reached.
+
+    """
+    G, h, unknown, slack = program.G, program.h, program.unknown, program.slack
+    s, z, lam = slack[S], slack[Z], slack[LAMBDA]
+    m, degree = lines + 3 * cones, lines + cones
+    scale_h, scale_c = 1.0, 1.0
+    for j in range(m):
+        scale_h = max(scale_h, abs(h[j]))
+    for a in range(n):
+        scale_c = max(scale_c, abs(unknown[COST, a]))
+    # Start: least squares for slacks and multipliers, moved into the cones.
+    for j in range(lines):
+        program.scaling[j, BETA] = 1.0
+    for k in range(cones):
+        program.scaling[lines + k, 0], program.scaling[lines + k, 1] = 1.0, 0.0
+        program.scaling[lines + k, 2], program.scaling[lines + k, BETA] = 0.0, 1.0
+    _factor_normal_equations(program, lines, cones, n, ridge)
+    for a in range(n):
+        unknown[X, a] = 0.0
+        unknown[RX, a] = unknown[COST, a]
+    for j in range(m):
+        slack[RZ, j], slack[W_DS, j] = -h[j], 0.0
+    _solve_step(program, lines, cones, n)
+    for a in range(n):
+        unknown[X, a] = unknown[DX, a]
+    for j in range(m):
+        s[j], z[j] = slack[DS, j], slack[DZ, j]
+    shift_into_cones(lines, cones, s)
+    shift_into_cones(lines, cones, z)
+    best, merit, stalled = math.inf, math.inf, 0
+    for iteration in range(MAX_ITERATIONS):
+        gap, cost, worst_x, worst_z, largest = 0.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(m):
+            gap += s[j] * z[j]
+            largest = max(largest, abs(s[j]), abs(z[j]))
+            total = s[j] - h[j]
+            for a in range(n):
+                total += G[j, a] * unknown[X, a]
+            slack[RZ, j] = total
+            worst_z = max(worst_z, abs(total))
+        for a in range(n):
+            total = ridge * unknown[X, a] + unknown[COST, a]
+            cost += unknown[COST, a] * unknown[X, a]
+            for j in range(m):
+                total += G[j, a] * z[j]
+            unknown[RX, a] = total
+            worst_x = max(worst_x, abs(total))
+        mu = gap / degree
+        program.report[0] = gap / max(1.0, abs(cost))
+        program.report[1], program.report[2] = worst_z / scale_h, worst_x / scale_c
+        merit = max(program.report[0], program.report[1], program.report[2])
+        if merit < TIGHT:
+            return iteration
+        # Rounding ends progress: keep what is good enough.
+        stalled = stalled + 1 if merit > 0.5 * best else 0
+        hopeless = not largest < DIVERGED or not merit < math.inf
+        if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
+            break
+        best = min(best, merit)
+        if not find_scaling(program.scaling, lines, cones, s, z):
+            break
+        scale(program.scaling, lines, cones, z, lam, False)
+        if not _factor_normal_equations(program, lines, cones, n, ridge):
+            break
+        sigma, step = 0.0, 0.0
+        for corrector in range(2):
+            # Complementarity: lam o lam, plus the affine steps' product, less sigma mu e.
+            target = slack[W_DS]
+            fill_units(lines, cones, sigma * mu, target)
+            subtract_product(lines, cones, lam, lam, target)
+            if corrector:
+                subtract_product(lines, cones, slack[DS], slack[DZ], target)
+            divide(lines, cones, lam, target)
+            if corrector:
+                for j in range(m):
+                    slack[RZ, j] *= 1.0 - sigma
+                for a in range(n):
+                    unknown[RX, a] *= 1.0 - sigma
+            _solve_step(program, lines, cones, n)
+            step = min(longest_step(lines, cones, s, slack[DS]),
+                       longest_step(lines, cones, z, slack[DZ]))
+            if corrector == 0:
+                step = min(1.0, step)
+                sigma = (1.0 - step) ** 3
+                # The corrector needs the affine steps in scaled coordinates.
+                scale(program.scaling, lines, cones, slack[DS], slack[DS], True)
+                scale(program.scaling, lines, cones, slack[DZ], slack[DZ], False)
+        step = min(1.0, 0.99 * step)
+        for a in range(n):
+            unknown[X, a] += step * unknown[DX, a]
+        for j in range(m):
+            s[j] += step * slack[DS, j]
+            z[j] += step * slack[DZ, j]
+    return iteration if merit < LOOSE else -1

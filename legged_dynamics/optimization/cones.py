@@ -1,0 +1,137 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Operations on a product of half-lines and second-order cones of dimension 3.
+
+A vector has first the half-lines' entries, then (t, y1, y2) of each cone ``t >= |y|``. Each cone
+has a product, a unit, and the scaling of Nesterov and Todd, ``W z = W^-1 s = lambda``
+(Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers", sections 2 and 4).
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.jit import kernel
+
+# Columns of a scaling, one row per half-line and cone: v and beta of W = beta (2 v v^T - J).
+V, BETA = 0, 3
+
+
+@kernel
+def cone_norm(x, j):
+    """Return sqrt(t^2 - |y|^2) of the cone at row j; the product form keeps small ones exact."""
+    length = math.hypot(x[j + 1], x[j + 2])
+    return math.sqrt(max((x[j] - length) * (x[j] + length), 0.0))
+
+
+@kernel
+def scale(scaling, lines, cones, x, out, inverse):
+    """Set out = W x, or W^-1 x."""
+    for j in range(lines):
+        out[j] = x[j] / scaling[j, BETA] if inverse else x[j] * scaling[j, BETA]
+    for k in range(cones):
+        j, row = lines + 3 * k, lines + k
+        v0, v1, v2, beta = scaling[row, 0], scaling[row, 1], scaling[row, 2], scaling[row, BETA]
+        if inverse:
+            v1, v2, beta = -v1, -v2, 1.0 / beta
+        dot = 2.0 * (v0 * x[j] + v1 * x[j + 1] + v2 * x[j + 2])
+        x0, x1, x2 = x[j], x[j + 1], x[j + 2]
+        out[j] = beta * (dot * v0 - x0)
+        out[j + 1] = beta * (dot * v1 + x1)
+        out[j + 2] = beta * (dot * v2 + x2)
+
+
+@kernel
+def find_scaling(scaling, lines, cones, s, z):
+    """Fill the Nesterov-Todd scaling, for which W z = W^-1 s; False on the cones' boundary."""
+    for j in range(lines):
+        if not s[j] * z[j] > 0.0:
+            return False
+        scaling[j, BETA] = math.sqrt(s[j] / z[j])
+    for k in range(cones):
+        j, row = lines + 3 * k, lines + k
+        ns, nz = cone_norm(s, j), cone_norm(z, j)
+        if not ns * nz > 0.0:
+            return False
+        dot = (s[j] * z[j] + s[j + 1] * z[j + 1] + s[j + 2] * z[j + 2]) / (ns * nz)
+        gamma = 2.0 * math.sqrt(0.5 * (1.0 + dot))
+        w0 = (s[j] / ns + z[j] / nz) / gamma
+        w1 = (s[j + 1] / ns - z[j + 1] / nz) / gamma
+        w2 = (s[j + 2] / ns - z[j + 2] / nz) / gamma
+        root = math.sqrt(2.0 * (w0 + 1.0))
+        scaling[row, 0], scaling[row, 1], scaling[row, 2] = (w0 + 1.0) / root, w1 / root, w2 / root
+        scaling[row, BETA] = math.sqrt(ns / nz)
+    return True
+
+
+@kernel
+def fill_units(lines, cones, value, out):
+    """Set out to so many times the cones' unit e."""
+    for j in range(lines):
+        out[j] = value
+    for k in range(cones):
+        j = lines + 3 * k
+        out[j], out[j + 1], out[j + 2] = value, 0.0, 0.0
+
+
+@kernel
+def subtract_product(lines, cones, x, y, out):
+    """Take the Jordan product x o y from out."""
+    for j in range(lines):
+        out[j] -= x[j] * y[j]
+    for k in range(cones):
+        j = lines + 3 * k
+        out[j] -= x[j] * y[j] + x[j + 1] * y[j + 1] + x[j + 2] * y[j + 2]
+        out[j + 1] -= x[j] * y[j + 1] + y[j] * x[j + 1]
+        out[j + 2] -= x[j] * y[j + 2] + y[j] * x[j + 2]
+
+
+@kernel
+def divide(lines, cones, lam, x):
+    """Replace x by the solution y of lam o y = x (Jordan product)."""
+    for j in range(lines):
+        x[j] /= lam[j]
+    for k in range(cones):
+        j = lines + 3 * k
+        l0, l1, l2 = lam[j], lam[j + 1], lam[j + 2]
+        length = math.hypot(l1, l2)
+        det = (l0 - length) * (l0 + length)
+        y0 = (l0 * x[j] - l1 * x[j + 1] - l2 * x[j + 2]) / det
+        x[j], x[j + 1], x[j + 2] = y0, (x[j + 1] - y0 * l1) / l0, (x[j + 2] - y0 * l2) / l0
+
+
+@kernel
+def longest_step(lines, cones, x, d):
+    """Return the largest a <= 1e3 for which x + a d is in the cones, x being inside."""
+    longest = 1e3
+    for j in range(lines):
+        if d[j] < 0.0:
+            longest = min(longest, -x[j] / d[j])
+    for k in range(cones):
+        j = lines + 3 * k
+        # (x + a d) lies on the cone where qa a^2 + 2 qb a + qc = 0.
+        qa = d[j] * d[j] - d[j + 1] * d[j + 1] - d[j + 2] * d[j + 2]
+        qb = x[j] * d[j] - x[j + 1] * d[j + 1] - x[j + 2] * d[j + 2]
+        qc = cone_norm(x, j) ** 2
+        root = qb * qb - qa * qc
+        if qa < 0.0:
+            longest = min(longest, qc / (math.sqrt(max(root, 0.0)) - qb))
+        elif qb < 0.0 and root >= 0.0:
+            longest = min(longest, qc / (math.sqrt(root) - qb))
+    return longest
+
+
+@kernel
+def shift_into_cones(lines, cones, x):
+    """Shift x along the cones' axes until it is well inside."""
+    shift = -1e300
+    for j in range(lines):
+        shift = max(shift, -x[j])
+    for k in range(cones):
+        j = lines + 3 * k
+        shift = max(shift, math.hypot(x[j + 1], x[j + 2]) - x[j])
+    if shift > -1e-8:
+        for j in range(lines):
+            x[j] += 1.0 + shift
+        for k in range(cones):
+            x[lines + 3 * k] += 1.0 + shift

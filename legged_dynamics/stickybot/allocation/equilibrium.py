@@ -1,0 +1,306 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Statics: where the robot rests, and how small the forces of its feet can be made then."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError, SimulationError
+from legged_dynamics.stickybot.allocation.allocation import AllocationStatus
+from legged_dynamics.stickybot.allocation.force_allocation import least_maximum
+from legged_dynamics.stickybot.allocation.force_program import (
+    LEAST_MAXIMUM,
+    make_force_room,
+    solve_balance,
+    solve_forces,
+)
+from legged_dynamics.stickybot.allocation.force_sets import N_SET
+from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.jacobian import (
+    POSITION_STEP,
+    free_coordinates,
+    jacobians,
+    make_stepper,
+)
+from legged_dynamics.stickybot.model.load import load_of
+from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.recovery import recover_rest
+from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
+
+LONGEST_STEP = 0.05     # m or rad that a Newton step may move a coordinate
+NEWTON_STEPS = 100
+SETTLED = 1e-12         # m or rad
+
+
+class _Statics:
+    """Accelerations and reactions of one robot as functions of pose and rest positions."""
+
+    def __init__(self, model: StickybotModel, state: StickybotState):
+        self.model = model
+        self.z, _, self.attached = state.packed(model)
+        self.step = make_stepper(model.machine)
+        n = free_coordinates(model.machine, self.attached, self.step.free)
+        self.free = self.step.free[:n].copy()
+        self.feet = np.flatnonzero(self.attached)
+        self._v, self._ud = np.zeros(model.nz), np.zeros(model.nz - 3)
+        self._zdd, self._forces = np.zeros(model.nz), np.zeros((model.n_limbs, N_FORCE))
+
+    def at(self, z: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return accelerations of the free coordinates, and reactions (2 k,)."""
+        accelerate(self.model.machine, self.step.work, self.attached, z, self._v, u, self._ud,
+                   self._zdd, self._forces)
+        return (self._zdd[self.free].copy(),
+                self._forces[self.feet, REACTION:REACTION + 2].ravel())
+
+    def by_position(self, u: np.ndarray) -> np.ndarray:
+        """Return the Jacobian of the free accelerations."""
+        self.at(self.z, u)
+        jacobians(self.model.machine, self.step, self.attached, self.z, self._v, u, self._ud,
+                  self._zdd, self._forces)
+        return self.step.by_position[np.ix_(self.free, self.free)]
+
+    def settle(self, u: np.ndarray) -> None:
+        """Move to the equilibrium next to the present pose."""
+        for _ in range(NEWTON_STEPS):
+            acceleration, _ = self.at(self.z, u)
+            move = -np.linalg.solve(self.by_position(u), acceleration)
+            longest = float(np.abs(move).max())
+            self.z[self.free] += move * min(1.0, LONGEST_STEP / max(longest, 1e-300))
+            if longest < SETTLED * max(1.0, float(np.abs(self.z).max())):
+                return
+        raise SimulationError('no equilibrium found near the given pose: the springs may be too '
+                              'soft to hold the robot there')
+
+    def sensitivity(self, u: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return d(reactions)/du and d(free coordinates)/du at equilibrium."""
+        acceleration, reaction = self.at(self.z, u)
+        by_u, reaction_by_u = [], []
+        for column in columns:
+            moved = u.copy()
+            # Affine in u: a step of any size is exact, and one of 1 loses least to rounding.
+            moved[column] += 1.0
+            a, f = self.at(self.z, moved)
+            by_u.append(a - acceleration)
+            reaction_by_u.append(f - reaction)
+        move = -np.linalg.solve(self.by_position(u), np.array(by_u).T)
+        total = np.array(reaction_by_u).T
+        for j, coordinate in enumerate(self.free):
+            ahead, behind = self.z.copy(), self.z.copy()
+            ahead[coordinate] += POSITION_STEP
+            behind[coordinate] -= POSITION_STEP
+            slope = (self.at(ahead, u)[1] - self.at(behind, u)[1]) / (2.0 * POSITION_STEP)
+            total += np.outer(slope, move[j])
+        return total, move
+
+    def state(self) -> StickybotState:
+        """Return the present pose, at rest."""
+        return StickybotState.unpacked(self.model, self.z, self._v, self.attached)
+
+
+def find_equilibrium(model: StickybotModel, state: StickybotState,
+                     rest: RestPosition | None = None) -> StickybotState:
+    """
+    Return the pose of rest next to a state, with its feet as they are.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Where to begin; its velocities do not count.
+    rest : RestPosition, optional
+        The model's own unless given.
+
+    Raises
+    ------
+    SimulationError
+        When there is none near.
+
+    """
+    statics = _Statics(model, state)
+    statics.settle((rest or RestPosition.nominal(model)).packed(model)[0])
+    return statics.state()
+
+
+def static_sensitivity(model: StickybotModel, state: StickybotState, rest: RestPosition
+                       ) -> np.ndarray:
+    """
+    Return how the reactions follow the rest angles once everything has settled.
+
+    Beside the frozen gradient (48), where the foot's own limb alone feels its rest angle, this is
+    what lasts: the sum of the changes over all feet is zero.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Near the equilibrium, which is found first.
+    rest : RestPosition
+        Where hips and inner joints are held.
+
+    Returns
+    -------
+    (k, 2, N) array [N/rad]
+        dF_r,i / dr_phi,j for the k feet on the wall.
+
+    """
+    statics = _Statics(model, state)
+    u, _ = rest.packed(model)
+    statics.settle(u)
+    total, _ = statics.sensitivity(u, model.hip_columns[:, 2])
+    return total.reshape(-1, 2, model.n_limbs)
+
+
+@dataclass(frozen=True, eq=False)
+class StaticReduction:
+    """
+    How small the largest reaction of a robot at rest can be made.
+
+    Attributes
+    ----------
+    rest : RestPosition
+    state : StickybotState
+    reactions : (k, 2) array [N]
+        Of the feet on the wall.
+    before, peak : float [N]
+        Largest reaction before and after.
+    floor : float [N]
+        The least that these feet could do with hips that move every way: for equal feet in good
+        places, the weight over their number.
+    shift : (3,) array [m, m, rad]
+        How the body's pose changes.
+    message : str
+        What remains, and why.
+
+    """
+
+    rest: RestPosition
+    state: StickybotState
+    reactions: np.ndarray
+    before: float
+    peak: float
+    floor: float
+    shift: np.ndarray
+    message: str
+
+    @property
+    def remaining(self) -> float:
+        """Largest reaction above the floor [N]."""
+        return self.peak - self.floor
+
+
+def reduce_static_forces(model: StickybotModel, state: StickybotState,
+                         rest: RestPosition | None = None, *, authority: str = 'full',
+                         hold_pose: bool = False) -> StaticReduction:
+    """
+    Make the largest reaction of a robot at rest as small as rest positions can.
+
+    With full authority (r_x, r_y, r_phi) the pose stays and the answer is exact: the cone program,
+    then the springs. With rest angles alone the robot finds a new balance with every change; a
+    sequence of cone programs on the settled sensitivities leads to a local optimum.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Near the equilibrium, which is found first.
+    rest : RestPosition, optional
+        The model's own unless given.
+    authority : {'full', 'turning'}
+        Which parts of the rest positions may move.
+    hold_pose : bool
+        Keep the body's pose also with rest angles alone.
+
+    Raises
+    ------
+    ConfigurationError
+        When the authority is another one, or no foot is on the wall.
+    SimulationError
+        When there is no equilibrium near.
+
+    """
+    if authority not in ('full', 'turning'):
+        raise ConfigurationError(f"expected authority 'full' or 'turning', got {authority!r}")
+    rest = rest or RestPosition.nominal(model)
+    statics = _Statics(model, state)
+    if not len(statics.feet):
+        raise ConfigurationError('expected at least one foot on the wall, got none')
+    u, _ = rest.packed(model)
+    statics.settle(u)
+    start = statics.z.copy()
+    before = _peak(statics.at(statics.z, u)[1])
+    settled = statics.state()
+    least = least_maximum(load_of(model, settled, np.zeros(3)))
+    if least.status is not AllocationStatus.OPTIMAL:
+        raise SimulationError(f'the feet cannot carry the robot at rest: {least.status.value}')
+    if authority == 'full':
+        held = recover_rest(model, settled, least.forces)
+        return StaticReduction(RestPosition(held.hip, joint=held.joint), settled, least.forces,
+                               before, least.value, least.value, np.zeros(3),
+                               'nothing remains: the largest force is the least that these feet '
+                               'allow')
+    u = _turn(statics, u, hold_pose, start)
+    reactions = statics.at(statics.z, u)[1]
+    peak = _peak(reactions)
+    message = (f'turning the hips leaves {max(peak - least.value, 0.0):.4f} N above the least '
+               f'possible {least.value:.4g} N: ')
+    message += ("each limb's radial force is set by where its foot and hip are, and takes r_x "
+                'and r_y to undo' if peak > 1.01 * least.value else 'less than 1 % of it')
+    return StaticReduction(
+        RestPosition(u[model.hip_columns], joint=u[model.inner_columns]), statics.state(),
+        reactions.reshape(-1, 2), before, peak, least.value, statics.z[:3] - start[:3], message)
+
+
+def _peak(reactions: np.ndarray) -> float:
+    return float(np.hypot(reactions[0::2], reactions[1::2]).max())
+
+
+def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) -> np.ndarray:
+    """Descend over the rest angles; leave `statics` settled at the answer."""
+    columns = statics.model.hip_columns[statics.feet, 2]
+    n = len(columns)
+    room, forces, caution = make_force_room(n), np.zeros(2 * n), 1e-3
+    reactions = statics.at(statics.z, u)[1]
+    peak = _peak(reactions)
+    for _ in range(300):
+        slopes, moves = statics.sensitivity(u, columns)
+        scale = float(np.abs(slopes).max())
+        rows = moves[:3] if hold_pose else np.zeros((1, n))
+        miss = start[:3] - statics.z[:3] if hold_pose else np.zeros(1)
+        basis, least = np.zeros((n + 1, n)), np.zeros(n)
+        rank, _ = solve_balance(np.ascontiguousarray(rows), miss, basis, least)
+        if rank == n:
+            return u
+        base = reactions + slopes @ least
+        directions = np.ascontiguousarray(basis[rank:n] @ slopes.T / scale)
+        code, _ = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank,
+                               np.zeros((n, N_SET)), np.ones(n), np.zeros(n), caution,
+                               room.program, forces)
+        if code < 0:
+            return u
+        unit = float(np.hypot(base[0::2], base[1::2]).max())
+        turn = least + basis[rank:n].T @ room.program.unknown[0, :n - rank] * unit / scale
+        trial, kept = u.copy(), statics.z.copy()
+        trial[columns] += turn
+        try:
+            statics.settle(trial)
+            found = _peak(statics.at(statics.z, trial)[1])
+        except SimulationError:
+            found = np.inf
+        if found < peak - 1e-10 * peak:
+            gain = (peak - found) / peak
+            u, peak, reactions = trial, found, statics.at(statics.z, trial)[1]
+            caution = max(caution / 5.0, 1e-12)
+            if gain < 1e-9:
+                return u
+        else:
+            statics.z[:] = kept
+            caution *= 10.0
+            if caution > 1e6:
+                return u
+    return u

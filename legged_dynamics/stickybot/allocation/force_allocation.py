@@ -1,0 +1,181 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The two questions of source 003, answered with accelerations of body and limbs held.
+
+How can the feet's forces be equalised while the body's acceleration is kept
+(:func:`least_maximum`, or :func:`least_squares`)? What is the largest acceleration for a given
+limit on the forces (:func:`largest_acceleration`; for the speed see :mod:`.speed_limit`)?
+
+Guarantees: the cone programs are solved to a duality gap that is returned with the answer, and
+the balance and the limits are checked again on it. Infeasible questions come back with a
+certificate that can be checked by hand.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.stickybot.allocation.allocation import (
+    Allocation,
+    AllocationStatus,
+    answer,
+    no_answer,
+    size,
+)
+from legged_dynamics.stickybot.allocation.force_program import (
+    LARGEST,
+    LEAST_MAXIMUM,
+    ForceRoom,
+    make_force_room,
+    solve_balance,
+    solve_forces,
+)
+from legged_dynamics.stickybot.allocation.force_sets import N_SET, RADIUS, ForceSets
+from legged_dynamics.stickybot.allocation.infeasibility import certificate, unreachable
+from legged_dynamics.stickybot.model.load import Load
+
+# Largest miss of a balance, relative to the load, that still counts as meeting it.
+BALANCE_TOLERANCE = 1e-8
+# How far beyond a limit [relative] forces may lie for rounding's sake.
+LIMIT_TOLERANCE = 1e-7
+
+
+def least_squares(load: Load) -> Allocation:
+    """
+    Return the forces of least sum of squares, ``F = G^+ w``.
+
+    Smooth in the load, and without limits; infeasible only when the feet cannot make the load
+    at all.
+    """
+    forces, _, _, error = _balanced(load.grasp, load.wrench)
+    if error > BALANCE_TOLERANCE:
+        return unreachable(load.grasp, load.wrench)
+    return answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
+
+
+def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray | None = None,
+                  *, smoothness: float = 0.0) -> Allocation:
+    """
+    Return the forces whose largest ``|F_i| / c_i`` is least.
+
+    Parameters
+    ----------
+    load : Load
+        What the feet must carry.
+    sets : ForceSets, optional
+        What the feet can carry. Forces keep to the half-planes, and the weights c_i are the
+        radii, so that the value is the utilisation; above 1 it is infeasible.
+    weights : (k,) array, optional
+        ``c_i`` without sets; 1 unless given.
+    smoothness : float
+        Weight of the sum of squares beside the maximum, relative to the load: above 0 the answer
+        is unique and depends smoothly on the load.
+
+    Raises
+    ------
+    ConfigurationError
+        When sets or weights do not fit the load, or both are given.
+
+    """
+    n = len(load.feet)
+    if sets is not None and weights is not None:
+        raise ConfigurationError('expected sets or weights, got both: with sets, the weights are '
+                                 'their radii')
+    table = _table(sets, n)
+    c = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+    if sets is not None:
+        c = np.ascontiguousarray(table[:, RADIUS])
+    if c.shape != (n,) or not (c > 0.0).all():
+        raise ConfigurationError(f'expected {n} weights or radii above 0, got {c.tolist()}')
+    least, room, rank, error = _balanced(load.grasp, load.wrench)
+    if error > BALANCE_TOLERANCE:
+        return unreachable(load.grasp, load.wrench)
+    forces = np.zeros(2 * n)
+    code, value = solve_forces(LEAST_MAXIMUM, least, room.basis, rank, 2 * n - rank, table, c,
+                               np.zeros(2 * n), smoothness, room.program, forces)
+    if sets is not None and (code < 0 or value > 1.0 + LIMIT_TOLERANCE):
+        return _refused(load.grasp, load.wrench, sets)
+    if code < 0:
+        return no_answer(n, AllocationStatus.FAILED)
+    return answer(load.grasp, load.wrench, forces, value, float(room.program.report[0]))
+
+
+def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
+    """
+    Return the largest alpha for which the feet carry ``w + alpha direction``.
+
+    Parameters
+    ----------
+    load : Load
+        What the feet must carry.
+    direction : (3,) array [N, N, N m]
+        Load per unit of alpha.
+    sets : ForceSets
+        What the feet can carry.
+
+    Raises
+    ------
+    ConfigurationError
+        When the direction is zero or the sets do not fit.
+
+    """
+    n = len(load.feet)
+    table = _table(sets, n)
+    d = np.asarray(direction, dtype=float)
+    scale = float(np.abs(d).max(initial=0.0))
+    if d.shape != (3,) or not math.isfinite(scale) or scale == 0.0:
+        raise ConfigurationError(f'expected a direction of 3 values, not all 0, got {direction!r}')
+    grasp = np.column_stack([load.grasp, -d / scale])
+    # The multiple is one more unknown of the balance; in units in which it is of order 1.
+    basis, least = np.zeros((2 * n + 2, 2 * n + 1)), np.zeros(2 * n + 1)
+    rank, error = solve_balance(grasp, load.wrench, basis, least)
+    if error > BALANCE_TOLERANCE * size(load.wrench):
+        return unreachable(grasp, load.wrench)
+    room, forces = make_force_room(n + 1), np.zeros(2 * n)
+    free = 2 * n + 1 - rank
+    goal = np.ascontiguousarray(basis[rank:rank + free, 2 * n])
+    code, value = solve_forces(LARGEST, least[:2 * n].copy(), basis[:, :2 * n].copy(), rank, free,
+                               table, np.ones(n), goal, 0.0, room.program, forces)
+    value = (value + least[2 * n]) / scale
+    if code < 0:
+        return _refused(grasp, load.wrench, sets)
+    return answer(load.grasp, load.wrench + value * d, forces, value,
+                   float(room.program.report[0]))
+
+
+def largest_acceleration(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
+    """
+    Return how much more acceleration in a direction the feet allow.
+
+    The value is alpha in ``xdd + alpha direction`` (x [m/s^2], y [m/s^2], angle [rad/s^2]), beyond
+    the load's own; otherwise as :func:`largest_multiple`.
+    """
+    return largest_multiple(load, load.per_acceleration * np.asarray(direction, float), sets)
+
+
+def _balanced(grasp: np.ndarray, wrench: np.ndarray
+              ) -> tuple[np.ndarray, ForceRoom, int, float]:
+    """Return the least forces, the room with the null space, the rank, the relative miss."""
+    room = make_force_room(max(grasp.shape[1] // 2, 1))
+    least = room.particular[:grasp.shape[1]]
+    rank, error = solve_balance(grasp, wrench, room.basis, least)
+    return least, room, rank, error / size(wrench)
+
+
+def _table(sets: ForceSets | None, n: int) -> np.ndarray:
+    if sets is None:
+        return np.zeros((n, N_SET))
+    if sets.n_feet != n:
+        raise ConfigurationError(f'expected sets of {n} feet, those on the wall, '
+                                 f'got {sets.n_feet}')
+    return sets.table
+
+
+def _refused(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Allocation:
+    """Return infeasible with its proof, or failed when there is none."""
+    proof = certificate(grasp, wrench, sets)
+    status = AllocationStatus.INFEASIBLE if proof else AllocationStatus.FAILED
+    return no_answer(sets.n_feet, status, proof)

@@ -1,0 +1,178 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The forces that feet can carry, each foot's a disc cut by half-planes, and their supports."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.adhesion import (
+    DIRECTION,
+    FRICTION,
+    NORMAL,
+    SHEAR,
+    TACK,
+    TAN_HALF,
+    TAN_RELEASE,
+    Adhesion,
+)
+
+# Columns of ForceSets.table: radius, number of half-planes, then (nx, ny, bound) of each.
+RADIUS, COUNT, PLANES = 0, 1, 2
+MAX_PLANES = 4
+N_SET = 2 + 3 * MAX_PLANES
+
+
+@kernel
+def fill_sets(pads, normals, angles, table):
+    """
+    Fill the set of each pad under its normal load, its direction turned to that angle.
+
+    Where the pull alone already exceeds what the pad holds, one of the half-planes lies beyond
+    the disc: the set is empty.
+    """
+    for i in range(pads.shape[0]):
+        pressed, pull = pads[i, FRICTION] * max(normals[i], 0.0), max(-normals[i], 0.0)
+        radius = pads[i, SHEAR] + pressed
+        table[i, RADIUS] = radius
+        n = 0
+        if pull > pads[i, NORMAL]:
+            at = PLANES
+            table[i, at], table[i, at + 1], table[i, at + 2] = -1.0, 0.0, -2.0 * radius - 1.0
+            n = 1
+        if not math.isnan(pads[i, DIRECTION]):
+            x, y = math.cos(angles[i]), math.sin(angles[i])
+            c = 1.0 / math.sqrt(1.0 + pads[i, TAN_HALF] ** 2)
+            s = pads[i, TAN_HALF] * c
+            for sign in (1.0, -1.0):
+                at = PLANES + 3 * n
+                table[i, at] = -sign * c * y - s * x
+                table[i, at + 1] = sign * c * x - s * y
+                table[i, at + 2] = s * (pressed + pads[i, TACK])
+                n += 1
+            if pull > 0.0:
+                at = PLANES + 3 * n
+                table[i, at], table[i, at + 1] = -x, -y
+                table[i, at + 2] = pads[i, TACK] - pull / pads[i, TAN_RELEASE]
+                n += 1
+        table[i, COUNT] = n
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSets:
+    """
+    What each of N feet can carry in the wall's plane.
+
+    Attributes
+    ----------
+    table : (N, 14) array
+        One row per foot: radius [N], number of half-planes, their unit normals and bounds [N].
+
+    """
+
+    table: np.ndarray
+
+    @classmethod
+    def discs(cls, radius: Sequence[float] | np.ndarray) -> ForceSets:
+        """
+        Return discs ``|F_i| <= radius_i``.
+
+        Raises
+        ------
+        ConfigurationError
+            When a radius is negative or not finite.
+
+        """
+        radii = np.asarray(radius, dtype=float)
+        if radii.ndim != 1 or not np.isfinite(radii).all() or (radii < 0.0).any():
+            raise ConfigurationError('expected one finite radius of at least 0 N per foot, '
+                                     f'got {radius!r}')
+        table = np.zeros((radii.size, N_SET))
+        table[:, RADIUS] = radii
+        return cls(table)
+
+    @classmethod
+    def of_pads(cls, pads: Sequence[Adhesion], normals: Sequence[float],
+                angles: Sequence[float]) -> ForceSets:
+        """
+        Return what pads hold under given normal loads.
+
+        Parameters
+        ----------
+        pads : sequence of Adhesion
+            Of finite shear.
+        normals : (N,) sequence [N]
+            The wall's push on each foot.
+        angles : (N,) sequence [rad]
+            Directions of the pads in the axes of the forces; unused for discs.
+
+        """
+        n = len(pads)
+        table, loads, turned = np.zeros((n, N_SET)), np.asarray(normals, float), \
+            np.asarray(angles, float)
+        if loads.shape != (n,) or turned.shape != (n,):
+            raise ConfigurationError(f'expected a normal load and an angle for each of {n} pads, '
+                                     f'got {loads.size} and {turned.size}')
+        if not all(math.isfinite(pad.shear) for pad in pads):
+            raise ConfigurationError('expected pads of finite shear, got one without limit')
+        fill_sets(np.array([pad.packed() for pad in pads]), loads, turned, table)
+        return cls(table)
+
+    @property
+    def n_feet(self) -> int:
+        """Number of feet."""
+        return self.table.shape[0]
+
+    def planes(self, foot: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a foot's half-planes as normals (k, 2) and bounds (k,)."""
+        count = int(self.table[foot, COUNT])
+        rows = self.table[foot, PLANES:PLANES + 3 * count].reshape(-1, 3)
+        return rows[:, :2], rows[:, 2]
+
+    def contains(self, forces: np.ndarray, slack: float = 0.0) -> np.ndarray:
+        """Say for each foot whether its force lies in its set, or outside by at most `slack`."""
+        inside = np.hypot(*np.transpose(forces)) <= self.table[:, RADIUS] + slack
+        for i, force in enumerate(forces):
+            normals, bounds = self.planes(i)
+            inside[i] &= bool((normals @ force <= bounds + slack).all())
+        return inside
+
+    def support(self, directions: np.ndarray) -> np.ndarray:
+        """
+        Return the largest ``d_i . F_i`` over each foot's set, (N,); -inf where it is empty.
+
+        Exact: the largest is reached on the circle in the direction itself, on an edge, or in a
+        corner.
+
+        Parameters
+        ----------
+        directions : (N, 2) array
+            Changes of all forces by each unknown.
+
+        """
+        return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
+
+    def _support(self, foot: int, direction: np.ndarray) -> float:
+        radius = self.table[foot, RADIUS]
+        normals, bounds = self.planes(foot)
+        length = math.hypot(*direction)
+        candidates = [radius * direction / length if length else np.zeros(2)]
+        for k, (normal, bound) in enumerate(zip(normals, bounds)):
+            along = np.array([-normal[1], normal[0]])
+            half = math.sqrt(max(radius * radius - bound * bound, 0.0))
+            if abs(bound) <= radius:
+                candidates += [bound * normal + half * along, bound * normal - half * along]
+            for other, other_bound in zip(normals[:k], bounds[:k]):
+                pair = np.array([normal, other])
+                if abs(np.linalg.det(pair)) > 1e-12:
+                    candidates.append(np.linalg.solve(pair, [bound, other_bound]))
+        slack = 1e-12 * (1.0 + radius)
+        values = [float(direction @ point) for point in candidates
+                  if math.hypot(*point) <= radius + slack
+                  and (normals @ point <= bounds + slack).all()]
+        return max(values, default=-math.inf)

@@ -1,0 +1,308 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+StickybotController: a gait on compliant hips, with reaction-force reduction on top.
+
+The plain gait moves the hips' rest angles and lets the springs find their balance: the feet
+squeeze against each other, and the robot drops at every change of feet. The reduction keeps the
+gait's feet and times and chooses the forces: the body follows a straight line at the plain gait's
+own speed, what the feet must carry together follows from that, and is shared so that the largest
+force is as small as it can be, each foot taking up and giving away its load slowly. The hips' rest
+positions then make those forces.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.allocation.force_sets import N_SET, fill_sets
+from legged_dynamics.stickybot.control.footing import Footing, smooth_step
+from legged_dynamics.stickybot.control.gait import Gait
+from legged_dynamics.stickybot.control.load_sharing import (
+    KEPT,
+    follow_forces,
+    make_sharing_room,
+    share_load,
+)
+from legged_dynamics.stickybot.control.odometry import WallOdometry
+from legged_dynamics.stickybot.control.rehearsal import rehearse
+from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.control.turning import follow_moments, share_by_turning
+from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
+from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.exchange import StickybotCommand, StickybotMeasurement
+from legged_dynamics.stickybot.model.machine import HIP, N_FORCE, REACTION
+from legged_dynamics.stickybot.model.robot import StickybotModel
+
+HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
+ANGLE_LEASH = 0.2       # rad that the reference angle may be from the body's
+NEW_FOOT = 0.01         # s for which a foot just set is not suspected of having slipped
+
+
+class StickybotController:
+    """
+    Turns measurements into commands.
+
+    The node, a replay and a test call the same :meth:`update`; the same measurements give the
+    same commands, bit for bit.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    gait : Gait, optional
+        Which feet hold when; the default gait unless given.
+    settings : ControlSettings or mapping, optional
+        Checked settings, or dotted names of `control_settings.SETTINGS`.
+    pads : sequence of Adhesion, optional
+        What the feet hold; the reduction keeps to it where it can.
+    walking : bool
+        Whether to walk from the first measurement; otherwise the robot stands on all feet.
+
+    Attributes
+    ----------
+    settings : ControlSettings
+    speed : float [m/s]
+        Of the reference under reduction.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is wrong, or reduction by angle is asked of hips whose stiffness couples
+        the angle with x and y.
+
+    """
+
+    def __init__(self, model: StickybotModel, gait: Gait | None = None,
+                 settings: ControlSettings | Mapping[str, Any] | None = None,
+                 pads: Sequence[Adhesion] | None = None, *, walking: bool = True):
+        if not isinstance(settings, ControlSettings):
+            settings = ControlSettings.from_parameters(settings)
+        self.model, self.settings, self.gait = model, settings, gait or Gait()
+        _check(model, settings, pads)
+        self.speed = settings.speed
+        if self.speed == 0.0 and settings.reduction != 'off':
+            self.speed = rehearse(model, self.gait).speed
+        n, nz = model.n_limbs, model.nz
+        self._footing = Footing(model, self.gait, settings, walking)
+        self._odometry = WallOdometry(model, settings.slip_speed)
+        self._room = make_sharing_room(model.machine, nz)
+        # Without their tack, which is left as the margin for what a touchdown stirs up.
+        self._pads = None if pads is None else np.array(
+            [replace(pad, tack=0.0).packed() for pad in pads])
+        self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
+        self._wall = np.array([model.body.height, model.wall.normal])
+        self._sets = np.zeros((n, N_SET))
+        self._nominal, self._nominal_rate = np.zeros(nz - 3), np.zeros(nz - 3)
+        self._nominal[model.hip_columns] = model.rest
+        self._nominal[model.inner_columns] = model.bends
+        self._turn = model.hip_columns[:, 2]
+        self._base_angle = self._nominal[self._turn].copy()
+        self._zdd, self._forces = np.zeros(nz), np.zeros((n, N_FORCE))
+        self._rest, self._bends = model.rest, model.bends
+        self._compliance = np.linalg.inv([limb.stiffness for limb in model.limbs])
+        servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
+        self._servo_compliance = np.divide(1.0, servos, where=servos > 0.0,
+                                           out=np.zeros(servos.size))
+        self._limit = np.full(nz - 3, settings.largest_turn)
+        self._limit[model.hip_columns[:, :2]] = settings.largest_offset
+        self._period_ns = round(1e9 / settings.rate)
+        self._slip_limits = np.array([settings.slip_speed, settings.slip_distance,
+                                      settings.slip_time])
+        self._none, self._loads = np.zeros(n, bool), np.zeros(n)
+        self._limb_weights = np.outer([limb.mass for limb in model.limbs], model.wall.in_plane)
+        self.reset()
+
+    @property
+    def walking(self) -> bool:
+        """Whether the robot walks; when set to False it stops as soon as all feet are down."""
+        return self._footing.walking
+
+    @walking.setter
+    def walking(self, wish: bool) -> None:
+        self._footing.walking = bool(wish)
+
+    def reset(self) -> None:
+        """Start anew with the next measurement, all feet taken to be on the wall."""
+        nz, n = self.model.nz, self.model.n_limbs
+        self._footing.restart()
+        self._odometry.reset()
+        self._offsets, self._moments = np.zeros(nz - 3), np.zeros(n)
+        self._held, self._held_rate = np.zeros(nz - 3), np.zeros(nz - 3)
+        self._acting, self._still = np.zeros(nz - 3), np.zeros(nz - 3)
+        self._planned = np.zeros((n, 2))
+        self._suspected = np.zeros(n)
+        self._on_wall_for = np.full(n, np.inf)
+        self._last_ns: int | None = None
+        self._reference, self._ramp = np.zeros(3), 0.0
+
+    def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
+        """
+        Return the command that answers a measurement.
+
+        Raises
+        ------
+        MeasurementError
+            When the measurement does not fit the model, is not finite, or is not newer than the
+            one before.
+
+        """
+        dt_ns = self._check_time(measurement)
+        footing, odometry = self._footing, self._odometry
+        odometry.take(measurement)
+        first = self._last_ns is None
+        self._last_ns = measurement.stamp_ns
+        lost = self._none if first else self._lost(measurement, dt_ns * 1e-9)
+        events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, self._period_ns,
+                                lost)
+        held_before = odometry.holds
+        odometry.read(footing.wanted)
+        fresh = footing.wanted & ~held_before
+        self._on_wall_for = np.where(fresh | ~footing.wanted, 0.0,
+                                     self._on_wall_for + dt_ns * 1e-9)
+        self._nominal[self._turn] = self._base_angle + footing.angle
+        self._nominal_rate[self._turn] = footing.rate
+        if first:
+            self._reference[:] = odometry.z[:3]
+            self._held[:] = self._nominal
+        self._estimate(fresh, measurement)
+        if self.settings.reduction != 'off':
+            self._reduce(self._advance_reference(dt_ns * 1e-9))
+        target = self._nominal + self._offsets
+        target[self._turn] += footing.angle_ahead - footing.angle
+        self._held_rate = (target - self._held) / (self._period_ns * 1e-9)
+        self._held = target
+        return self._command(measurement.stamp_ns, target, events)
+
+    def _check_time(self, measurement: StickybotMeasurement) -> int:
+        if self._last_ns is None:
+            return self._period_ns
+        dt_ns = measurement.stamp_ns - self._last_ns
+        if dt_ns <= 0:
+            raise MeasurementError(
+                f'expected a measurement later than {self._last_ns} ns, got one of '
+                f'{measurement.stamp_ns} ns. Call reset() when time starts anew.')
+        # The robot held its last command through a gap: go on from there, and not from where
+        # the gait would have been.
+        return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns
+
+    def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
+        """Say which feet do not hold though they should, by the sample before this one."""
+        settled = self._footing.wanted & (self._on_wall_for > NEW_FOOT)
+        if measurement.attached is not None:
+            return settled & ~np.asarray(measurement.attached, bool)
+        lost = self._odometry.suspects(settled, self._loads, dt, self._slip_limits,
+                                       self._suspected)
+        return self._none if lost is None else lost
+
+    def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
+        """Estimate the wall's forces from the springs as they are held now."""
+        odometry, machine = self._odometry, self.model.machine
+        held, rate = self._held, self._held_rate
+        if measurement.effort is not None:
+            held, rate = self._held_by(measurement), self._still
+        accelerate(machine, self._room.work, odometry.holds, odometry.z, odometry.v, held, rate,
+                   self._zdd, self._forces)
+        if self._pads is not None:
+            self._pad_angles[fresh] = odometry.z[2] + self._pads[fresh, -1]
+            normal_loads(machine, self._wall, odometry.holds, odometry.z, self._forces,
+                         self._normals)
+            fill_sets(self._pads, self._normals, self._pad_angles, self._sets)
+
+    def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
+        """Return the resting rest positions whose springs do what motors and springs do."""
+        model, acting = self.model, self._acting
+        acting[model.hip_columns] = self._rest + np.einsum(
+            'nij,nj->ni', self._compliance, measurement.effort)
+        if measurement.joint_effort is not None:
+            acting[model.inner_columns] = (self._bends
+                                           + self._servo_compliance * measurement.joint_effort)
+        return acting
+
+    def _advance_reference(self, dt: float) -> np.ndarray:
+        """Move the body's reference on; return the accelerations that lead to it."""
+        settings, footing, odometry = self.settings, self._footing, self._odometry
+        rate = dt / settings.start_time if settings.start_time > 0.0 else 1.0
+        self._ramp = (min(self._ramp + rate, 1.0) if footing.moving
+                      else max(self._ramp - dt / HALT_TIME, 0.0))
+        speed = self.speed * smooth_step(self._ramp)
+        heading, z, v = float(self._reference[2]), odometry.z, odometry.v
+        forward = (-math.sin(heading) * speed, math.cos(heading) * speed, 0.0)
+        ahead = [float(self._reference[j] - z[j]) + forward[j] * dt for j in range(3)]
+        distance = math.hypot(ahead[0], ahead[1])
+        if distance > settings.leash:
+            ahead[0] *= settings.leash / distance
+            ahead[1] *= settings.leash / distance
+        self._reference[0], self._reference[1] = z[0] + ahead[0], z[1] + ahead[1]
+        ahead[2] = min(max(ahead[2], -ANGLE_LEASH), ANGLE_LEASH)
+        w = settings.natural_frequency if settings.reduction == 'full' \
+            else settings.turning_frequency
+        return np.array([w * w * ahead[j]
+                         + 2.0 * settings.damping_ratio * w * (forward[j] - float(v[j]))
+                         for j in range(3)])
+
+    def _reduce(self, wanted: np.ndarray) -> None:
+        """
+        Choose forces, and move the offsets of the rest positions towards them.
+
+        The offsets go by the control period and not by the age of the last sample: it is what the
+        actuators take to fulfil a command, and so what the dampers see.
+        """
+        settings, machine, room = self.settings, self.model.machine, self._room
+        z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
+        dt = self._period_ns * 1e-9
+        if settings.reduction == 'full':
+            if share_load(machine, room, z, v, holds, self._footing.share, wanted, self._sets,
+                          settings.smoothness, self._planned):
+                follow_forces(machine, room, z, v, self._nominal, self._nominal_rate, holds,
+                              self._planned, dt, self._offsets)
+        elif share_by_turning(machine, room, z, v, self._forces, holds, self._footing.share,
+                              wanted, settings.smoothness, dt / settings.turning_time,
+                              self._moments, self._planned):
+            follow_moments(machine, self._moments, dt, self._offsets)
+        np.minimum(self._offsets, self._limit, out=self._offsets)
+        np.maximum(self._offsets, -self._limit, out=self._offsets)
+
+    def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
+        model, z, forces = self.model, self._odometry.z, self._forces
+        effort = np.empty((model.n_limbs, 3))
+        _fill_efforts(z[2], forces, self._limb_weights, effort, self._loads)
+        kept = self.settings.reduction != 'full' or bool(self._room.report[KEPT])
+        return StickybotCommand(
+            stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
+            target[model.inner_columns], effort, forces[:, REACTION:REACTION + 2].copy(),
+            self._planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
+
+
+@kernel
+def _fill_efforts(angle, forces, weights, efforts, loads):
+    """
+    Fill the hips' joint efforts, limb against body, and what each foot carries by its hip.
+
+    The efforts are the hip forces reversed, in body axes. A foot's load is the hip's force less
+    the limb's weight, which holds of a foot that has let go too.
+    """
+    c, s = math.cos(angle), math.sin(angle)
+    for i in range(efforts.shape[0]):
+        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        efforts[i, 0], efforts[i, 1] = -c * fx - s * fy, s * fx - c * fy
+        efforts[i, 2] = -forces[i, HIP + 2]
+        loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
+
+
+def _check(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
+           ) -> None:
+    if pads is not None and len(pads) != model.n_limbs:
+        raise ConfigurationError(f'expected {model.n_limbs} pads (one per limb), got {len(pads)}')
+    if settings.reduction == 'turning':
+        for limb in model.limbs:
+            if limb.stiffness[2, :2].any() or limb.damping[2, :2].any():
+                raise ConfigurationError(
+                    f'limb {limb.name!r}: reduction by angle needs hips whose angle is not '
+                    f'coupled with x and y, got stiffness {limb.stiffness.tolist()}')

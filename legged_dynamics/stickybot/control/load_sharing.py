@@ -1,0 +1,284 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Sharing the load among the feet while body and limbs keep their accelerations: one kernel.
+
+The load-sharing form of source 003's question. What the feet carry together follows from the
+accelerations of body and limbs; how they share it is free, 2 N - 3 ways. Changing foot i's force
+by dF_i and its hip's force by the same leaves every acceleration as it is when the hip's moment
+and the inner joints' torques change with it::
+
+    dm_i = -(p_hip - p_foot) x dF_i          dtau_k = (p_hip - p_k) x dF_i + dm_i
+
+and the hip's rest position makes that force through spring and damper::
+
+    K rho + B rhodot = -R^T [dF; dm]
+
+which is a stable filter (B/K is 12 ms in the proposed robot) and is integrated implicitly.
+"""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.allocation.force_program import (
+    LEAST_MAXIMUM,
+    RELAXED,
+    ForceRoom,
+    make_force_room,
+    solve_balance,
+    solve_forces,
+)
+from legged_dynamics.stickybot.allocation.force_sets import COUNT, N_SET
+from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.limb import limb_terms
+from legged_dynamics.stickybot.model.machine import (
+    BODY_INERTIA,
+    BODY_MASS,
+    CENTER,
+    DAMPING,
+    GRAVITY_X,
+    GRAVITY_Y,
+    HIP,
+    JOINT,
+    JOINT_DAMPING,
+    JOINT_STIFFNESS,
+    LENGTH,
+    LIMB,
+    LINKS,
+    MASS,
+    N_FORCE,
+    N_LINK,
+    N_LINKS,
+    POSE,
+    START,
+    STIFFNESS,
+    Machine,
+    make_workspace,
+)
+
+# Entries of the report that :func:`share_load` fills: the largest force over its weight, the
+# part of the balance that the feet cannot make, and whether the pads' sets could be kept.
+SHARE, UNMET, KEPT = range(3)
+
+
+class SharingRoom(NamedTuple):
+    """
+    Room for sharing the load of a robot with N limbs.
+
+    Attributes
+    ----------
+    work : array
+    force : ForceRoom
+    G : (3, 2 N) array
+    w, goal : (3,), (2 N,) array
+    sets : (N, N_SET) array
+    weights : (N,) array
+    chosen : (2 N,) array
+    zdd : (nz,) array
+    forces : (N, N_FORCE) array
+    on : (N,) int array
+    report : (3,) array
+    tangents : (N, 2 N) array
+    lever : (N, 4) array
+    found : (2 N,) array
+
+    """
+
+    work: np.ndarray
+    force: ForceRoom
+    G: np.ndarray
+    w: np.ndarray
+    goal: np.ndarray
+    sets: np.ndarray
+    weights: np.ndarray
+    chosen: np.ndarray
+    zdd: np.ndarray
+    forces: np.ndarray
+    on: np.ndarray
+    report: np.ndarray
+    tangents: np.ndarray
+    lever: np.ndarray
+    found: np.ndarray
+
+
+def make_sharing_room(machine: Machine, nz: int) -> SharingRoom:
+    """Return room for that robot."""
+    n = machine.index.shape[0]
+    return SharingRoom(make_workspace(machine), make_force_room(n), np.zeros((3, 2 * n)),
+                       np.zeros(3), np.zeros(2 * n), np.zeros((n, N_SET)), np.zeros(n),
+                       np.zeros(2 * n), np.zeros(nz), np.zeros((n, N_FORCE)),
+                       np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
+                       np.zeros((n, 4)), np.zeros(2 * n))
+
+
+@kernel
+def static_load(machine, z, wanted, w):
+    """
+    Fill what all feet must carry together for wanted accelerations of the body, (3,).
+
+    Force, and moment about the body's centre of mass. The limbs count with their weight alone:
+    their own accelerations are small but for the first millisecond after a foot is set or
+    released, which a controller's sample would take for lasting.
+    """
+    index, constants = machine.index, machine.constants
+    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    w[0] = constants[BODY_MASS] * (wanted[0] - gx)
+    w[1] = constants[BODY_MASS] * (wanted[1] - gy)
+    w[2] = constants[BODY_INERTIA] * wanted[2]
+    for i in range(index.shape[0]):
+        start, link = index[i, START], index[i, LINKS]
+        x, y, angle = z[start] - z[0], z[start + 1] - z[1], 0.0
+        for k in range(index[i, N_LINKS]):
+            m, r, length = constants[link + MASS], constants[link + CENTER], \
+                constants[link + LENGTH]
+            angle += z[start + 2 + k]
+            c, s = math.cos(angle), math.sin(angle)
+            w[0] -= m * gx
+            w[1] -= m * gy
+            w[2] -= m * ((x + r * c) * gy - (y + r * s) * gx)
+            x += length * c
+            y += length * s
+            link += N_LINK
+
+
+@kernel
+def share_load(machine, room, z, v, holds, share, wanted, sets, ridge, planned):
+    """
+    Choose the feet's forces for wanted accelerations of the body.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    room : SharingRoom
+        Filled with the report and room for the programs.
+    z, v : (nz,) array
+        Coordinates and rates.
+    holds : (N,) array of bool
+        Feet on the wall.
+    share : (N,) array
+        Above 0: how much of the load a foot may take, relative to the others.
+    wanted : (3,) array [m/s^2, rad/s^2]
+        Accelerations of the body.
+    sets : (N, N_SET) array
+        Half-planes that the forces are to keep to.
+    ridge : float
+        Smoothness against optimality, see :func:`force_program.solve_forces`.
+    planned : (N, 2) array [N]
+        Filled; zero for feet off the wall.
+
+    Returns
+    -------
+    bool
+        False when no forces were found; `planned` is then unusable.
+
+    """
+    report = room.report
+    planned[:] = 0.0
+    n = 0
+    for i in range(holds.shape[0]):
+        if holds[i]:
+            room.on[n] = i
+            n += 1
+    report[SHARE], report[UNMET], report[KEPT] = 0.0, 0.0, 1.0
+    if n == 0:
+        return True
+    G, w = room.G, room.w
+    static_load(machine, z, wanted, w)
+    lines = 0
+    for k in range(n):
+        i = room.on[k]
+        start = machine.index[i, START]
+        G[0, 2 * k], G[0, 2 * k + 1] = 1.0, 0.0
+        G[1, 2 * k], G[1, 2 * k + 1] = 0.0, 1.0
+        G[2, 2 * k], G[2, 2 * k + 1] = z[1] - z[start + 1], z[start] - z[0]
+        room.weights[k] = share[i]
+        room.sets[k] = sets[i]
+        lines += int(sets[i, COUNT])
+    # One foot carries any force but no moment about itself: the body turns as its springs let it.
+    rows = 2 if n == 1 else 3
+    basis, least = room.force.basis, room.force.particular
+    rank, unmet = solve_balance(G[:rows, :2 * n], w[:rows], basis, least)
+    report[UNMET] = unmet
+    free = 2 * n - rank
+    chosen = room.chosen
+    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, room.sets[:n],
+                               room.weights, room.goal, ridge, room.force.program, chosen)
+    if code < 0 and lines > 0:
+        # The pads cannot hold this load: spread what they lack evenly.
+        report[KEPT] = 0.0
+        code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, room.sets[:n],
+                                   room.weights, room.goal, ridge, room.force.program, chosen)
+    if code < 0:
+        return False
+    report[SHARE] = value
+    for k in range(n):
+        i = room.on[k]
+        planned[i, 0], planned[i, 1] = chosen[2 * k], chosen[2 * k + 1]
+    return True
+
+
+@kernel
+def _solve3(a, b):
+    """Solve a 3 x 3 system, given as 9 and 3 floats, by Cramer's rule."""
+    c0 = a[4] * a[8] - a[5] * a[7]
+    c1 = a[5] * a[6] - a[3] * a[8]
+    c2 = a[3] * a[7] - a[4] * a[6]
+    det = a[0] * c0 + a[1] * c1 + a[2] * c2
+    return ((b[0] * c0 + b[1] * (a[2] * a[7] - a[1] * a[8]) + b[2] * (a[1] * a[5] - a[2] * a[4]))
+            / det,
+            (b[0] * c1 + b[1] * (a[0] * a[8] - a[2] * a[6]) + b[2] * (a[2] * a[3] - a[0] * a[5]))
+            / det,
+            (b[0] * c2 + b[1] * (a[1] * a[6] - a[0] * a[7]) + b[2] * (a[0] * a[4] - a[1] * a[3]))
+            / det)
+
+
+@kernel
+def follow_forces(machine, room, z, v, u, ud, holds, planned, dt, offsets):
+    """
+    Move the offsets of the rest positions one period on towards the planned forces.
+
+    ``u`` and ``ud`` are the nominal rest positions that the offsets add to. The offsets of a foot
+    off the wall fade.
+    """
+    index, constants, work = machine.index, machine.constants, room.work
+    accelerate(machine, work, holds, z, v, u, ud, room.zdd, room.forces)
+    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    c, s = math.cos(z[2]), math.sin(z[2])
+    end = work.shape[0] - 1
+    for i in range(index.shape[0]):
+        n, start, limb, link = index[i, N_LINKS], index[i, START], index[i, LIMB], index[i, LINKS]
+        at = start - 3
+        dx, dy, moment = 0.0, 0.0, 0.0
+        if holds[i]:
+            mass = 0.0
+            for k in range(n):
+                mass += constants[link + N_LINK * k + MASS]
+            dx = planned[i, 0] + mass * gx - room.forces[i, HIP]
+            dy = planned[i, 1] + mass * gy - room.forces[i, HIP + 1]
+            limb_terms(index, constants, work, i, z, v)
+            px, py = work[end, POSE], work[end, POSE + 1]
+            moment = -((px - z[start]) * dy - (py - z[start + 1]) * dx)
+            for k in range(1, n):
+                stiff = constants[link + N_LINK * k + JOINT_STIFFNESS]
+                damp = constants[link + N_LINK * k + JOINT_DAMPING] / dt
+                torque = ((px - work[2 + k, JOINT]) * dy - (py - work[2 + k, JOINT + 1]) * dx
+                          + moment)
+                if stiff + damp > 0.0:
+                    offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
+        b = (-(c * dx + s * dy), -(c * dy - s * dx), -moment)
+        K, B = limb + STIFFNESS, limb + DAMPING
+        o0, o1, o2 = offsets[at], offsets[at + 1], offsets[at + 2]
+        a = (constants[K] + constants[B] / dt, constants[K + 1] + constants[B + 1] / dt,
+             constants[K + 2] + constants[B + 2] / dt, constants[K + 3] + constants[B + 3] / dt,
+             constants[K + 4] + constants[B + 4] / dt, constants[K + 5] + constants[B + 5] / dt,
+             constants[K + 6] + constants[B + 6] / dt, constants[K + 7] + constants[B + 7] / dt,
+             constants[K + 8] + constants[B + 8] / dt)
+        r = (b[0] + (constants[B] * o0 + constants[B + 1] * o1 + constants[B + 2] * o2) / dt,
+             b[1] + (constants[B + 3] * o0 + constants[B + 4] * o1 + constants[B + 5] * o2) / dt,
+             b[2] + (constants[B + 6] * o0 + constants[B + 7] * o1 + constants[B + 8] * o2) / dt)
+        offsets[at], offsets[at + 1], offsets[at + 2] = _solve3(a, r)

@@ -1,0 +1,240 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where the body is on the wall, by the feet that hold: odometry from hips and attitude.
+
+A foot on the wall rests, so its limb tells the body's position and velocity; several feet are
+averaged. The body's angle and rate come from the attitude sensor. A foot whose limb tells another
+velocity than the body had a moment ago, and than the others tell, does not hold.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.exchange import StickybotMeasurement
+from legged_dynamics.stickybot.model.limb import limb_terms
+from legged_dynamics.stickybot.model.machine import N_LINKS, POSE, START, VELOCITY, make_workspace
+from legged_dynamics.stickybot.model.robot import StickybotModel
+
+# A foot that carries less than this part of what the most loaded one does counts as idle.
+IDLE_PART = 0.3
+
+
+@kernel
+def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
+    """
+    Fill coordinates and rates from what the sensors say.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    work : array
+        Room for one limb.
+    hips : (N, 6) array
+        d and its rate.
+    inner : (2, nq - N) array
+        Inner joints and their rates.
+    angle, rate : float
+        Of the body.
+    holds : (N,) array of bool
+        Feet believed to be on the wall.
+    anchors : (N, 2) array [m]
+        Where those feet stand.
+    trust : float [m/s]
+        A foot whose vote for the body's velocity differs more than this from the velocity in `v`
+        is not averaged while others are within.
+    z, v : (nz,) array
+        On entry the last estimate; filled.
+    votes : (N, 5) array
+        Filled: each limb's vote for the body's position and velocity, and whether it was trusted.
+
+    """
+    index, constants = machine.index, machine.constants
+    c, s = math.cos(angle), math.sin(angle)
+    end = work.shape[0] - 1
+    z[2], v[2] = angle, rate
+    at = 0
+    for i in range(index.shape[0]):
+        n, start = index[i, N_LINKS], index[i, START]
+        z[start], z[start + 1], v[start], v[start + 1] = 0.0, 0.0, 0.0, 0.0
+        z[start + 2], v[start + 2] = angle + hips[i, 2], rate + hips[i, 5]
+        for k in range(1, n):
+            z[start + 2 + k], v[start + 2 + k] = inner[0, at], inner[1, at]
+            z[start + 2] -= inner[0, at]
+            v[start + 2] -= inner[1, at]
+            at += 1
+        limb_terms(index, constants, work, i, z, v)
+        # The body's centre from the foot, and its velocity if the foot rests.
+        dx, dy = c * hips[i, 0] - s * hips[i, 1], s * hips[i, 0] + c * hips[i, 1]
+        wx, wy = c * hips[i, 3] - s * hips[i, 4], s * hips[i, 3] + c * hips[i, 4]
+        votes[i, 0] = work[end, POSE] - dx + anchors[i, 0]
+        votes[i, 1] = work[end, POSE + 1] - dy + anchors[i, 1]
+        votes[i, 2] = work[end, VELOCITY] - wx + rate * dy
+        votes[i, 3] = work[end, VELOCITY + 1] - wy - rate * dx
+    trusted = 0
+    for i in range(index.shape[0]):
+        error = math.hypot(votes[i, 2] - v[0], votes[i, 3] - v[1])
+        votes[i, 4] = 1.0 if holds[i] and error <= trust else 0.0
+        trusted += int(votes[i, 4])
+    if trusted == 0:
+        # Nobody agrees with the past: a knock, or the first sample. Take all that hold.
+        for i in range(index.shape[0]):
+            votes[i, 4] = 1.0 if holds[i] else 0.0
+            trusted += int(votes[i, 4])
+    if trusted > 0:
+        px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
+        for i in range(index.shape[0]):
+            if votes[i, 4] > 0.0:
+                px += votes[i, 0]
+                py += votes[i, 1]
+                vx += votes[i, 2]
+                vy += votes[i, 3]
+        z[0], z[1], v[0], v[1] = px / trusted, py / trusted, vx / trusted, vy / trusted
+    for i in range(index.shape[0]):
+        start = index[i, START]
+        z[start] = z[0] - votes[i, 0] + anchors[i, 0]
+        z[start + 1] = z[1] - votes[i, 1] + anchors[i, 1]
+        v[start], v[start + 1] = v[0] - votes[i, 2], v[1] - votes[i, 3]
+
+
+class WallOdometry:
+    """
+    Pose, velocity and foot positions from hips, inner joints and attitude.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    trust : float [m/s]
+        See :func:`reconstruct`.
+
+    Attributes
+    ----------
+    z, v : (nz,) array
+        Coordinates and rates; the body starts at the wall frame's origin.
+    holds : (N,) array of bool
+        Feet believed to be on the wall.
+
+    """
+
+    def __init__(self, model: StickybotModel, trust: float):
+        self._machine, self._work = model.machine, make_workspace(model.machine)
+        self._feet, self._trust = model.foot_columns, trust
+        self._inner = np.zeros((2, model.n_inner_joints))
+        self._hips = np.zeros((model.n_limbs, 6))
+        self._anchors = np.zeros((model.n_limbs, 2))
+        self._votes = np.zeros((model.n_limbs, 5))
+        self._angle = self._rate = 0.0
+        self.z, self.v = np.zeros(model.nz), np.zeros(model.nz)
+        self.holds = np.zeros(model.n_limbs, bool)
+
+    def reset(self) -> None:
+        """Forget where the body is and which feet hold."""
+        self.z[:], self.v[:], self._anchors[:], self.holds[:] = 0.0, 0.0, 0.0, False
+
+    def take(self, measurement: StickybotMeasurement) -> None:
+        """
+        Take a measurement in.
+
+        Raises
+        ------
+        MeasurementError
+            When it does not fit the model or is not finite.
+
+        """
+        m, n, inner = measurement, len(self._hips), self._inner.shape[1]
+        shapes = ((n, 3), (n, 3), (inner,), (inner,))
+        got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
+        if got != shapes:
+            raise MeasurementError(f'expected hip, hip_rate, joint, joint_rate of shapes '
+                                   f'{shapes}, got {got}')
+        if m.attached is not None and np.shape(m.attached) != (n,):
+            raise MeasurementError(f'expected {n} flags of attached feet, got shape '
+                                   f'{np.shape(m.attached)}')
+        for effort, shape in ((m.effort, (n, 3)), (m.joint_effort, (inner,))):
+            if effort is not None and not (np.shape(effort) == shape
+                                           and math.isfinite(np.sum(effort))):
+                raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
+                                       f'{effort!r}')
+        self._hips[:, :3], self._hips[:, 3:] = m.hip, m.hip_rate
+        self._inner[0], self._inner[1] = m.joint, m.joint_rate
+        self._angle, self._rate = float(m.body_angle), float(m.body_rate)
+        total = float(self._hips.sum()) + self._angle + self._rate
+        if inner:
+            total += float(self._inner.sum())
+        if not math.isfinite(total):
+            raise MeasurementError('expected finite joint states, body angle and body rate, got '
+                                   f'{measurement}')
+
+    def read(self, wanted: np.ndarray) -> None:
+        """Update by the measurement taken; `wanted` are the feet on the wall from now on."""
+        staying = self.holds & wanted
+        if not staying.any() and self.holds.any():
+            # All feet change at once: those that held so far still tell where the body is.
+            staying = self.holds
+        reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
+                    staying, self._anchors, self._trust, self.z, self.v, self._votes)
+        fresh = wanted & ~self.holds
+        if fresh.any():
+            self._anchors[fresh] = self.z[self._feet][fresh]
+        self.holds = wanted.copy()
+
+    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: np.ndarray,
+                 suspected: np.ndarray) -> np.ndarray | None:
+        """
+        Return which feet seem not to hold any more, or None when all seem to.
+
+        Where all feet seem to move, the average of their votes is no guide: the blame goes to
+        those that carry nearly nothing. If none does, the body was knocked or its angle is wrong.
+
+        Parameters
+        ----------
+        settled : (N,) array of bool
+            Feet that should hold.
+        loads : (N,) array [N]
+            How much each carries, by its hip's spring.
+        dt : float [s]
+            Time since the last sample.
+        limits : (3,) array [m/s, m, s]
+            Speed, distance, and how long one of them must be exceeded.
+        suspected : (N,) array [s]
+            How long each foot has been; changed.
+
+        """
+        lost = np.empty(settled.size, bool)
+        return lost if _suspect(self.z, self.v, self._feet, self._anchors, settled, loads, dt,
+                                limits, suspected, lost) else None
+
+
+@kernel
+def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
+    """Fill the feet that are lost; return whether any is."""
+    n, moving, watched = lost.shape[0], 0, 0
+    for i in range(n):
+        lost[i] = False
+        if settled[i]:
+            x, y = feet[i, 0], feet[i, 1]
+            watched += 1
+            if (math.hypot(v[x], v[y]) > limits[0]
+                    or math.hypot(z[x] - anchors[i, 0], z[y] - anchors[i, 1]) > limits[1]):
+                lost[i] = True
+                moving += 1
+    heaviest = 0.0
+    for i in range(n):
+        heaviest = max(heaviest, loads[i] if settled[i] else 0.0)
+    for i in range(n):
+        if moving == watched and moving > 1 and loads[i] > IDLE_PART * heaviest:
+            lost[i] = False
+    found = False
+    for i in range(n):
+        suspected[i] = suspected[i] + dt if lost[i] else 0.0
+        lost[i] = suspected[i] > limits[2]
+        if lost[i]:
+            suspected[i] = 0.0
+            found = True
+    return found

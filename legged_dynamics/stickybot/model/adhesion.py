@@ -1,0 +1,198 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How much a foot holds: a disc of shear, or the one-way cone of a gecko's pad.
+
+A directional pad holds only while it is pulled its own way (Autumn, Dittmore, Santos, Spenko and
+Cutkosky, Frictional adhesion, 2006): the pull off the wall that it resists grows with the shear
+along its direction, and pushed the other way it holds by friction alone. With F the wall's force
+on the foot in the wall's plane, s its part along the pad's direction, l the part across, and n
+the wall's push (negative: the foot pulls)::
+
+    disc          |F| <= shear + friction max(n, 0)             -n <= normal
+    directional   the same, and  |l| <= tan(half_angle) (s + tack + friction max(n, 0))
+                                 -n <= tan(release_angle) max(s + tack, 0)
+
+A directional pad without tack holds nothing until it is pulled, and so would let go on touching.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.machine import (
+    BODY_MASS,
+    CENTER,
+    LENGTH,
+    LINKS,
+    MASS,
+    N_LINK,
+    N_LINKS,
+    REACTION,
+    START,
+)
+
+# Columns of a pad's constants.
+SHEAR, NORMAL, FRICTION, TAN_HALF, TAN_RELEASE, TACK, DIRECTION = range(7)
+N_PAD = 7
+# What :func:`pad_failure` returns.
+HOLDS, SLIPS, PEELS = 0, 1, 2
+# Entries of the wall's constants that normal loads need.
+HEIGHT, NORMAL_GRAVITY = 0, 1
+
+
+@dataclass(frozen=True)
+class Adhesion:
+    """
+    Limits of one foot's pad.
+
+    Attributes
+    ----------
+    shear : float [N]
+        Largest force in the wall's plane.
+    normal : float [N]
+        Largest pull off the wall.
+    friction : float
+        Shear gained per newton that the foot is pressed to the wall.
+    direction : float or None [rad]
+        Direction in which the wall may pull the foot, in body axes at touchdown: pi/2 is towards
+        the head, as a climber hanging head up needs it. None for a pad that holds every way.
+    half_angle : float [rad]
+        Of the cone about that direction.
+    release_angle : float [rad]
+        A pad pulled off the wall more steeply than this, from the wall, lets go.
+    tack : float [N]
+        What a directional pad holds as if it were pulled its own way that much more.
+
+    """
+
+    shear: float = math.inf
+    normal: float = math.inf
+    friction: float = 0.0
+    direction: float | None = None
+    half_angle: float = math.pi / 3.0
+    release_angle: float = math.pi / 6.0
+    tack: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ('shear', 'normal', 'friction', 'tack'):
+            if not getattr(self, name) >= 0.0:
+                raise ConfigurationError(f'adhesion: expected {name} of at least 0, '
+                                         f'got {getattr(self, name)!r}')
+        for name in ('half_angle', 'release_angle'):
+            if not 0.0 < getattr(self, name) < math.pi / 2.0:
+                raise ConfigurationError(f'adhesion: expected {name} between 0 and pi/2 rad, '
+                                         f'got {getattr(self, name)!r}')
+        if self.direction is not None and not math.isfinite(self.direction):
+            raise ConfigurationError(f'adhesion: expected a finite direction or None, '
+                                     f'got {self.direction!r}')
+
+    @property
+    def directional(self) -> bool:
+        """Whether the pad holds one way only."""
+        return self.direction is not None
+
+    def packed(self) -> np.ndarray:
+        """Return the (7,) array that kernels take; a direction of NaN is a disc."""
+        direction = math.nan if self.direction is None else self.direction
+        return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
+                         math.tan(self.release_angle), self.tack, direction])
+
+
+@kernel
+def pad_failure(pad, angle, fx, fy, normal):
+    """
+    Say whether a foot holds, slips or peels under a force.
+
+    Returns
+    -------
+    int
+        `HOLDS`, `SLIPS` or `PEELS`.
+
+    """
+    pressed, pull = pad[FRICTION] * max(normal, 0.0), max(-normal, 0.0)
+    limit = pad[SHEAR] + pressed
+    if pull > pad[NORMAL]:
+        return PEELS
+    if fx * fx + fy * fy > limit * limit:
+        return SLIPS
+    if not math.isnan(pad[DIRECTION]):
+        c, s = math.cos(angle), math.sin(angle)
+        along, across = c * fx + s * fy + pad[TACK], c * fy - s * fx
+        if pull > pad[TAN_RELEASE] * max(along, 0.0):
+            return PEELS
+        if abs(across) > pad[TAN_HALF] * (along + pressed):
+            return SLIPS
+    return HOLDS
+
+
+@kernel
+def normal_loads(machine, wall, attached, z, forces, normals):
+    """
+    Fill the wall's push on each foot, as far as statics and least squares tell it.
+
+    All mass is at one height over the wall. Three balances hold: of force along the normal, and
+    of the two moments that tip the robot off the wall, which the shear forces at the wall make
+    with the weight and inertia at that height::
+
+        sum n_i = -M g_n          sum n_i (p_i - c) = -height sum F_r,i
+
+    Among all solutions the one of least norm is taken, which is what equally soft pads do; where
+    the feet cannot balance a moment (two feet, about their line) it is left to whatever else
+    touches the wall.
+    """
+    index, constants = machine.index, machine.constants
+    total = constants[BODY_MASS]
+    cx, cy = total * z[0], total * z[1]
+    n_on = 0
+    fx, fy = 0.0, 0.0
+    for i in range(index.shape[0]):
+        start = index[i, START]
+        x, y, angle, link = z[start], z[start + 1], 0.0, index[i, LINKS]
+        for k in range(index[i, N_LINKS]):
+            angle += z[start + 2 + k]
+            c, s = math.cos(angle), math.sin(angle)
+            m, r, length = constants[link + MASS], constants[link + CENTER], \
+                constants[link + LENGTH]
+            total += m
+            cx += m * (x + r * c)
+            cy += m * (y + r * s)
+            x += length * c
+            y += length * s
+            link += N_LINK
+        normals[i] = 0.0
+        if attached[i]:
+            n_on += 1
+            fx += forces[i, REACTION]
+            fy += forces[i, REACTION + 1]
+    if n_on == 0:
+        return
+    cx /= total
+    cy /= total
+    sx, sy, sxx, sxy, syy = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(index.shape[0]):
+        if attached[i]:
+            start = index[i, START]
+            x, y = z[start] - cx, z[start + 1] - cy
+            sx += x
+            sy += y
+            sxx += x * x
+            sxy += x * y
+            syy += y * y
+    # (A A^T + e 1) m = b with A = [1; x; y], lengths in units of 1 m; e keeps two feet solvable.
+    e = 1e-9 * (sxx + syy) + 1e-18
+    b0, b1, b2 = -total * wall[NORMAL_GRAVITY], -wall[HEIGHT] * fx, -wall[HEIGHT] * fy
+    a00, a11, a22 = n_on + e, sxx + e, syy + e
+    det2 = a11 * a22 - sxy * sxy
+    kx, ky = (a22 * sx - sxy * sy) / det2, (a11 * sy - sxy * sx) / det2
+    m0 = (b0 - kx * b1 - ky * b2) / (a00 - kx * sx - ky * sy)
+    m1 = (a22 * (b1 - sx * m0) - sxy * (b2 - sy * m0)) / det2
+    m2 = (a11 * (b2 - sy * m0) - sxy * (b1 - sx * m0)) / det2
+    for i in range(index.shape[0]):
+        if attached[i]:
+            start = index[i, START]
+            normals[i] = m0 + m1 * (z[start] - cx) + m2 * (z[start + 1] - cy)

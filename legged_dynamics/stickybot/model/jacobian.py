@@ -1,0 +1,277 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How the accelerations follow positions and rates: the Jacobian that a stiff integrator needs.
+
+A limb feels no other limb but through the body, so each is differentiated alone. The hip's force
+is linear in the deflection and its rate, which gives the body's columns in closed form; moving a
+free foot is moving the body the other way. Only the limb's own angles are left to differences.
+"""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.bookkeeping import (
+    ANGULAR_IMPULSE,
+    DAMPED,
+    IMPULSE,
+    N_FLOWS,
+    WORK,
+    limb_weight_moment,
+)
+from legged_dynamics.stickybot.model.dynamics import limb_accelerations
+from legged_dynamics.stickybot.model.limb import hip_deflection, limb_terms
+from legged_dynamics.stickybot.model.machine import (
+    BODY_INERTIA,
+    BODY_MASS,
+    BODY_MOMENT,
+    DAMPING,
+    GRAVITY_X,
+    GRAVITY_Y,
+    HIP,
+    JACOBIAN,
+    LIMB,
+    LINKS,
+    LOSS,
+    MASS,
+    N_FORCE,
+    N_LINK,
+    N_LINKS,
+    N_WORK,
+    POWER,
+    REACTION,
+    SOLUTION,
+    START,
+    STIFFNESS,
+    Machine,
+    make_workspace,
+)
+
+# Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
+# of them, and their curvature is felt over centimetres and radians.
+POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
+# Stages of the method whose room the stepper holds.
+STAGES = 6
+
+
+class Stepper(NamedTuple):
+    """
+    Room for one step of a robot with nz coordinates.
+
+    Attributes
+    ----------
+    work : (s + 1, N_WORK + 2 s) array
+    free : (nz,) int array
+        Coordinates that are free to move; the first entries are used.
+    by_position, by_velocity : (nz, nz) array
+        Jacobian of the accelerations.
+    matrix : (nz, nz) array
+    pivots : (nz,) int array
+    stages : (6, 2 nz) array
+    vectors : (8, nz) array
+    limb_forces : (N, N_FORCE) array
+    flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
+        Gradients of the rates of work, loss and impulses.
+    flow_stages : (6, N_FLOWS) array
+    flow_rates : (3, N_FLOWS) array
+        At the start, at a stage, and their drift with time.
+
+    """
+
+    work: np.ndarray
+    free: np.ndarray
+    by_position: np.ndarray
+    by_velocity: np.ndarray
+    matrix: np.ndarray
+    pivots: np.ndarray
+    stages: np.ndarray
+    vectors: np.ndarray
+    limb_forces: np.ndarray
+    flows_by_position: np.ndarray
+    flows_by_velocity: np.ndarray
+    flow_stages: np.ndarray
+    flow_rates: np.ndarray
+
+
+def make_stepper(machine: Machine) -> Stepper:
+    """Return room for steps of that robot."""
+    n = machine.index.shape[0]
+    nz = int(machine.index[n - 1, START] + 2 + machine.index[n - 1, N_LINKS])
+    return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
+                   np.zeros((nz, nz)), np.zeros((nz, nz)), np.zeros(nz, np.int64),
+                   np.zeros((STAGES, 2 * nz)), np.zeros((8, nz)), np.zeros((n, N_FORCE)),
+                   np.zeros((N_FLOWS, nz)), np.zeros((N_FLOWS, nz)), np.zeros((STAGES, N_FLOWS)),
+                   np.zeros((3, N_FLOWS)))
+
+
+@kernel
+def free_coordinates(machine, attached, free):
+    """List the coordinates that are free to move; return their number."""
+    n = 0
+    for j in range(3):
+        free[n] = j
+        n += 1
+    for i in range(machine.index.shape[0]):
+        start = machine.index[i, START]
+        for j in range(2 if attached[i] else 0, 2 + machine.index[i, N_LINKS]):
+            free[n] = start + j
+            n += 1
+    return n
+
+
+@kernel
+def _times(constants, at, x):
+    """Return a hip's 3 x 3 matrix, which stands at `at`, times x."""
+    return (constants[at] * x[0] + constants[at + 1] * x[1] + constants[at + 2] * x[2],
+            constants[at + 3] * x[0] + constants[at + 4] * x[1] + constants[at + 5] * x[2],
+            constants[at + 6] * x[0] + constants[at + 7] * x[1] + constants[at + 8] * x[2])
+
+
+@kernel
+def _deflection_change(column, c, s, d, rate):
+    """
+    Return how d and its rate change with the body's x, y, angle, and their rates (columns 0 to 5).
+
+    From ``d = R^T (x_hl - x_cg)`` and ``ddot = R^T (xdot_hl - xdot_cg) - phidot Z d`` with Z a
+    quarter turn.
+    """
+    still = (0.0, 0.0, 0.0)
+    if column == 2:
+        return (d[1], -d[0], -1.0), (d[4], -d[3], 0.0)
+    if column == 5:
+        return still, (d[1], -d[0], -1.0)
+    x, y = (-c, s) if column == 0 or column == 3 else (-s, -c)
+    if column < 2:
+        return (x, y, 0.0), (rate * y, -rate * x, 0.0)
+    return still, (x, y, 0.0)
+
+
+@kernel
+def _body_columns(machine, step, attached, z, v, u, ud, forces):
+    """Fill the columns of the body, and of a free foot, in all rows."""
+    index, constants, work = machine.index, machine.constants, step.work
+    by_position, by_velocity = step.by_position, step.by_velocity
+    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
+    mass, inertia = constants[BODY_MASS], constants[BODY_INERTIA]
+    c, s = math.cos(z[2]), math.sin(z[2])
+    at = N_WORK + work.shape[0] - 1
+    factor = work[:, at:]
+    for i in range(index.shape[0]):
+        n, start, limb = index[i, N_LINKS], index[i, START], index[i, LIMB]
+        limb_terms(index, constants, work, i, z, v)
+        d = hip_deflection(c, s, z, v, work)
+        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        bx, by = c * fx + s * fy, c * fy - s * fx
+        lag = _times(constants, limb + DAMPING, (d[3] - ud[start - 3], d[4] - ud[start - 2],
+                                                 d[5] - ud[start - 1]))
+        first = 2 if attached[i] else 0
+        size = n + 2 - first
+        for j in range(size):
+            for k in range(j + 1):
+                work[j, at + k] = work[first + j, N_WORK + first + k]
+        right = work[first:, SOLUTION]
+        factorize(factor, size)
+        for column in range(6):
+            J = by_position if column < 3 else by_velocity
+            flows = flows_by_position if column < 3 else flows_by_velocity
+            at_body = column % 3
+            dd, dr = _deflection_change(column, c, s, d, v[2])
+            k_part, b_part = _times(constants, limb + STIFFNESS, dd), _times(constants,
+                                                                             limb + DAMPING, dr)
+            gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
+            wx, wy = c * gx - s * gy, s * gx + c * gy
+            if column == 2:
+                wx -= fy
+                wy += fx
+            moment = gm + dd[0] * by - dd[1] * bx + d[0] * gy - d[1] * gx
+            power = -(gx * ud[start - 3] + gy * ud[start - 2] + gm * ud[start - 1])
+            loss = 2.0 * (lag[0] * dr[0] + lag[1] * dr[1] + lag[2] * dr[2])
+            for j in range(first, n + 2):
+                right[j - first] = -work[j, JACOBIAN] * wx - work[j, JACOBIAN + 1] * wy
+                if j >= 2:
+                    right[j - first] -= gm
+            solve_factorized(factor, size, right)
+            rx, ry = 0.0, 0.0
+            if attached[i]:
+                rx, ry = wx, wy
+                for j in range(2, n + 2):
+                    rx += work[j, N_WORK] * work[j, SOLUTION]
+                    ry += work[j, N_WORK + 1] * work[j, SOLUTION]
+            # Moving a free foot along is moving the body the other way.
+            for side in range(1 if attached[i] or at_body == 2 else 2):
+                sign, where = (1.0, at_body) if side == 0 else (-1.0, start + at_body)
+                J[0, where] += sign * wx / mass
+                J[1, where] += sign * wy / mass
+                J[2, where] += sign * moment / inertia
+                for j in range(first, n + 2):
+                    J[start + j, where] = sign * work[j, SOLUTION]
+                flows[WORK, where] += sign * power
+                flows[DAMPED, where] += sign * loss
+            flows[IMPULSE, at_body] += rx
+            flows[IMPULSE + 1, at_body] += ry
+            flows[ANGULAR_IMPULSE, at_body] += z[start] * ry - z[start + 1] * rx
+
+
+@kernel
+def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
+    """Fill the columns of all limbs' angles by forward differences."""
+    index, work = machine.index, step.work
+    mass, inertia = machine.constants[BODY_MASS], machine.constants[BODY_INERTIA]
+    moved, other = step.vectors[6], step.limb_forces
+    by_position, by_velocity = step.by_position, step.by_velocity
+    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
+    for i in range(index.shape[0]):
+        n, start = index[i, N_LINKS], index[i, START]
+        weight_moment = limb_weight_moment(machine, i, z)
+        for column in range(start + 2, start + 2 + n):
+            for side in range(2):
+                x, size = (z, POSITION_STEP) if side == 0 else (v, VELOCITY_STEP)
+                J = by_position if side == 0 else by_velocity
+                flows = flows_by_position if side == 0 else flows_by_velocity
+                kept = x[column]
+                x[column] = kept + size
+                scale = 1.0 / (x[column] - kept)
+                limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
+                if side == 0:
+                    flows[ANGULAR_IMPULSE, column] += (limb_weight_moment(machine, i, z)
+                                                       - weight_moment) * scale
+                x[column] = kept
+                for j in range(start, start + n + 2):
+                    J[j, column] = (moved[j] - zdd[j]) * scale
+                J[0, column] += (other[i, HIP] - forces[i, HIP]) * scale / mass
+                J[1, column] += (other[i, HIP + 1] - forces[i, HIP + 1]) * scale / mass
+                J[2, column] += (other[i, BODY_MOMENT] - forces[i, BODY_MOMENT]) * scale / inertia
+                rx = (other[i, REACTION] - forces[i, REACTION]) * scale
+                ry = (other[i, REACTION + 1] - forces[i, REACTION + 1]) * scale
+                flows[WORK, column] += (other[i, POWER] - forces[i, POWER]) * scale
+                flows[DAMPED, column] += (other[i, LOSS] - forces[i, LOSS]) * scale
+                flows[IMPULSE, column] += rx
+                flows[IMPULSE + 1, column] += ry
+                flows[ANGULAR_IMPULSE, column] += z[start] * ry - z[start + 1] * rx
+
+
+@kernel
+def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
+    """Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses."""
+    index, constants = machine.index, machine.constants
+    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    step.by_position[:] = 0.0
+    step.by_velocity[:] = 0.0
+    step.flows_by_position[:] = 0.0
+    step.flows_by_velocity[:] = 0.0
+    turning = step.flows_by_position[ANGULAR_IMPULSE]
+    turning[0], turning[1] = constants[BODY_MASS] * gy, -constants[BODY_MASS] * gx
+    _body_columns(machine, step, attached, z, v, u, ud, forces)
+    _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
+    for i in range(index.shape[0]):
+        if not attached[i]:
+            mass = 0.0
+            for k in range(index[i, N_LINKS]):
+                mass += constants[index[i, LINKS] + N_LINK * k + MASS]
+            turning[index[i, START]] += mass * gy
+            turning[index[i, START] + 1] -= mass * gx

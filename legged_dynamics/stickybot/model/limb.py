@@ -1,0 +1,159 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+One limb: mass matrix, bias force, the pose of its end, and the spring at its hip.
+
+Source 003 has one rod per limb (58)-(62); here a limb is a chain of n links from the foot, and
+the foot's own position is among the coordinates. A foot on the wall locks those two coordinates;
+the reaction is then the force in their two equations, (23)-(25) for any number of links.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.machine import (
+    BIAS,
+    CENTER,
+    DAMPING,
+    DRIFT,
+    GRAVITY_X,
+    GRAVITY_Y,
+    INERTIA,
+    JACOBIAN,
+    JOINT,
+    JOINT_DAMPING,
+    JOINT_STIFFNESS,
+    LENGTH,
+    LINKS,
+    MASS,
+    N_LINK,
+    N_LINKS,
+    N_WORK,
+    POSE,
+    START,
+    STIFFNESS,
+    VELOCITY,
+)
+
+
+@kernel
+def limb_terms(index, constants, work, i, z, v):
+    """
+    Fill the workspace with the terms of limb i.
+
+    ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, with [F; m] the hip's
+    force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
+    filled.
+    """
+    n, start, link = index[i, N_LINKS], index[i, START], index[i, LINKS]
+    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    end = work.shape[0] - 1
+    for j in range(n + 2):
+        work[j, BIAS] = 0.0
+        for k in range(j + 1):
+            work[j, N_WORK + k] = 0.0
+    px, py, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
+    ax, ay, angle, rate = 0.0, 0.0, 0.0, 0.0
+    for k in range(2, n + 2):
+        angle += z[start + k]
+        rate += v[start + k]
+        c, s = math.cos(angle), math.sin(angle)
+        work[k, JOINT], work[k, JOINT + 1] = px, py
+        m, r, turn = constants[link + MASS], constants[link + CENTER], rate * rate
+        inertia, length = constants[link + INERTIA], constants[link + LENGTH]
+        cx, cy = px + r * c, py + r * s
+        fx, fy = m * (ax - turn * r * c - gx), m * (ay - turn * r * s - gy)
+        work[0, N_WORK] += m
+        work[1, N_WORK + 1] += m
+        work[0, BIAS] += fx
+        work[1, BIAS] += fy
+        for j in range(2, k + 1):
+            jx, jy = work[j, JOINT + 1] - cy, cx - work[j, JOINT]
+            work[j, BIAS] += jx * fx + jy * fy
+            work[j, N_WORK] += m * jx
+            work[j, N_WORK + 1] += m * jy
+            for b in range(2, j + 1):
+                work[j, N_WORK + b] += inertia + m * (jx * (work[b, JOINT + 1] - cy)
+                                                      + jy * (cx - work[b, JOINT]))
+        px += length * c
+        py += length * s
+        vx -= rate * length * s
+        vy += rate * length * c
+        ax -= turn * length * c
+        ay -= turn * length * s
+        link += N_LINK
+    work[0, JACOBIAN], work[0, JACOBIAN + 1] = 1.0, 0.0
+    work[1, JACOBIAN], work[1, JACOBIAN + 1] = 0.0, 1.0
+    for j in range(2, n + 2):
+        work[j, JACOBIAN], work[j, JACOBIAN + 1] = work[j, JOINT + 1] - py, px - work[j, JOINT]
+    work[end, POSE], work[end, POSE + 1], work[end, POSE + 2] = px, py, angle
+    work[end, VELOCITY], work[end, VELOCITY + 1], work[end, VELOCITY + 2] = vx, vy, rate
+    work[end, DRIFT], work[end, DRIFT + 1], work[end, DRIFT + 2] = ax, ay, 0.0
+
+
+@kernel
+def hip_deflection(c, s, z, v, work):
+    """
+    Return d and its rate: the limb's end seen from the body, in body axes (19).
+
+    ``c`` and ``s`` are cosine and sine of the body's angle.
+
+    Returns
+    -------
+    tuple of 6 floats
+        d (x, y [m], angle [rad]) and its rate.
+
+    """
+    end = work.shape[0] - 1
+    dx, dy = work[end, POSE] - z[0], work[end, POSE + 1] - z[1]
+    wx, wy = work[end, VELOCITY] - v[0], work[end, VELOCITY + 1] - v[1]
+    x, y = c * dx + s * dy, c * dy - s * dx
+    return (x, y, work[end, POSE + 2] - z[2], c * wx + s * wy + v[2] * y,
+            c * wy - s * wx - v[2] * x, work[end, VELOCITY + 2] - v[2])
+
+
+@kernel
+def hip_force(constants, limb, deflection, rest, u, ud):
+    """
+    Return the hip's force on the body in body axes, its actuators' power, its dampers' loss.
+
+    ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
+    ``limb`` and ``rest`` say where the hip's constants and rest position stand.
+    """
+    K, B = limb + STIFFNESS, limb + DAMPING
+    e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
+    r0, r1, r2 = (deflection[3] - ud[rest], deflection[4] - ud[rest + 1],
+                  deflection[5] - ud[rest + 2])
+    b0 = constants[B] * r0 + constants[B + 1] * r1 + constants[B + 2] * r2
+    b1 = constants[B + 3] * r0 + constants[B + 4] * r1 + constants[B + 5] * r2
+    b2 = constants[B + 6] * r0 + constants[B + 7] * r1 + constants[B + 8] * r2
+    f0 = constants[K] * e0 + constants[K + 1] * e1 + constants[K + 2] * e2 + b0
+    f1 = constants[K + 3] * e0 + constants[K + 4] * e1 + constants[K + 5] * e2 + b1
+    f2 = constants[K + 6] * e0 + constants[K + 7] * e1 + constants[K + 8] * e2 + b2
+    return (f0, f1, f2, -(f0 * ud[rest] + f1 * ud[rest + 1] + f2 * ud[rest + 2]),
+            b0 * r0 + b1 * r1 + b2 * r2)
+
+
+@kernel
+def servo_torque(constants, link, at, z, v, u, ud):
+    """
+    Return torque, actuator's power and damper's loss of an inner joint's servo.
+
+    ``link`` says where the link's constants stand, ``at`` which coordinate its joint is.
+    """
+    slip = v[at] - ud[at - 3]
+    torque = (-constants[link + JOINT_STIFFNESS] * (z[at] - u[at - 3])
+              - constants[link + JOINT_DAMPING] * slip)
+    return torque, torque * ud[at - 3], constants[link + JOINT_DAMPING] * slip * slip
+
+
+@kernel
+def hip_deflections(machine, work, z, v, out):
+    """Fill every limb's d and its rate, (N, 6); what the hips' joint sensors read."""
+    c, s = math.cos(z[2]), math.sin(z[2])
+    for i in range(out.shape[0]):
+        limb_terms(machine.index, machine.constants, work, i, z, v)
+        deflection = hip_deflection(c, s, z, v, work)
+        for j in range(6):
+            out[i, j] = deflection[j]

@@ -1,0 +1,208 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""From one command to the next: adaptive steps, sums for the balances, and feet that let go."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.stickybot.model.adhesion import HOLDS, normal_loads, pad_failure
+from legged_dynamics.stickybot.model.bookkeeping import (
+    ANGULAR_IMPULSE,
+    IMPULSE,
+    N_FLOWS,
+    N_TOTALS,
+    STRUCK,
+)
+from legged_dynamics.stickybot.model.dynamics import accelerate, solve_limb
+from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians
+from legged_dynamics.stickybot.model.limb import limb_terms
+from legged_dynamics.stickybot.model.machine import (
+    N_FORCE,
+    N_LINKS,
+    N_WORK,
+    REACTION,
+    SOLUTION,
+    START,
+    Machine,
+)
+from legged_dynamics.stickybot.simulation.rosenbrock import LONGEST_STEP, rodas_step
+
+# What :func:`advance` returns beside HOLDS, SLIPS and PEELS of a foot.
+STUCK = -1
+# Entries of the numbers that :func:`advance` returns through `report`.
+ELAPSED, NEXT_STEP, FOOT, STEPS = range(4)
+SHORTEST_STEP = 1e-12   # s
+
+
+class Motion(NamedTuple):
+    """
+    The moving robot: arrays that :func:`advance` changes in place.
+
+    Attributes
+    ----------
+    z, v, zdd : (nz,) array
+    u, ud : (nz - 3,) array
+    forces : (N, N_FORCE) array
+    normals : (N,) array [N]
+    attached : (N,) array of bool
+    pad_angle : (N,) array [rad]
+    totals : (N_TOTALS,) array
+    peak : (N,) array [N]
+        Largest reaction of each foot since it was last set to zero.
+    spare : (3, nz) array
+    sums : (N_FLOWS,) array
+        What the last step added to the totals.
+    report : (4,) array
+
+    """
+
+    z: np.ndarray
+    v: np.ndarray
+    zdd: np.ndarray
+    u: np.ndarray
+    ud: np.ndarray
+    forces: np.ndarray
+    normals: np.ndarray
+    attached: np.ndarray
+    pad_angle: np.ndarray
+    totals: np.ndarray
+    peak: np.ndarray
+    spare: np.ndarray
+    sums: np.ndarray
+    report: np.ndarray
+
+
+def make_motion(machine: Machine, nz: int) -> Motion:
+    """Return arrays for that robot, all feet off the wall."""
+    n = machine.index.shape[0]
+    report = np.zeros(4)
+    report[NEXT_STEP] = 1e-5
+    return Motion(np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
+                  np.zeros((n, N_FORCE)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
+                  np.zeros(N_TOTALS), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS),
+                  report)
+
+
+@kernel
+def settle(machine, step, wall, motion):
+    """Fill accelerations, forces and normal loads of the present state."""
+    accelerate(machine, step.work, motion.attached, motion.z, motion.v, motion.u, motion.ud,
+               motion.zdd, motion.forces)
+    normal_loads(machine, wall, motion.attached, motion.z, motion.forces, motion.normals)
+
+
+@kernel
+def first_failure(pads, motion):
+    """Return the first foot whose pad does not hold, and how it fails."""
+    for i in range(motion.attached.shape[0]):
+        if motion.attached[i]:
+            how = pad_failure(pads[i], motion.pad_angle[i], motion.forces[i, REACTION],
+                              motion.forces[i, REACTION + 1], motion.normals[i])
+            if how != HOLDS:
+                return i, how
+    return -1, HOLDS
+
+
+@kernel
+def touch_down(machine, step, i, motion):
+    """
+    Pin foot i where it is: a plastic impact of that limb alone.
+
+    The hip's spring and dampers transmit no impulse, so the rates of the limb's links alone
+    change: ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod ``A qd+ = m r x v- + I qd-``.
+    The wall's impulse and its moment, and the kinetic energy lost, go to the totals.
+    """
+    n, start = machine.index[i, N_LINKS], machine.index[i, START]
+    z, v, work, totals = motion.z, motion.v, step.work, motion.totals
+    limb_terms(machine.index, machine.constants, work, i, z, v)
+    before, after = 0.0, 0.0
+    for j in range(n + 2):
+        work[j, SOLUTION] = 0.0
+        for k in range(n + 2):
+            m = work[max(j, k), N_WORK + min(j, k)]
+            before += 0.5 * v[start + j] * m * v[start + k]
+            work[j, SOLUTION] += m * v[start + k]
+    px, py = -work[0, SOLUTION], -work[1, SOLUTION]
+    solve_limb(work, 2, n)
+    v[start] = v[start + 1] = 0.0
+    for j in range(2, n + 2):
+        v[start + j] = work[j, SOLUTION]
+    for j in range(2, n + 2):
+        px += work[j, N_WORK] * v[start + j]
+        py += work[j, N_WORK + 1] * v[start + j]
+        for k in range(2, n + 2):
+            after += 0.5 * v[start + j] * work[max(j, k), N_WORK + min(j, k)] * v[start + k]
+    totals[STRUCK] += before - after
+    totals[IMPULSE] += px
+    totals[IMPULSE + 1] += py
+    totals[ANGULAR_IMPULSE] += z[start] * py - z[start + 1] * px
+    motion.attached[i] = True
+
+
+@kernel
+def advance(machine, step, wall, pads, limits, duration, motion):
+    """
+    Move the robot on by `duration`, or until a foot lets go.
+
+    The rest positions move at their constant rates. The present accelerations and forces must be
+    those of :func:`settle`; on return they are again.
+
+    Returns
+    -------
+    int
+        `HOLDS` at the end of the duration; `SLIPS` or `PEELS` when the foot in `report` lets go;
+        `STUCK` when no step is short enough.
+
+    """
+    z, v, u, ud = motion.z, motion.v, motion.u, motion.ud
+    z_new, v_new, a_new = motion.spare[0], motion.spare[1], motion.spare[2]
+    h, elapsed, steps = motion.report[NEXT_STEP], 0.0, 0
+    motion.report[FOOT] = -1
+    n = free_coordinates(machine, motion.attached, step.free)
+    stale = True
+    code = HOLDS
+    while elapsed < duration:
+        last = h >= 0.999 * (duration - elapsed)
+        trial = duration - elapsed if last else min(h, limits[LONGEST_STEP])
+        if stale:
+            jacobians(machine, step, motion.attached, z, v, u, ud, motion.zdd, motion.forces)
+            stale = False
+        error = rodas_step(machine, step, limits, n, motion.attached, trial, z, v, u, ud,
+                           motion.zdd, motion.forces, z_new, v_new, motion.sums)
+        factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.25))
+        if error > 1.0:
+            h = trial * factor
+            if h < SHORTEST_STEP:
+                code = STUCK
+                break
+            continue
+        # The step before a command is often a short remainder, and says little of the next one.
+        h = max(h, trial * factor) if last else trial * factor
+        for j in range(u.shape[0]):
+            step.vectors[7, j] = u[j] + trial * ud[j]
+        accelerate(machine, step.work, motion.attached, z_new, v_new, step.vectors[7], ud, a_new,
+                   motion.forces)
+        for j in range(N_FLOWS):
+            motion.totals[j] += motion.sums[j]
+        for j in range(z.shape[0]):
+            z[j], v[j], motion.zdd[j] = z_new[j], v_new[j], a_new[j]
+        for j in range(u.shape[0]):
+            u[j] = step.vectors[7, j]
+        elapsed = duration if last else elapsed + trial
+        steps += 1
+        stale = True
+        normal_loads(machine, wall, motion.attached, z, motion.forces, motion.normals)
+        for i in range(motion.peak.shape[0]):
+            size = math.hypot(motion.forces[i, REACTION], motion.forces[i, REACTION + 1])
+            motion.peak[i] = max(motion.peak[i], size)
+        foot, how = first_failure(pads, motion)
+        if how != HOLDS:
+            motion.report[FOOT] = foot
+            code = how
+            break
+    motion.report[ELAPSED], motion.report[NEXT_STEP], motion.report[STEPS] = elapsed, h, steps
+    return code

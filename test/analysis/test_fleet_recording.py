@@ -1,0 +1,218 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A recording into the data set piece by piece: the same numbers as the report of one bag."""
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from simulated_bag import FEET
+
+from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
+from legged_dynamics.analysis.analysis import analyse
+from legged_dynamics.analysis.fleet import schema, window
+from legged_dynamics.analysis.fleet.data_set import DataSet, arrow_schema
+from legged_dynamics.analysis.fleet.job import jobs_of
+from legged_dynamics.analysis.fleet.moments import IntervalTally, Moments
+from legged_dynamics.analysis.fleet.slip import SlipTally
+from legged_dynamics.analysis.fleet.summarise import summarise
+from legged_dynamics.analysis.inputs import InputTimes, input_statistics
+from legged_dynamics.analysis.options import AnalysisOptions
+from legged_dynamics.analysis.series import EstimateSeries
+from legged_dynamics.analysis.truth import world_force
+from legged_dynamics.analysis.verdict import base_residual, doubts
+
+# Sums in another order.
+ROUNDING = 1e-9
+# Single precision in the files.
+SINGLE = 1e-6
+DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'fleet.md'
+
+
+def rows_of(data, table):
+    return data.read(table).to_pylist()
+
+
+@pytest.fixture(scope='module')
+def both(walking_bag, tmp_path_factory):
+    """The analysis of a bag at once, and its data set made of five pieces."""
+    out = tmp_path_factory.mktemp('fleet')
+    pieces = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(window, 'SAMPLES', 100)
+        whole = window.each_window
+
+        def counted(bag, ready, take, progress=None):
+            return whole(bag, ready, lambda piece, replay: (pieces.append(
+                (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)),
+                progress)
+
+        patch.setattr('legged_dynamics.analysis.fleet.summarise.each_window', counted)
+        (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
+        outcome = summarise(job)
+    assert not outcome.error and outcome.cpu > 0.0
+    return analyse(walking_bag), DataSet(out), pieces, outcome
+
+
+def test_pieces_forget_what_is_behind_them(both):
+    analysis, _, pieces, _ = both
+    assert len(pieces) > 4 and sum(own for _, own in pieces) == len(analysis.series.stamp_ns)
+    assert max(rows for rows, _ in pieces) < 0.95 * len(analysis.series.stamp_ns)
+
+
+def test_the_summary_is_that_of_the_report(both):
+    analysis, data, _, outcome = both
+    (row,) = rows_of(data, schema.SUMMARY)
+    assert row['robot'] == row['model'] == 'anymal_class' and row['day'] == '2023-11-14'
+    assert row['samples'] == len(analysis.series.stamp_ns)
+    assert row['duration'] == analysis.duration and row['messages'] == analysis.message_count
+    assert row['gait'] == 'trotting' and row['estimate'] == 'fused'
+    assert row['standing'] == pytest.approx(analysis.behaviours[0].samples.mean(), rel=ROUNDING)
+    assert row['residual_share'] == pytest.approx(base_residual(analysis), rel=ROUNDING)
+    assert row['trusted'] == outcome.trusted == (not doubts(analysis))
+    assert row['joints'] == list(analysis.series.joints)
+    assert set(row['notes']) <= set(analysis.notes)
+
+
+def test_errors_are_those_of_the_report(both):
+    analysis, data, _, _ = both
+    found = {(row['subject'], row['treatment']): row for row in rows_of(data, schema.ERRORS)}
+    wanted = [error for error in (*analysis.accuracy.feet, *analysis.accuracy.sums)
+              if error.estimate == 'fused']
+    assert {treatment for _, treatment in found} == {ON_LINE, UNFILTERED, ZERO_PHASE}
+    assert len(found) == len(wanted) > 6
+    for error in wanted:
+        row = found[error.subject, error.treatment]
+        assert row['samples'] == error.count
+        assert row['total'] == pytest.approx(error.total, rel=ROUNDING)
+        assert row['vertical'] == pytest.approx(error.vertical, rel=ROUNDING)
+
+
+def test_feet_joints_and_inputs_are_those_of_the_report(both):
+    analysis, data, _, _ = both
+    series = analysis.series
+    force = world_force(series, series.foot_to_world, raw=False)[:, :, 2]
+    feet = {row['foot']: row for row in rows_of(data, schema.FEET)}
+    contact = series.contact.values
+    for i, foot in enumerate(FEET):
+        row = feet[foot]
+        assert row['duty'] == pytest.approx(contact[:, i].mean(), rel=ROUNDING)
+        assert row['load'] == pytest.approx(np.nanmean(force[contact[:, i], i]), rel=ROUNDING)
+        assert row['peak'] == pytest.approx(np.nanmax(force[:, i]), rel=ROUNDING)
+        assert row['steps'] == (contact[1:, i] & ~contact[:-1, i]).sum() > 0
+        assert row['agreement'] == pytest.approx(analysis.contacts[i].agreement, rel=ROUNDING)
+        # Where it lands it slides and rolls, but it does not travel.
+        assert 0.0 < row['slip'] < row['slip_largest'] < 0.02
+    assert sum(row['load_share'] for row in feet.values()) == pytest.approx(1.0)
+    joints = {row['joint']: row for row in rows_of(data, schema.JOINTS)}
+    left = series.external_torque.values
+    for j, joint in enumerate(series.joints):
+        assert joints[joint]['measured'] == 1.0
+        assert joints[joint]['residual'] == pytest.approx(
+            np.sqrt(np.nanmean(left[:, j] ** 2)), rel=ROUNDING)
+    inputs = {row['topic']: row for row in rows_of(data, schema.INPUTS)}
+    for entry in analysis.inputs:
+        row = inputs[entry.topic]
+        assert (row['messages'], row['gaps'], row['backwards']) == (
+            entry.count, entry.gaps, entry.backwards)
+        assert row['rate'] == pytest.approx(entry.rate, rel=ROUNDING)
+        assert row['interval'] == entry.interval
+
+
+def test_time_series_are_those_of_the_report(both):
+    analysis, data, _, _ = both
+    series, truth = analysis.series, analysis.truth
+    table = data.read(schema.FOOT_SERIES)
+    assert table.num_rows == 4 * len(series.stamp_ns)
+    force = world_force(series, series.foot_to_world, raw=False)
+    for i, foot in enumerate(FEET):
+        own = table.filter(np.array(table['foot'].to_pylist()) == foot)
+        assert np.array_equal(own['stamp_ns'].to_numpy(), series.stamp_ns.values)
+        assert np.array_equal(own['contact'].to_numpy(), series.contact.values[:, i])
+        for name, wanted in (('world_fz', force[:, i, 2]), ('raw_mx', series.raw_wrench.values[
+                :, i, 3]), ('fy', series.published[:, i, 1]), ('true_fz', truth.force[:, i, 2])):
+            np.testing.assert_allclose(own[name].to_numpy(), wanted, rtol=SINGLE, atol=1e-4)
+    base = data.read(schema.BASE_SERIES)
+    np.testing.assert_allclose(base['residual_fz'].to_numpy(),
+                               series.base_residual.values[:, 2], rtol=SINGLE, atol=1e-4)
+    np.testing.assert_allclose(np.stack(base['external_torque'].to_pylist()),
+                               series.external_torque.values, rtol=SINGLE, atol=1e-5)
+
+
+def test_the_schema_is_in_the_document():
+    text = DOCUMENT.read_text(encoding='utf-8')
+    for table in schema.TABLES:
+        assert table.markdown in text, f'docs/fleet.md lacks the table {table.name} of schema.py'
+        assert isinstance(arrow_schema(table), pa.Schema)
+        for field, column in zip(arrow_schema(table), table.fields):
+            assert field.metadata[b'unit'].decode() == column.unit
+
+
+# ---- tallies -------------------------------------------------------------------------------
+
+
+def test_intervals_in_pieces_are_those_of_all():
+    rng = np.random.default_rng(3)
+    stamps = np.cumsum(rng.choice([1_900_000, 2_000_000, 2_100_000, 9_000_000], 5000,
+                                  p=[0.3, 0.4, 0.29, 0.01]))
+    stamps[2000:] -= 5_000_000_000
+    whole, tally, piece = InputTimes(), IntervalTally('/imu'), InputTimes()
+    for k, stamp in enumerate(stamps):
+        for times in (whole, piece):
+            times.note(int(stamp), k * 2_050_000)
+        if k % 777 == 0:
+            tally.take(piece)
+    tally.take(piece)
+    assert not len(piece)
+    found, wanted = tally.statistics(), input_statistics('/imu', whole)
+    assert (found.count, found.gaps, found.backwards) == (
+        wanted.count, wanted.gaps, wanted.backwards)
+    assert found.backwards == 1 and found.gaps > 20
+    for name in ('rate', 'received', 'interval', 'stamp_jitter', 'worst_interval'):
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=1e-6), name
+
+
+def test_moments_leave_out_what_is_not_known():
+    moments = Moments((2,))
+    moments.add(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    assert moments.mean[0] == 2.0 and np.isnan(moments.mean[1])
+    assert moments.rms[0] == pytest.approx(np.sqrt(5.0))
+
+
+def sliding(travel, rows=101):
+    """A robot that walks on past four feet on the ground, one of which slides; base axes turn."""
+    series = EstimateSeries(('a', 'b', 'c', 'd'), ())
+    corners = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
+    for k in range(rows):
+        yaw, base = 0.3 * k / rows, np.array([0.5 * k / rows, 0.1, 0.4])
+        R = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1.0]])
+        feet = np.column_stack([corners, np.zeros(4)])
+        feet[0, 0] += travel * k / (rows - 1)
+        # Legs turn over their feet, which are balls of 2 cm that roll.
+        turn = 0.4 * k / rows
+        tilt = np.array([[np.cos(turn), 0, np.sin(turn)], [0, 1, 0],
+                         [-np.sin(turn), 0, np.cos(turn)]])
+        center = feet + np.array([0.02 * turn, 0.0, 0.02])
+        series.stamp_ns.append(k)
+        series.base_rotation.append(R)
+        series.foot_rotation.append(np.array([R.T @ tilt] * 4))
+        series.foot_position.append((center - base) @ R)
+        series.contact_point.append((center - [0, 0, 0.02] - base) @ R)
+        series.contact.append([True, True, True, k < 60])
+    return series
+
+
+@pytest.mark.parametrize('cuts', [(0, 101), (0, 7, 50, 63, 101)])
+def test_a_foot_that_slides_is_seen_and_one_that_rolls_is_not(cuts):
+    """Of four feet one slides 3 cm: the others' mean takes a quarter of it, until one lifts."""
+    for travel, tolerance in ((0.0, 1e-4), (0.03, 2e-3)):
+        tally, series = SlipTally(4), sliding(travel)
+        for first, last in pairwise(cuts):
+            tally.add(series, first, last)
+        tally.finish()
+        assert tally.stances.tolist() == [1, 1, 1, 1]
+        expected = travel * (0.59 * 3 / 4 + 0.41 * 2 / 3)
+        assert tally.total[0] == pytest.approx(expected, abs=tolerance)
+        assert tally.total[1] == pytest.approx(travel * (0.59 / 4 + 0.41 / 3), abs=tolerance)
+        assert tally.total[3] == pytest.approx(travel * 0.59 / 4, abs=tolerance)

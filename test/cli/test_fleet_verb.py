@@ -1,0 +1,250 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""``analyze`` of many recordings: what is found, done again, listed, kept, refused, reported."""
+import csv
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+from simulated_bag import messages, write
+
+from legged_dynamics.analysis.fleet import outliers, schema
+from legged_dynamics.analysis.fleet.batch import cluster
+from legged_dynamics.analysis.fleet.data_set import DataSet
+from legged_dynamics.analysis.fleet.facts import read_facts
+from legged_dynamics.analysis.fleet.job import find_recordings, jobs_of, still_to_do
+from legged_dynamics.analysis.fleet.outliers import find_outliers
+from legged_dynamics.analysis.fleet.report import write_fleet_report
+from legged_dynamics.analysis.fleet.summarise import Outcome, summarise
+from legged_dynamics.analysis.options import AnalysisOptions
+from legged_dynamics.cli import analyze_many, main
+from legged_dynamics.exceptions import BagError
+
+PATIENCE = 300.0        # s; nothing is judged by it
+
+
+@pytest.fixture(scope='module')
+def bag(tmp_path_factory):
+    return write(tmp_path_factory.mktemp('one') / 'bag', messages(steps=200))
+
+
+@pytest.fixture
+def fleet(bag, tmp_path):
+    """Two robots with two recordings each, and one that was cut off."""
+    for name in ('rex/a', 'rex/b', 'fido/a', 'fido/deep/er/c'):
+        shutil.copytree(bag, tmp_path / 'fleet' / name)
+    broken = shutil.copytree(bag, tmp_path / 'fleet' / 'rex' / 'broken')
+    (path,) = broken.glob('*.mcap')
+    path.write_bytes(path.read_bytes()[:50_000])
+    return tmp_path / 'fleet'
+
+
+def summaries(out):
+    return {row['recording']: row for row in DataSet(out).read(schema.SUMMARY).to_pylist()}
+
+
+def said(row):
+    """Return all that a summary says but for when and how fast it was written."""
+    return {name: value for name, value in row.items()
+            if name not in ('cpu', 'written') and value == value}
+
+
+# ---- what is found and done ----------------------------------------------------------------
+
+
+def test_recordings_are_found_at_any_depth(fleet):
+    found = find_recordings([fleet])
+    assert {(path.name, folder) for path, folder in found.items()} == {
+        ('a', 'rex'), ('b', 'rex'), ('broken', 'rex'), ('a', 'fido'), ('c', 'fido')}
+    (unclosed,) = (fleet / 'rex' / 'a').glob('*.mcap')
+    (unclosed.parent / 'metadata.yaml').unlink()
+    assert fleet / 'rex' / 'a' in find_recordings([fleet / 'rex'])
+    assert find_recordings([fleet / 'rex' / 'b']) == {fleet / 'rex' / 'b': 'rex'}
+    (fleet / 'none').mkdir()
+    for place, what in ((fleet / 'none', 'holds no recording'), (fleet / 'x', 'there is no')):
+        with pytest.raises(BagError, match=what):
+            find_recordings([place])
+
+
+def test_only_what_is_missing_or_changed_is_done_again(fleet, tmp_path):
+    jobs = jobs_of(find_recordings([fleet]), AnalysisOptions(), tmp_path / 'out')
+    assert len({job.recording for job in jobs}) == 5      # two of them are called a
+    there = {job.recording: {'source_bytes': job.bytes, 'source_modified': job.modified,
+                             'options': job.digest} for job in jobs[1:]}
+    assert still_to_do(jobs, there) == jobs[:1]
+    grown = replace(jobs[2], bytes=jobs[2].bytes + 1)
+    assert still_to_do([jobs[1], grown], there) == [grown]
+    other = jobs_of(find_recordings([fleet]), AnalysisOptions(end=0.2), tmp_path / 'out')
+    assert still_to_do(other, there) == other
+
+
+def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatch):
+    (job,) = jobs_of({bag: 'rex'}, AnalysisOptions(), tmp_path)
+    data = DataSet(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr('legged_dynamics.analysis.fleet.summarise._input_rows',
+                      lambda inputs: 1 // 0)
+        summarise(job)
+    assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
+    assert not summarise(job).error and list(data.there()) == [job.recording]
+    left = data.path(schema.FEET, 'anymal_class', '2023-11-14', '.x').with_suffix('.parquet.part')
+    left.write_bytes(b'half')
+    data.clean()
+    assert not left.exists()
+    data.forget(job.recording)
+    assert not list(tmp_path.rglob('*.parquet'))
+
+
+# ---- the command ---------------------------------------------------------------------------
+
+
+def command(fleet, out):
+    return [sys.executable, '-m', 'legged_dynamics.cli', 'analyze', str(fleet), '--workers', '1',
+            '--robot-folders', '--reports', '0', '-o', str(out)]
+
+
+def test_killed_and_resumed_without_loss(fleet, bag, tmp_path):
+    """SIGKILL as soon as the first recording is there; the rest comes, the first is kept."""
+    out = tmp_path / 'out'
+    with subprocess.Popen(command(fleet, out), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        end = time.monotonic() + PATIENCE
+        folder = out / 'data' / 'summary'
+        while not (first := list(folder.rglob('*.parquet'))) and time.monotonic() < end:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        process.kill()
+    kept = {path: path.stat().st_mtime_ns for path in first}
+    run = subprocess.run(command(fleet, out), capture_output=True, text=True, check=False)
+    assert run.returncode == analyze_many.SOME_FAILED, run.stderr
+    assert 'recordings are there already' in run.stdout and '1 recording could not' in run.stdout
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    with (out / 'failed.csv').open() as file:
+        (row,) = csv.DictReader(file)
+    assert row['path'].endswith('rex/broken') and 'cut off' in row['error']
+    rows = summaries(out)
+    assert len(rows) == 4 and not list(out.rglob('*.part'))
+    assert sorted({row['robot'] for row in rows.values()}) == ['fido', 'rex']
+    # All are copies of one bag, whose numbers alone and here are the same.
+    (job,) = jobs_of({bag: 'x'}, AnalysisOptions(), tmp_path / 'alone')
+    summarise(job)
+    (alone,) = summaries(tmp_path / 'alone').values()
+    apart = {'recording', 'path', 'robot', 'source_modified', 'options'}
+    for row in rows.values():
+        assert {name: value for name, value in said(row).items() if name not in apart} == {
+            name: value for name, value in said(alone).items() if name not in apart}
+    page = (out / 'report.html').read_text()
+    assert 'rex/broken' in page and '1 recording could not be analysed' in page
+
+
+@pytest.fixture(scope='module')
+def scheduler():
+    """A Dask cluster with an address, in this process."""
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
+                      host='127.0.0.1', dashboard_address=None) as local:
+        yield local.scheduler_address
+
+
+def test_a_cluster_by_its_address_and_a_report_of_its_own(
+        fleet, scheduler, tmp_path, monkeypatch, capsys):
+    """One recording is not to be trusted (its residual): it is linked to a report of its own."""
+    shutil.rmtree(fleet / 'rex' / 'broken')
+    shutil.rmtree(fleet / 'fido')
+    monkeypatch.setattr('legged_dynamics.analysis.verdict.LARGEST_RESIDUAL', -1.0)
+    words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
+             str(tmp_path / 'out'), '--no-series']
+    assert main(words) == 3
+    rows = summaries(tmp_path / 'out')
+    assert capsys.readouterr().out.startswith('0 of 2 recordings deserve trust')
+    assert {row['robot'] for row in rows.values()} == {'anymal_class'}
+    assert not (tmp_path / 'out' / 'data' / 'base_series').exists()
+    (own,) = (tmp_path / 'out' / 'reports').glob('*/report.html')
+    assert f'<a href="reports/{own.parent.name}/report.html">{own.parent.name}</a>' in (
+        tmp_path / 'out' / 'report.html').read_text()
+    written = own.stat().st_mtime_ns
+    assert main(words) == 3 and own.stat().st_mtime_ns == written
+    assert '2 of 2 recordings are there already; 0 to do' in capsys.readouterr().out
+
+
+def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, capsys):
+    def interrupted(client, jobs, done):
+        for job in jobs[:2]:
+            done(summarise(job))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('legged_dynamics.analysis.fleet.batch.run_batch', interrupted)
+    out = tmp_path / 'out'
+    assert main(['analyze', str(fleet), '--scheduler', scheduler, '-o', str(out)]) == 130
+    assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
+        capsys.readouterr().err)
+    assert len(summaries(out)) == 2
+
+
+def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr('legged_dynamics.analysis.fleet.batch._ANSWER', 0.2)
+    (tmp_path / 'mine').mkdir()
+    (tmp_path / 'mine' / 'thesis.tex').write_text('no')
+    for words, what in (
+            ([str(fleet), '-o', str(tmp_path / 'mine')], 'holds other things'),
+            ([str(fleet), '--contact', 'bag'], 'contacts can only be detected'),
+            ([str(fleet), str(tmp_path / 'no')], 'there is no folder'),
+            ([str(fleet), '--scheduler', 'tcp://127.0.0.1:1'], 'no Dask scheduler answers')):
+        if '-o' not in words:
+            words = [*words, '-o', str(tmp_path / 'out')]
+        assert main(['analyze', *words]) == 2
+        assert what in capsys.readouterr().err
+    assert not (tmp_path / 'out').exists()
+
+
+def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tmp_path):
+    """A worker's disk is full twice; the third attempt succeeds, a fourth is not made."""
+    from legged_dynamics.analysis.fleet.batch import each_result
+
+    (tmp_path / 'attempts').mkdir()
+
+    def work(limit):
+        attempts = len(list((tmp_path / 'attempts').glob(f'{limit}-*')))
+        (tmp_path / 'attempts' / f'{limit}-{attempts}').touch()
+        if attempts < limit:
+            raise OSError('no space left')
+        return attempts
+
+    with cluster(1, scheduler) as client:
+        results = dict(each_result(client, work, [2, 9]))
+    assert results[2] == 2 and isinstance(results[9], OSError)
+    assert len(list((tmp_path / 'attempts').glob('9-*'))) == 3
+
+
+# ---- outliers and page ---------------------------------------------------------------------
+
+
+def feet_rows(loads):
+    return [{'recording': f'r{k}', 'foot': 'LF', 'load_share': load, 'duty': 0.5, 'slip': None}
+            for k, load in enumerate(loads)]
+
+
+def test_outliers_are_far_from_their_like():
+    usual = [0.25, 0.251, 0.249, 0.25, 0.252, 0.248]
+    assert not find_outliers(feet_rows(usual), outliers.FEET, 'foot')
+    (found,) = find_outliers(feet_rows([*usual, 0.35]), outliers.FEET, 'foot')
+    assert (found.recording, found.what) == ('r6', 'share of the load, LF')
+    assert (found.value, found.usual) == ('35.0 %', '25.0 %')
+    # Alike as they are, a little more is not worth a word; and of few nothing is usual.
+    assert not find_outliers(feet_rows([*[0.25] * 6, 0.27]), outliers.FEET, 'foot')
+    assert not find_outliers(feet_rows([0.25, 0.25, 0.25, 0.9]), outliers.FEET, 'foot')
+    # Slip less than usual is nothing bad.
+    rows = [{**row, 'slip': slip} for row, slip in zip(feet_rows(usual), (
+        0.1, 0.1, 0.1, 0.1, 0.1, 0.0))]
+    assert not find_outliers(rows, outliers.FEET, 'foot')
+
+
+def test_an_empty_fleet_has_a_report(tmp_path):
+    facts = read_facts(DataSet(tmp_path))
+    failed = [Outcome('x', '/bags/<x>', False, 0.0, 'cut off')]
+    text = Path(write_fleet_report(facts, failed, tmp_path, {})).read_text()
+    assert 'No recording could be analysed' in text and '/bags/&lt;x&gt;' in text

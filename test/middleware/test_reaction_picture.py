@@ -1,0 +1,81 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What rviz gets of an estimate: sizes and places against the estimate itself."""
+import re
+
+import numpy as np
+import pytest
+from loopback_robot import DIALECT, FEET, ROBOT, standing_samples
+
+from legged_dynamics.analysis.recognition import read_model
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.model import RobotConfig
+
+SCALE = 250.0
+
+
+def estimated(effort=True):
+    model = read_model(ROBOT.with_suffix('.urdf'))[0]
+    estimator = GroundReactionEstimator(model, RobotConfig.from_yaml(ROBOT))
+    for s in standing_samples()[:60]:
+        found = estimator.update(Measurement(
+            s.stamp_ns, s.position, s.velocity, s.effort if effort else None, s.angular_velocity,
+            s.linear_acceleration, s.orientation))
+    return found
+
+
+@pytest.fixture(scope='module')
+def reaction():
+    return estimated()
+
+
+def picture(reaction, **options):
+    message = convert.reaction_picture(DIALECT, reaction, 'base', newtons_per_meter=SCALE,
+                                       **options)
+    return {(marker.ns, marker.id): marker for marker in message.markers}
+
+
+def array(point):
+    return np.array([point.x, point.y, point.z])
+
+
+def test_a_halo_is_one_standard_deviation_about_the_tip(reaction):
+    found = picture(reaction)
+    for i, foot in enumerate(FEET):
+        halo, arrow = found['deviation', i], found['reaction', i]
+        assert array(halo.pose.position) == pytest.approx(array(arrow.points[1]))
+        sigma = np.sqrt(np.diagonal(reaction.covariance_of(foot, latest=True))[:3])
+        assert array(halo.scale) == pytest.approx(2.0 * sigma / SCALE)
+
+
+def test_cones_open_along_the_normal_and_turn_red_where_a_force_leaves_them(reaction):
+    calm, tight = picture(reaction, friction=0.7), picture(reaction, friction=1e-4)
+    for i in range(len(FEET)):
+        corners = np.array([array(p) for p in calm['friction_cone', i].points]).reshape(-1, 3, 3)
+        tip = reaction.contact_point[i]
+        assert corners[:, 0] == pytest.approx(np.tile(tip, (len(corners), 1)))
+        edges = corners[:, 1] - tip
+        along = edges @ reaction.ground_normal
+        across = np.linalg.norm(edges - np.outer(along, reaction.ground_normal), axis=1)
+        assert across / along == pytest.approx(np.full(len(edges), 0.7))
+        assert calm['friction_cone', i].color != tight['friction_cone', i].color
+    assert not any(ns == 'friction_cone' for ns, _ in picture(reaction, friction=0.0))
+
+
+def test_what_is_not_observable_has_another_color_and_no_halo(reaction):
+    firm, guess = picture(reaction), picture(estimated(effort=False))
+    delete = firm['external_force', 0].DELETE
+    for i in range(len(FEET)):
+        assert guess['reaction', i].color != firm['reaction', i].color
+        assert guess['deviation', i].action == delete != firm['deviation', i].action
+
+
+def test_without_a_push_there_is_no_arrow_and_margins_are_said(reaction):
+    found = picture(reaction)
+    assert found['external_force', 0].action == found['external_force', 0].DELETE
+    # The robot stands in the middle of a rectangle that is longer than wide.
+    width = np.ptp(reaction.contact_point[:, 1])
+    inside = re.search(r'inside of support (\d+) cm', found['margins', 0].text)[1]
+    assert int(inside) == pytest.approx(50.0 * width, abs=2.0)
+    assert 'friction used' in found['margins', 0].text

@@ -1,0 +1,50 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The package's face: every name is found, and none is loaded before it is used."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import legged_dynamics as ld
+
+README = Path(__file__).resolve().parent.parent / 'README.md'
+
+
+@pytest.mark.parametrize('name', ld.__all__)
+def test_every_name_is_what_its_home_has(name):
+    found = getattr(ld, name)
+    if name == '__version__':
+        assert isinstance(found, str)
+    else:
+        assert found.__name__ == name and found.__module__.startswith('legged_dynamics.')
+    assert name in dir(ld)
+
+
+def test_every_folder_is_found():
+    folders = {path.parent.name for path in Path(ld.__file__).parent.glob('*/__init__.py')}
+    for folder in folders - {'cli'}:
+        assert getattr(ld, folder).__name__ == f'legged_dynamics.{folder}'
+
+
+def test_what_there_is_not_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Estimator'"):
+        ld.Estimator        # noqa: B018
+
+
+def test_importing_loads_nothing():
+    said = subprocess.run([sys.executable, '-c', 'import sys; import legged_dynamics\n'
+                           'print(sorted({m.split(".")[0] for m in sys.modules}))'],
+                          capture_output=True, text=True, check=True).stdout
+    for heavy in ('numpy', 'numba', 'scipy', 'yaml'):
+        assert repr(heavy) not in said
+
+
+def test_the_first_example_of_the_readme_uses_names_there_are():
+    text = README.read_text()
+    code = text[text.index('```python') + 9:]
+    code = code[:code.index('```')]
+    names = set(re.findall(r'\bld\.(\w+)', code))
+    assert {'RobotModel', 'GroundReactionEstimator'} <= names <= set(ld.__all__)

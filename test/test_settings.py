@@ -1,0 +1,67 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that are said once: each name reaches its own field, whatever order they stand in."""
+import pkgutil
+import random
+from dataclasses import fields, make_dataclass
+from importlib import import_module
+
+import pytest
+
+import legged_dynamics
+from legged_dynamics.schema import CheckedSettings, setting
+
+
+def kinds():
+    for module in pkgutil.walk_packages(legged_dynamics.__path__, 'legged_dynamics.'):
+        if module.name.endswith('settings'):
+            import_module(module.name)
+    return sorted(CheckedSettings.__subclasses__(), key=lambda kind: kind.__qualname__)
+
+
+KINDS = kinds()
+
+
+def another(one):
+    """Return a value that the setting takes and that is not its default."""
+    if one.choices:
+        return next(choice for choice in one.choices if choice != one.default)
+    if isinstance(one.default, bool):
+        return not one.default
+    if isinstance(one.default, int):
+        return one.default + 1 if one.upper is None or one.default < one.upper else one.default - 1
+    if isinstance(one.default, float):
+        low = one.default - 1.0 if one.lower is None else one.lower
+        return (one.default + low) / 2.0 if low < one.default else low + 1e-3
+    return one.default * 2
+
+
+def test_there_are_such_settings():
+    assert KINDS
+
+
+@pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.__qualname__)
+def test_a_name_reaches_its_own_field_and_no_other(kind):
+    rest = kind.from_parameters()
+    for field in fields(kind):
+        one = field.metadata['setting']
+        assert getattr(rest, field.name) == one.default
+        changed = kind.from_parameters({one.name: another(one)})
+        differing = [other.name for other in fields(kind)
+                     if getattr(changed, other.name) != getattr(rest, other.name)]
+        assert differing == [field.name], one.name
+
+
+@pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.__qualname__)
+def test_the_order_of_the_fields_does_not_matter(kind):
+    given = {one.name: another(one) for one in kind.table()}
+    shuffled = list(fields(kind))
+    random.Random(0).shuffle(shuffled)
+    other = make_dataclass('Shuffled', [
+        (field.name, field.type, setting(**vars(field.metadata['setting'])))
+        for field in shuffled], bases=(CheckedSettings,))
+    names = list(given)
+    random.Random(1).shuffle(names)
+    assert (vars(other.from_parameters({name: given[name] for name in names}))
+            == vars(kind.from_parameters(given)))
+    assert {one.name for one in other.table()} == {one.name for one in kind.table()}
