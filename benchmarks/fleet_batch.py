@@ -6,8 +6,8 @@ What a batch costs beside its work, whether a kill loses anything, and what memo
     python -m benchmarks.fleet_batch overhead BAG --count 200 --workers 2
     python -m benchmarks.fleet_batch hour BAG --seconds 3600 --rate 1000
 
-``overhead`` makes so many names of one bag (hard links) and one that is cut off, analyses them one
-after the other in one process and then by the command, twice: undisturbed, and killed (SIGKILL) in
+``overhead`` makes so many names of one bag (hard links) and one that is cut off, analyses some of
+them one after the other in one process, and then all by the command, which is killed (SIGKILL) in
 the middle and resumed. Processor's time counts, not the wall's. ``hour`` writes a bag of that
 length piece by piece out of the joint states and IMU readings of BAG, analyses it, and says how
 much memory the process had at most; the bag is removed.
@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument('what', choices=('overhead', 'hour'))
     parser.add_argument('bag', type=Path)
     parser.add_argument('--count', type=int, default=200)
+    parser.add_argument('--serial', type=int, default=20, help='how many one after the other')
     parser.add_argument('--workers', type=int, default=2)
     parser.add_argument('--seconds', type=float, default=3600.0)
     parser.add_argument('--rate', type=float, default=1000.0)
@@ -63,20 +64,27 @@ def overhead(args: argparse.Namespace, folder: Path) -> None:
         (broken / path.name).write_bytes(content if path.suffix == '.yaml' else
                                          content[:len(content) // 2])
     jobs = jobs_of(find_recordings([bags]), AnalysisOptions(), folder / 'serial')
+    summarise(jobs[0])      # imports and kernels are not work
     begin = time.process_time()
-    failed = sum(bool(summarise(job).error) for job in jobs)
-    serial = time.process_time() - begin
-    print(f'{len(jobs)} recordings one after the other: {serial:.1f} s, {failed} failed')
-
-    whole, cpu = batch(args, bags, folder / 'whole')
-    print(f'by the command on {args.workers} workers: {cpu:.1f} s of processors, exit code '
-          f'{whole}; {100.0 * (cpu / serial - 1.0):.1f} % more')
-    first = killed(args, bags, folder / 'killed')
-    again, more = batch(args, bags, folder / 'killed')
-    same = values(folder / 'killed') == values(folder / 'whole') == values(folder / 'serial')
-    print(f'killed after {first} of {len(jobs)}, resumed with {more:.1f} s, exit code {again}; '
-          f'all summaries equal to those of the other two runs: {same}')
-    print((folder / 'killed' / 'failed.csv').read_text())
+    failed = sum(bool(summarise(job).error) for job in jobs[:args.serial])
+    serial = (time.process_time() - begin) / len(jobs[:args.serial])
+    print(f'{len(jobs[:args.serial])} recordings one after the other: {serial:.2f} s of a '
+          f'processor each, {failed} failed', flush=True)
+    out = folder / 'out'
+    kill(args, bags, out)
+    first = count(out)
+    code, cpu = batch(args, bags, out)
+    left = len(jobs) - first
+    told = values(out)
+    same = [row for row in values(folder / 'serial') if row not in told]
+    print(f'killed after {first} of {len(jobs)}; resumed, {left} more on {args.workers} workers: '
+          f'{cpu:.1f} s of processors, exit code {code}: '
+          f'{100.0 * (cpu / (left * serial) - 1.0):.1f} % more than one after the other; of all '
+          f'{len(jobs)} that would be '
+          f'{100.0 * (cpu / left / serial - 1.0) * left / len(jobs):.1f} %. '
+          f'Recordings in the data set: {count(out)}; rows unlike those one after the other: '
+          f'{len(same)}')
+    print((out / 'failed.csv').read_text())
 
 
 def command(args: argparse.Namespace, bags: Path, out: Path) -> list[str]:
@@ -91,13 +99,12 @@ def batch(args: argparse.Namespace, bags: Path, out: Path) -> tuple[int, float]:
     return code, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def killed(args: argparse.Namespace, bags: Path, out: Path) -> int:
+def kill(args: argparse.Namespace, bags: Path, out: Path) -> None:
     with subprocess.Popen(command(args, bags, out)) as process:
-        while (there := count(out)) < args.count // 2 and process.poll() is None:
+        while count(out) < args.count // 2 and process.poll() is None:
             time.sleep(0.5)
         process.kill()
     time.sleep(3.0)         # its workers see that it has gone
-    return there
 
 
 def count(out: Path) -> int:

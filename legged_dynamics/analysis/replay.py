@@ -205,9 +205,9 @@ class Replay:
         except MeasurementError as error:
             self._refuse(str(error))
             return
-        for fault in Fault:
-            if reaction.faults & fault:
-                self.faults[fault] += 1
+        faults = reaction.faults
+        if faults:
+            self.faults.update(fault for fault in Fault if faults & fault)
         self._pending.append(measurement)
         while self._pending and self._pending[0].stamp_ns != reaction.stamp_ns:
             self._receipts.pop(self._pending.popleft().stamp_ns, None)
