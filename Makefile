@@ -46,7 +46,7 @@ $(READY): EXTRAS := all
 $(VENV)/.demo: EXTRAS := demo
 $(DOCS): EXTRAS := docs,sim
 $(READY) $(VENV)/.demo $(DOCS): setup.py package.xml
-	@echo "Setting up $(VENV) for $(@F:.%=%) (once, about a minute) ..."
+	@echo "Setting up $(VENV) for $(EXTRAS) (once, about a minute) ..."
 	@test -e $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --upgrade pip setuptools > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
 	@$(BIN)/pip install --editable '.[$(EXTRAS)]' > $(LOG) 2>&1 || { cat $(LOG); exit 1; }

@@ -17,6 +17,8 @@ html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
 
 myst_heading_anchors = 4
+# A pattern is there for a page that may come.
+suppress_warnings = ['toc.empty_glob']
 # Blocks that are no program's.
 highlight_language = 'none'
 
