@@ -1,0 +1,186 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How forces go on from tick to tick where no torque is measured.
+
+The load on a foot walks along the line on which it acts, and goes back to an even share; a sole's
+centre of pressure travels through it, with the sole's low part as it tilts; what pushes sideways
+aims above where the foot stands at rest, within friction.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    SOLE,
+    START,
+)
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    dot,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+)
+from legged_dynamics.spatial.jit import part
+
+# How fast the load of a foot in the air walks, which may land: its deviation after one natural
+# time sqrt(l / g), as a fraction of the weight.
+LANDING_RATE = 3.0
+# After how many natural times load is shared evenly, and how unevenly feet share it, as a
+# fraction of an even share.
+EVEN_TIME, UNEVEN = 3.0, 0.5
+# After how many natural times the centre of pressure has crossed the sole.
+CROSSING = 1.5
+# How far a force departs sideways from where it aims: friction's bound over the square root of
+# three, and the steepest aim.
+SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
+# Height of the point where legs' forces meet, over that of the base.
+PIVOT = 1.3
+# How far from its low edge a tilted sole presses, as a fraction of its size.
+EDGE = 0.08
+# Moment about the vertical over that which the sole's length allows.
+TWIST = 0.3
+
+
+@part
+def start_loads(feet, settings, up, x, P):
+    """Begin with an even share on all feet and little knowledge of it."""
+    nx, nf = x.shape[0], feet.index.shape[0]
+    share = settings.weight / nf
+    for r in range(nx):
+        x[r] = 0.0
+        for c in range(nx):
+            P[r, c] = 0.0
+    for i in range(nf):
+        for k in range(3):
+            x[feet.index[i, START] + k] = up[k] * share
+            P[feet.index[i, START] + k, feet.index[i, START] + k] = share * share
+
+
+@part
+def aim(robot, settings, states, up, i):
+    """Return a foot's force for a load of one: towards a point above where it stands at rest."""
+    point = load3(states[i], CONTACT)
+    home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
+    away = subtract(home, point)
+    height = max(dot(up, away), settings.least_height) * PIVOT
+    sideways = scale(1.0 / height, add_scaled(away, -dot(up, away), up))
+    length = math.sqrt(dot(sideways, sideways))
+    return add_scaled(up, min(1.0, STEEPEST_AIM / max(length, 1e-9)), sideways)
+
+
+@part
+def multiply(a, b):
+    """Return the products of the elements of two 3-tuples."""
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@part
+def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
+    """
+    Carry a sole's moments on as its low part changes; return how far it may press from there.
+
+    Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
+    next to nothing of one on its edge.
+    """
+    s, nx, at = feet.index[i, START], x.shape[0], layout.soles + 2 * i
+    R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
+    low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
+    long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
+    # The variance of a coin that shows one edge or the other, over three as of an even spread.
+    spread_x = math.sqrt(max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) / 3.0
+                         + (EDGE * long) ** 2)
+    spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
+                         + (EDGE * wide) ** 2)
+    keep = (stay, stay, stay)
+    if memory[at] > 0.0:
+        keep = (stay * spread_y / memory[at + 1], stay * spread_x / memory[at], stay)
+    memory[at], memory[at + 1] = spread_x, spread_y
+    m = rotate_back(R, load3(x, s + 3))
+    store3(x, s + 3, rotate(R, multiply(keep, m)))
+    for k in range(nx):
+        m = rotate_back(R, (P[s + 3, k], P[s + 4, k], P[s + 5, k]))
+        m = rotate(R, multiply(keep, m))
+        P[s + 3, k], P[s + 4, k], P[s + 5, k] = m
+    for k in range(nx):
+        store3(P[k], s + 3, rotate(R, multiply(keep, rotate_back(R, load3(P[k], s + 3)))))
+    return spread_x, spread_y
+
+
+@part
+def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
+    """Predict the forces of all feet from those of the tick before."""
+    feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
+    probability = memory[layout.standing:]
+    nf, ticks = feet.index.shape[0], dt / settings.natural_time
+    keep = math.exp(-ticks / EVEN_TIME)
+    stay = math.exp(-ticks / CROSSING)
+    standing = 0.0
+    for i in range(nf):
+        standing += probability[i]
+    for i in range(nf):
+        s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
+        # Of balls no more is known than that friction holds them.
+        d = aim(robot, settings, states, up, i) if size == 6 else up
+        # What is kept: load, along the aim; moments of a sole.
+        load = dot(up, load3(x, s))
+        even = settings.weight * p / max(standing, 1.0)
+        lever = (0.0, 0.0, 0.0)
+        spread_x, spread_y = 0.0, 0.0
+        load = even + keep * (load - even)
+        for k in range(3):
+            x[s + k] = d[k] * load
+        for k in range(nx):
+            t = keep * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
+            for m in range(3):
+                P[s + m, k] = d[m] * t
+        for k in range(nx):
+            t = keep * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
+            for m in range(3):
+                P[k, s + m] = d[m] * t
+        if size == 6:
+            spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
+            if load > 0.02 * settings.weight:
+                lever = scale(1.0 / load, load3(x, s + 3))
+        # What is new: load walks along the line on which it acts.
+        rate = memory[layout.load_rate + 5 * i]
+        known = 0.0
+        for r in range(3):
+            for c in range(3):
+                known += up[r] * P[s + r, s + c] * up[c]
+        # What is as unknown as an even share is large need not become more so.
+        room = max(1.0 - known / max(even * even, 1e-9), 0.0)
+        q = ((p * rate ** 2 * room + (1.0 - p) * LANDING_RATE ** 2) * W2 * ticks
+             + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
+        for r in range(size):
+            g = d[r] if r < 3 else lever[r - 3]
+            for c in range(size):
+                h = d[c] if c < 3 else lever[c - 3]
+                P[s + r, s + c] += q * g * h
+        variance = 0.0
+        for r in range(3):
+            for c in range(3):
+                variance += up[r] * P[s + r, s + c] * up[c]
+        square = load * load + variance
+        sideways = SIDEWAYS ** 2 * square
+        for r in range(3):
+            P[s + r, s + r] += sideways
+            for c in range(3):
+                P[s + r, s + c] -= sideways * up[r] * up[c]
+        if size == 6:
+            R = load9(states[i], FOOT_ROTATION)
+            new = (1.0 - stay * stay) * square
+            spread = (new * spread_y ** 2, new * spread_x ** 2, new * (TWIST * spread_x) ** 2)
+            for r in range(3):
+                for c in range(3):
+                    for k in range(3):
+                        P[s + 3 + r, s + 3 + c] += R[3 * r + k] * spread[k] * R[3 * c + k]

@@ -1,0 +1,122 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What motion alone tells: standing on any ground, load that passes over, and doubt."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from motions import Scene, quadruped
+
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
+from legged_dynamics.model import FlatFoot, Inertia, Joint, RobotConfig, RobotModel
+from legged_dynamics.spatial.frames import Transform
+
+
+def without_torque(scene, count, noise=0.0, rates=None):
+    rng = np.random.default_rng(1)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'rate': rates or 500.0})
+    found = []
+    for k in range(count):
+        m = replace(scene.measurement(k), effort=None)
+        if noise:
+            m = replace(m, velocity=m.velocity + 0.01 * noise * rng.normal(size=12),
+                        angular_velocity=m.angular_velocity + 3e-3 * noise * rng.normal(size=3),
+                        linear_acceleration=m.linear_acceleration
+                        + 0.05 * noise * rng.normal(size=3))
+        found.append(estimator.update(m))
+    return found
+
+
+@pytest.mark.parametrize('noise', [0.0, 1.0], ids=['exact', 'noisy'])
+@pytest.mark.parametrize('pose', ['slope', 'step'])
+def test_feet_at_rest_stand_on_slopes_and_steps(pose, noise):
+    scene = Scene(*quadruped(), motion=0.0, squeeze=0.0)
+    if pose == 'slope':         # 25 degrees, the body with it
+        from legged_dynamics.spatial.rotations import rotation_from_vector
+        scene.R_WB = rotation_from_vector(np.array([0.0, np.radians(25.0), 0.0]))
+    else:                       # one foot drawn up by a third of the leg
+        scene.q0[1] += 0.75
+        scene.q0[2] -= 1.5
+    for r in without_torque(scene, 150, noise)[50:]:
+        assert r.mode is Mode.BASE_ONLY and r.contact.all()
+        error = r.raw_wrench[:, :3] - scene.truth(0.0)[2].wrench[:, :3]
+        deviation = np.array([[np.sqrt(r.covariance[i + k, i + k]) for k in range(3)]
+                              for _, i, _ in r.layout.table.index])
+        assert (deviation > 0.0).all()
+        rotated = np.einsum('fij,fj->fi', r.foot_rotation, error)
+        assert (np.abs(rotated) < 2.0 * deviation + 1e-6).mean() > 0.9
+
+
+def two_soles():
+    """Return a body of 40 kg on two massless legs, soles 0.2 m apart."""
+    links = {'base': Inertia(40.0, np.zeros(3), np.eye(3))}
+    joints = []
+    for side, y in (('r', -0.1), ('l', 0.1)):
+        links[f'leg_{side}'], links[f'sole_{side}'] = Inertia(1e-3), Inertia()
+        joints.append(Joint(f'hip_{side}', 'revolute', 'base', f'leg_{side}',
+                            Transform(np.eye(3), np.array([0.0, y, 0.0])),
+                            np.array([0.0, 1.0, 0.0])))
+        joints.append(Joint(f'fixed_{side}', 'fixed', f'leg_{side}', f'sole_{side}',
+                            Transform(np.eye(3), np.array([0.0, 0.0, -0.8]))))
+    model = RobotModel('two soles', links, joints)
+    config = RobotConfig.from_parameters({
+        'robot.feet': ['sole_r', 'sole_l'], 'robot.foot_type': 'flat',
+        'robot.sole': [0.1, -0.1, 0.03, -0.03], 'noise.velocity': 1e-3, 'noise.gyro': 1e-3,
+        'noise.accelerometer': 0.02})
+    assert all(isinstance(foot, FlatFoot) for foot in config.feet)
+    return model, config
+
+
+def test_load_follows_the_centre_of_pressure_and_a_foot_that_bears_all_stands_alone():
+    """At rest each sole bears half; pushed sideways by m a, load passes over as m a h / d."""
+    model, config = two_soles()
+    estimator = GroundReactionEstimator(model, config, {'rate': 100.0})
+    weight, still = model.total_mass * 9.81, np.zeros(2)
+    for k in range(300):
+        a = 0.0 if k < 100 else min((k - 100) * 0.01, 0.6)
+        r = estimator.update(Measurement(k * 10_000_000, still, still, None, np.zeros(3),
+                                         np.array([0.0, a, 9.81]), np.array([0.0, 0, 0, 1.0])))
+        if k == 99:
+            np.testing.assert_allclose(r.wrench[:, 2], weight / 2.0, atol=0.01 * weight)
+    # The ground pushes to the left by m a at 0.8 m below the centre of mass.
+    passed = 0.6 * 0.8 / 0.2 / 9.81
+    assert r.wrench[0, 2] / weight == pytest.approx(0.5 + passed, abs=0.1)
+    assert r.wrench[:, 2].sum() == pytest.approx(weight, rel=0.01)
+    assert r.wrench[:, :2].sum(axis=0) == pytest.approx([0.0, 0.6 * model.total_mass], abs=2.0)
+
+
+def test_no_foot_pulls_and_no_deviation_is_zero():
+    scene = Scene(*quadruped(), down=(1, 1, 1, 1), squeeze=0.0)
+    for r in without_torque(scene, 200, 1.0)[5:]:
+        force = np.einsum('fij,fj->fi', r.foot_rotation, r.raw_wrench[:, :3])
+        # A mixture of standing and swinging is the balance's only on the whole.
+        assert (force @ r.base_rotation[2] > -0.02 * scene.model.total_mass * 9.81).all()
+        assert (np.diag(r.covariance) > 0.0).all()
+
+
+@pytest.mark.parametrize('rate', [100.0, 1000.0])
+def test_contact_does_not_depend_on_the_rate(rate):
+    """A foot that is lifted by 6 cm in 0.25 s is seen to leave at any rate."""
+    model, config = quadruped()
+    scene = Scene(model, config, motion=0.0, squeeze=0.0)
+    estimator = GroundReactionEstimator(model, config, {'rate': rate})
+    up = scene.R_WB.T @ [0.0, 0.0, 9.81]
+    mount, seen = scene.R_BI, None
+    orientation = scene.measurement(0).orientation
+    for k in range(round(0.8 * rate)):
+        t = k / rate
+        q, v = scene.q0.copy(), np.zeros(12)
+        if t > 0.5:
+            s = min((t - 0.5) / 0.25, 1.0)
+            q[1] += 0.35 * (3.0 * s * s - 2.0 * s ** 3)
+            q[2] -= 0.7 * (3.0 * s * s - 2.0 * s ** 3)
+            v[1] = 0.35 * 6.0 * s * (1.0 - s) / 0.25
+            v[2] = -2.0 * v[1]
+        r = estimator.update(Measurement(round(t * 1e9), q, v, None, np.zeros(3), mount.T @ up,
+                                         orientation))
+        if r.mode and t < 0.5:
+            assert r.contact.all()
+        if seen is None and r.mode and not r.contact.all():
+            seen = t
+            assert np.flatnonzero(~r.contact).tolist() == [0]
+    assert seen is not None and 0.5 < seen < 0.75
