@@ -81,7 +81,7 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
+        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58', 'transforms3d>=0.4.2',
         'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'ros2': ROS2,

@@ -12,18 +12,17 @@ OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pino
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
-def installed(name):
-    """Tell whether a package is there; a mere folder of ours of that name, as launch/, is none."""
+def is_there(name):
+    """Return whether a package is installed; a folder of ours of that name, launch/, is none."""
     spec = find_spec(name)
-    places = spec.submodule_search_locations if spec is not None else None
-    return spec is not None and (
-        not places or any(Path(place).parent != ROOT for place in places))
+    return spec is not None and any(Path(place).resolve().parent != ROOT for place in (
+        [spec.origin] if spec.origin else spec.submodule_search_locations or ()))
 
 
 class Missing:
     """Skips the test module that imports a package which is not there."""
 
-    names = frozenset(name for name in OPTIONAL if not installed(name))
+    names = frozenset(name for name in OPTIONAL if not is_there(name))
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):

@@ -13,8 +13,7 @@ from legged_dynamics.estimation import Fault, GroundReactionEstimator, Mode
 
 USUAL = 500.0       # Hz
 TOLD = 300          # samples that flags are gathered over, warming up left out
-NAMES = ('go2-trot', 'go2-stand', 'hyq-trot', 'hexapod-tripod', 'talos-steps',
-         'anymal_class-straight', 'b1-trot')
+NAMES = ('go2-trot', 'talos-steps', 'anymal_class-straight')
 
 
 @dataclass(frozen=True)

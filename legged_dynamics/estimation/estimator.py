@@ -13,7 +13,7 @@ from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.contact_levels import FLIGHT, contact_levels
+from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
@@ -35,8 +35,8 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
 
-# A foot's force is known once its deviation is below this fraction of the weight.
-OBSERVABLE = 0.25
+# A foot's force is known once its deviation is below this fraction of an even share of the weight.
+OBSERVABLE = 0.5
 
 
 class GroundReactionEstimator:
@@ -233,16 +233,12 @@ class GroundReactionEstimator:
         size = robot_size(self.model, self.config)
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
         values = {
-            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or FLIGHT,
-            'force_evidence': s.contact_force_evidence,
-            'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
-            'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
-            'swing_clearance': s.contact_swing_clearance,
-            'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
-                        + np.log(s.contact_swing_clearance / s.contact_clearance)),
+            **motion_levels(self.model, self.config, s),
+            'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
+            'motion_evidence': s.contact_motion_evidence,
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'arm': s.prior_length,
-            'observable_variance': (OBSERVABLE * weight) ** 2,
+            'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': linear,
             'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
@@ -291,6 +287,7 @@ class GroundReactionEstimator:
             acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
             * stated.of_joints('velocity', self.model, self.config.joints))
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+        robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

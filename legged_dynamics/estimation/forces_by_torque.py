@@ -32,7 +32,7 @@ from legged_dynamics.estimation.force_tracking import (
     widen,
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
+from legged_dynamics.estimation.layout import AHEAD, BASE, BASE_WEIGHTS, N_BESIDE, RESIDUAL
 from legged_dynamics.estimation.mass_error import learn_mass, mass_columns
 from legged_dynamics.spatial.algebra import load3, store3, subtract
 from legged_dynamics.spatial.jit import part
@@ -117,7 +117,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
                    tracking.block, tracking.theta, dt)
-    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
+    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian,
+                   vectors[BASE_WEIGHTS], n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
@@ -157,7 +158,13 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
                 out[layout.covariance + r * (nc + 1)] += 0.5 * tracking.walk[r]
     for k in range(6):
         out[layout.external_wrench + k] = now[nc + k]
-        out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
+        variance = max(covariance[nc + k, nc + k], 0.0)
+        if base_used:       # and what lasting errors of feet and base put into it
+            share, spread = P[nc + k, nc + k] * vectors[BASE_WEIGHTS, k], 0.0
+            for c in range(nc):
+                spread += grasp[k, c] ** 2 * lasting[c, c]
+            variance += share * share * (spread + 1.0 / vectors[BASE_WEIGHTS, k])
+        out[layout.external_deviation + k] = math.sqrt(variance)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
 

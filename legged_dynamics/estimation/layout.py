@@ -58,7 +58,9 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
             'described': 1, 'heights': 4 * nf,
-            'state': nx,
+            # Where no torque is measured:
+            'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
+            'recent_speed': nf, 'lost': 1, 'load_rate': 5 * nf, 'state': nx,
             'state_covariance': nx * nx}
 
 
@@ -69,8 +71,8 @@ LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *_memory_sizes(0, 0, 0), 'memory_size')]))
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
-    'cutoff', 'force_threshold', 'force_evidence', 'motion_evidence', 'slip_speed',
-    'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
+    'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
+    'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace')]
@@ -130,9 +132,12 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity.
-    contact_levels : (nf, 3) array
+    contact_levels : (nf, 5) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
-        error that the noise of its torques makes, as fractions of the weight.
+        error that the noise of its torques makes, as fractions of the weight; then the first two
+        where no torque is measured.
+    homes : (nf, 2) array
+        Where the feet are from the base in the standing pose, seen from above.
 
     """
 
@@ -148,6 +153,7 @@ class Robot(NamedTuple):
     effort_variance: np.ndarray
     motion_noise: np.ndarray
     contact_levels: np.ndarray
+    homes: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -255,7 +261,8 @@ def unpack(layout, integers, floats):
     few, at = matrix_at(floats, at, 7, nx)
     ahead, at = matrix_at(floats, at, 6, nx)
     block, at = matrix_at(floats, at, 6, 7)
-    levels, at = matrix_at(floats, at, nf, 3)
+    levels, at = matrix_at(floats, at, nf, 5)
+    homes, at = matrix_at(floats, at, nf, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
     walk, at = floats[at:at + nx], at + nx
@@ -275,7 +282,8 @@ def unpack(layout, integers, floats):
     covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
         (nx, nx))
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels)
+                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
+                  homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, walk, now, vector,
@@ -290,7 +298,7 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + 2 * nm + nc
                 + int(layout['samples']) + 1)
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 3 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
+                + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']

@@ -26,19 +26,22 @@ SETTINGS = (
     Setting('contact.force_noise', 0.0, '',
             "Slow error of a swing foot's normal force, as a fraction of the weight; 0: from the "
             'noise of the torques.', 0.0, 1.0),
-    Setting('contact.force_evidence', 4.0, '',
-            "Largest log-likelihood ratio a sample's torques may add.", 0.0, 50.0),
+    Setting('contact.force_evidence', 12.0, '',
+            'Largest log-likelihood ratio a sample may add by the load that the motion leaves a '
+            'foot, while no torque is measured.', 0.0, 50.0),
     Setting('contact.motion_evidence', 12.0, '',
             'Largest log-likelihood ratio a sample may add while torques are measured, because a '
             'foot has not risen from where it stood; 0: force alone judges.', 0.0, 50.0),
-    Setting('contact.slip_speed', 0.15, 'm/s', 'Speed of a standing foot, one deviation.',
-            1e-3, 10.0),
-    Setting('contact.swing_speed', 1.0, 'm/s', 'Speed of a swinging foot, one deviation.',
-            1e-2, 50.0),
-    Setting('contact.clearance', 0.01, 'm',
-            'Height of a standing foot over the others, one deviation.', 1e-4, 1.0),
-    Setting('contact.swing_clearance', 0.05, 'm',
-            'Height of a swinging foot over the others, one deviation.', 1e-3, 2.0),
+    Setting('contact.slip_speed', 0.0, 'm/s',
+            'Speed of a standing foot, one deviation; 0: from leg length and noise.', 0.0, 10.0),
+    Setting('contact.swing_speed', 0.0, 'm/s',
+            'Speed of a swinging foot, one deviation; 0: from the leg length.', 0.0, 50.0),
+    Setting('contact.clearance', 0.0, 'm',
+            'Height of a standing foot over where it last stood, one deviation; 0: from the leg '
+            'length.', 0.0, 1.0),
+    Setting('contact.swing_clearance', 0.0, 'm',
+            'Height of a swinging foot over where it last stood, one deviation; 0: from the leg '
+            'length.', 0.0, 2.0),
     Setting('contact.switching_rate', 5.0, '1/s',
             'How often a foot is expected to make or break contact.', 1e-3, 1000.0),
     Setting('contact.probability_on', 0.5, '', 'Probability above which a foot counts as down.',

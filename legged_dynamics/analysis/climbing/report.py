@@ -82,6 +82,7 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
 
     """
     page = Page(f'Climbing robot: {_gait(comparison)}', _lead(comparison))
+    page.verdict(_verdict(comparison), False)
     climbs, balances = climb_table(comparison), balance_table(comparison)
     found = [climbs, balances]
     with report_folder(folder, page) as written:
@@ -177,14 +178,37 @@ def _cards(comparison: Comparison) -> list[tuple[str, str]]:
                    'peak |F|, plain → reduced'),
                   (f'{100.0 * (full.climb.peak / plain.climb.peak - 1.0):+.0f} %',
                    'peak |F| at '
-                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed'),
-                  (f'{abs(full.climb.books.energy_residual):.0e} J', 'energy residual, reduced')]
+                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed')]
     other = next((attempt.climb for attempt in comparison.attempts
                   if attempt.plant == MUJOCO and attempt.reduction == 'off'), None)
     if plain and plain.climb and other:
         cards.append((f'{100.0 * (other.speed / plain.climb.speed - 1.0):+.2f} %',
                       'speed by MuJoCo against own, plain'))
     return cards
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Return in a sentence what the reduction buys, and who falls."""
+    plain, full, parts = comparison.attempt('off'), comparison.attempt('full'), []
+    if plain and full and plain.climb and full.climb:
+        less = 100.0 * (1.0 - full.climb.peak / plain.climb.peak)
+        faster = 100.0 * (full.climb.speed / plain.climb.speed - 1.0)
+        parts.append(
+            f'On feet that hold anything, the largest force of the wall on a foot is '
+            f'{full.climb.peak:.2f} N with the reduction and {plain.climb.peak:.2f} N without, '
+            f'{abs(less):.0f} % {"less" if less >= 0.0 else "more"}, '
+            + (f'at the same speed of {100.0 * full.climb.speed:.1f} cm/s' if abs(faster) < 1.0
+               else f'{abs(faster):.0f} % {"faster" if faster > 0.0 else "slower"}'))
+    falls = [f'{attempt.name} falls after {attempt.first_failure:.1f} s'
+             for attempt in comparison.attempts
+             if attempt.pads is not None and attempt.climb is not None and attempt.fell]
+    holds = [attempt.name for attempt in comparison.attempts
+             if attempt.pads is not None and attempt.climb is not None and not attempt.fell]
+    if falls or holds:
+        parts.append('on its pads ' + ', and '.join(
+            falls + ([f'{" and ".join(holds)} holds'] if holds else [])))
+    text = '; '.join(parts) or 'No climb came about'
+    return f'{text[0].upper()}{text[1:]}.'
 
 
 def _notes(comparison: Comparison) -> list[str]:

@@ -86,9 +86,13 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
     page = Page('Recursive workspace control of the planar biped', LEAD)
     table = final_values(done)
     pinned, ground = done[0], done[1]
+    page.verdict(f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
+                 f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
+                 f'soles slip by {1e3 * ground.slip:.2f} mm at most.')
     page.cards([
-        *((f'{UNITS[k] * ground.error[k]:+.1e} {unit}', f'error of {name}, MuJoCo')
-          for k, (name, unit) in enumerate((('x', 'cm'), ('z', 'cm'), ('angle', 'deg')))),
+        *((f'{scale * ground.error[k]:+.3f} {unit}', f'error of {name}, MuJoCo')
+          for k, (name, unit, scale) in enumerate((
+              ('x', 'mm', 1e3), ('z', 'mm', 1e3), ('angle', 'deg', np.degrees(1.0))))),
         (f'{1e3 * ground.slip:.3f} mm', 'slip of a foot, MuJoCo'),
         (f'{pinned.trace.time[-1] / pinned.computing:.0f} x', 'real time, feet pinned')])
     page.heading(table.title)

@@ -126,7 +126,7 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         page.heading('Joint torques over time')
         page.chart(torque_chart(result), FIGURES['torques'][2])
         written.close(command_line(f'legged-dynamics inverse-dynamics {result.source}'),
-                      result.model.name)
+                      f'{result.model.name} {result.model_file}'.rstrip())
     return written.path
 
 
