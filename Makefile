@@ -27,7 +27,8 @@ test: lint
 
 test-ros2: $(ROS)/.ready
 	@if test -e $(ROS)/.ready; then \
-	    $(ROS)/bin/python -m pytest -k "ros2 or rclpy" test/ros2 test/middleware/test_safe_end.py; \
+	    $(ROS)/bin/python -m pytest -k "ros2 or rclpy" test/ros2 test/middleware/test_safe_end.py \
+	        test/middleware/test_polling.py; \
 	else echo "Tests on real ROS 2 are skipped: $$(cat $(ROS)/skipped)"; fi
 
 lint: $(READY)
