@@ -4,12 +4,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LOG    := $(VENV)/setup.log
+# The demo needs less: no linters, no oracles. The documents need what builds them.
+DEMO   := $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.demo)
+DOCS   := $(VENV)/.docs
+SITE   := site
 # Real ROS 2 for the tests of it, and for `make demo MIDDLEWARE=ros2`.
 ROS    := .venv-ros
 
-.PHONY: demo test test-ros2 lint bench clean
+.PHONY: demo test test-ros2 lint bench docs clean
 
-demo: $(READY) $(if $(filter ros2,$(MIDDLEWARE)),$(ROS)/.ready)
+demo: $(DEMO) $(if $(filter ros2,$(MIDDLEWARE)),$(ROS)/.ready)
 ifeq ($(MIDDLEWARE),ros2)
 	@test -e $(ROS)/.ready || { cat $(ROS)/skipped; exit 1; }
 	@$(ROS)/bin/legged-dynamics demo --middleware rclpy $(ARGS)
@@ -33,11 +37,19 @@ lint: $(READY)
 bench: $(READY)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-$(READY): setup.py package.xml
-	@echo "Setting up $(VENV) (once, about a minute) ..."
-	@$(PYTHON) -m venv $(VENV)
+# Warnings are errors.
+docs: $(DOCS)
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs $(SITE)
+	@echo "Site: $(SITE)/index.html"
+
+$(READY): EXTRAS := all
+$(VENV)/.demo: EXTRAS := demo
+$(DOCS): EXTRAS := docs,sim
+$(READY) $(VENV)/.demo $(DOCS): setup.py package.xml
+	@echo "Setting up $(VENV) for $(EXTRAS) (once, about a minute) ..."
+	@test -e $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --upgrade pip setuptools > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
-	@$(BIN)/pip install --editable '.[all]' > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
+	@$(BIN)/pip install --editable '.[$(EXTRAS)]' > $(LOG) 2>&1 || { cat $(LOG); exit 1; }
 	@touch $@
 
 # Without a wheel for this Python, or without network, it says why, and is tried again.
@@ -45,4 +57,4 @@ $(ROS)/.ready: setup.py package.xml
 	@$(PYTHON) test/ros2/set_up.py $(ROS)
 
 clean:
-	@rm -rf $(VENV) $(ROS) build install log *.egg-info
+	@rm -rf $(VENV) $(ROS) $(SITE) build install log *.egg-info

@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 from setuptools import find_packages, setup
 
 PACKAGE = 'legged_dynamics'
+# Tried; older ones that a ROS distribution still has can run the nodes, not the demo.
+PYTHONS = ('3', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 
@@ -59,8 +61,19 @@ setup(
     maintainer=MANIFEST.findtext('maintainer'),
     maintainer_email=MANIFEST.find('maintainer').get('email'),
     license=MANIFEST.findtext('license'),
+    project_urls={found.get('type'): found.text for found in MANIFEST.findall('url')},
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Developers',
+        'Intended Audience :: Science/Research',
+        'License :: OSI Approved :: Apache Software License',
+        'Operating System :: POSIX :: Linux',
+        *(f'Programming Language :: Python :: {version}' for version in PYTHONS),
+        'Topic :: Scientific/Engineering',
+        'Typing :: Typed',
+    ],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['analysis/assets/*']},
+    package_data={PACKAGE: ['analysis/assets/*', 'py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -68,7 +81,7 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'transforms3d>=0.4.2',
+        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58', 'transforms3d>=0.4.2',
         'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'ros2': ROS2,

@@ -10,6 +10,7 @@ pyramids and effort limits. Its efforts are checked to agree.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -27,6 +28,7 @@ from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, skew
 from legged_dynamics.workspace import (
+    AskedForce,
     BodyPose,
     BodyTarget,
     ReferenceGenerator,
@@ -42,6 +44,7 @@ from legged_dynamics.workspace.velocity_propagation import propagate_velocity
 
 title = 'Workspace control, quadruped of 18 DoF on four point feet'
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
+SETTLED = 300       # ticks until a force is there
 PLAIN = {'robot.foot_radius': 0.0, 'robot.joint_friction': [0.0], 'robot.joint_damping': [0.0],
          'robot.armature': [0.0]}
 
@@ -171,6 +174,14 @@ def rows() -> list[dict]:
     table = [{'name': 'the whole tick, friction-cone division', 'ours_us': ours,
               'peer': 'Pinocchio + numpy + quadprog', 'peer_us': theirs,
               'note': 'same efforts to 1e-6 N m'}]
+    wishing = WorkspaceController(model, config, settings)
+    asked = _settled(wishing, state, measurement, goal)
+    last = replace(measurement, stamp_ns=SETTLED * 2_000_000)
+    ours, theirs = microseconds(lambda: wishing.update(state, last, goal, asked),
+                                lambda: peer.tick(peer_q, peer_v, goal))
+    table.append({'name': 'the whole tick, one foot asked for a force', 'ours_us': ours,
+                  'peer': 'Pinocchio + numpy + quadprog', 'peer_us': theirs,
+                  'note': 'the peer asks nobody'})
     for name, call in stage_calls(controller, state).items():
         table.append({'name': name, 'ours_us': microseconds(call)[0], 'note': 'called by itself'})
     for method in ('even', 'least_squares'):
@@ -188,6 +199,18 @@ def rows() -> list[dict]:
     table.append({'name': 'reference, one sample',
                   'ours_us': microseconds(lambda: reference.at(300_000_000))[0]})
     return table
+
+
+def _settled(controller: WorkspaceController, state: BodyState, measurement: Measurement,
+             goal: BodyTarget) -> dict[int, AskedForce]:
+    """Ask the first foot for some newtons more than it has, until it has them."""
+    controller.update(state, measurement, goal)
+    asked = {0: AskedForce(controller.forces()[0] + [0.0, 0.0, 20.0])}
+    for k in range(SETTLED):
+        command = controller.update(state, replace(measurement, stamp_ns=(k + 1) * 2_000_000),
+                                    goal, asked)
+    assert not command.clipped
+    return asked
 
 
 def _odometry(model: RobotModel, config: RobotConfig, q: np.ndarray, R: np.ndarray) -> float:

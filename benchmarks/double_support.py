@@ -14,7 +14,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from legged_dynamics.analysis.gait.evaluation import (
+from benchmarks.gait_evaluation import (
     DETECTED,
     GIVEN,
     detail_table,

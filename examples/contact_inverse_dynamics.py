@@ -3,23 +3,19 @@
 """Which forces explain a motion: one foot, many feet, and how much the motion leaves open."""
 import numpy as np
 
-from legged_dynamics.contact import ContactInverseDynamics, MotionNoise
-from legged_dynamics.dynamics import BaseMotion, Motion
-from legged_dynamics.force_map import FrictionCone
-from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.resources import robot_files
+import legged_dynamics as ld
 
-yaml, urdf = robot_files('solo_class')
-config = RobotConfig.from_yaml(yaml)
-model = RobotModel.from_urdf(urdf)
+yaml, urdf = ld.robot_files('solo_class')
+config = ld.RobotConfig.from_yaml(yaml)
+model = ld.RobotModel.from_urdf(urdf)
 order = [config.joints.index(name) for name in model.joint_names]
 standing = np.array(config.nominal_position)[order]
 still = np.zeros(model.nv)
-solver = ContactInverseDynamics(model, config.feet)
+solver = ld.ContactInverseDynamics(model, config.feet)
 np.set_printoptions(precision=2, suppress=True)
 
 
-def show(what: str, motion: Motion, **options) -> None:
+def show(what: str, motion: ld.Motion, **options) -> None:
     """Solve and print."""
     found = solver.solve(motion, **options)
     print(f'{what}: {found.support.value}; rank {found.rank}, {found.nullity} directions open')
@@ -29,19 +25,20 @@ def show(what: str, motion: Motion, **options) -> None:
         print(f'  not explained: {found.root_residual} N, N m')
 
 
-show('standing on four feet', Motion(standing, still, still))
-show('standing on two feet', Motion(standing, still, still), in_contact=[1, 0, 0, 1])
-leaping = BaseMotion(proper_acceleration=np.array([0.0, 0.0, 2 * 9.81]))
-show('pushing off with 1 g', Motion(standing, still, still, leaping))
-falling = BaseMotion(proper_acceleration=np.zeros(3))
-show('falling', Motion(standing, still, still, falling), in_contact=[0, 0, 0, 0])
+show('standing on four feet', ld.Motion(standing, still, still))
+show('standing on two feet', ld.Motion(standing, still, still), in_contact=[1, 0, 0, 1])
+leaping = ld.BaseMotion(proper_acceleration=np.array([0.0, 0.0, 2 * 9.81]))
+show('pushing off with 1 g', ld.Motion(standing, still, still, leaping))
+falling = ld.BaseMotion(proper_acceleration=np.zeros(3))
+show('falling', ld.Motion(standing, still, still, falling), in_contact=[0, 0, 0, 0])
 
 # On ice, with a push to one side: what friction allows, and what it does not.
-ice = ContactInverseDynamics(model, config.feet, friction=FrictionCone(0.2))
-pushed = BaseMotion(proper_acceleration=np.array([3.0, 0.0, 9.81]))
-found = ice.solve(Motion(standing, still, still, pushed))
+ice = ld.ContactInverseDynamics(model, config.feet, friction=ld.FrictionCone(0.2))
+pushed = ld.BaseMotion(proper_acceleration=np.array([3.0, 0.0, 9.81]))
+found = ice.solve(ld.Motion(standing, still, still, pushed))
 print(f'pushed on ice: possible {found.feasible}, {found.root_residual[0]:.2f} N short')
 
 # How well are forces known that motion tells? Their sum is; squeeze between the feet is not.
-bars = solver.uncertainty(Motion(standing, still, still), MotionNoise(acceleration=1.0, mass=0.02))
+noise = ld.MotionNoise(acceleration=1.0, mass=0.02)
+bars = solver.uncertainty(ld.Motion(standing, still, still), noise)
 print(f'{bars.unobservable.shape[1]} directions that no motion tells anything about')

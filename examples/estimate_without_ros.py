@@ -6,14 +6,12 @@ Prints, twice a second, the vertical force on each foot: estimated, and true.
 """
 import numpy as np
 
-from legged_dynamics.estimation import GroundReactionEstimator, Measurement
-from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.resources import robot_files
+import legged_dynamics as ld
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 
-yaml, urdf = robot_files('anymal_class')
-config = RobotConfig.from_yaml(yaml)
-estimator = GroundReactionEstimator(RobotModel.from_urdf(urdf), config)
+yaml, urdf = ld.robot_files('anymal_class')
+config = ld.RobotConfig.from_yaml(yaml)
+estimator = ld.GroundReactionEstimator(ld.RobotModel.from_urdf(urdf), config)
 robot = SimulatedRobot.from_files(yaml, schedule=Schedule.from_text('stand 1, trot_forward 2'))
 
 # Sensors come in command order, the estimator wants the model's: match by name, never by place.
@@ -24,7 +22,7 @@ for _ in range(1500):
     robot.step()
     sample = robot.read()
     truth[sample.stamp_ns] = robot.truth().feet.wrench
-    reaction = estimator.update(Measurement(
+    reaction = estimator.update(ld.Measurement(
         sample.stamp_ns, sample.position[order], sample.velocity[order], sample.effort[order],
         sample.angular_velocity, sample.linear_acceleration, sample.orientation))
     if not reaction.mode or reaction.stamp_ns % 500_000_000:

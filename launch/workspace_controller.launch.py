@@ -6,4 +6,4 @@ from legged_dynamics.nodes.launching import robot_node
 
 def generate_launch_description():
     """Declare the arguments and start."""
-    return robot_node('workspace_controller')
+    return robot_node('workspace_controller', rviz='body')

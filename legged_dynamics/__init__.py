@@ -9,6 +9,7 @@ Ground reactions, force maps and body control for legged robots without foot sen
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from legged_dynamics.dynamics import BaseMotion, Motion
     from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
     from legged_dynamics.force_map import ForceMap, FrictionCone
-    from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+    from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files
     from legged_dynamics.safety import EffortGuard
     from legged_dynamics.workspace import BodyTarget, WorkspaceController
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Where each name of the package's face is at home.
 _HOMES = {
     'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
-    'robot_files': 'resources',
+    'LineFoot': 'model', 'robot_files': 'resources',
     'Motion': 'dynamics', 'BaseMotion': 'dynamics',
     'ForceMap': 'force_map', 'FrictionCone': 'force_map',
     'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
@@ -39,15 +40,11 @@ _HOMES = {
     'WorkspaceController': 'workspace', 'BodyTarget': 'workspace',
     'EffortGuard': 'safety',
 }
-_ROOMS = ('analysis', 'contact', 'doctor', 'dynamics', 'estimation', 'exceptions', 'force_map',
-          'gait', 'identification', 'middleware', 'model', 'nodes', 'optimization', 'resources',
-          'safety', 'simulation', 'spatial', 'stickybot', 'workspace')
-
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
-           'GroundReactionEstimator', 'LegOdometry', 'Measurement', 'Motion', 'MotionNoise',
-           'PointFoot', 'RobotConfig', 'RobotModel', 'WorkspaceController', '__version__',
-           'robot_files']
+           'GroundReactionEstimator', 'LegOdometry', 'LineFoot', 'Measurement', 'Motion',
+           'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel', 'WorkspaceController',
+           '__version__', 'robot_files']
 
 
 def __getattr__(name: str) -> Any:
@@ -59,7 +56,7 @@ def __getattr__(name: str) -> Any:
             value = 'unknown'
     elif name in _HOMES:
         value = getattr(import_module(f'legged_dynamics.{_HOMES[name]}'), name)
-    elif name in _ROOMS:
+    elif name in _folders():
         value = import_module(f'legged_dynamics.{name}')
     else:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
@@ -68,4 +65,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*globals(), *__all__, *_folders()})
+
+
+def _folders() -> set[str]:
+    return {module.name for module in iter_modules(__path__)}

@@ -7,24 +7,22 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parent.parent
 OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
-HERE = Path(__file__).resolve().parent.parent
-
-
-def missing(name):
-    """Return whether a package is missing: a mere folder of ours, such as launch/, is none."""
+def is_there(name):
+    """Return whether a package is installed; a folder of ours of that name, launch/, is none."""
     spec = find_spec(name)
-    return spec is None or (spec.origin is None and all(
-        Path(place).resolve().parent == HERE for place in spec.submodule_search_locations or ()))
+    return spec is not None and any(Path(place).resolve().parent != ROOT for place in (
+        [spec.origin] if spec.origin else spec.submodule_search_locations or ()))
 
 
 class Missing:
     """Skips the test module that imports a package which is not there."""
 
-    names = frozenset(name for name in OPTIONAL if missing(name))
+    names = frozenset(name for name in OPTIONAL if not is_there(name))
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):

@@ -9,6 +9,8 @@ from importlib import import_module
 import pytest
 
 import legged_dynamics
+from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
+from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.schema import CheckedSettings, setting
 
 
@@ -65,3 +67,14 @@ def test_the_order_of_the_fields_does_not_matter(kind):
     assert (vars(other.from_parameters({name: given[name] for name in names}))
             == vars(kind.from_parameters(given)))
     assert {one.name for one in other.table()} == {one.name for one in kind.table()}
+
+
+def test_settings_of_the_estimator_reach_their_own_fields():
+    """Its table and its fields stand side by side: no two may be exchanged."""
+    rest = EstimatorSettings.from_parameters()
+    for one in ESTIMATOR:
+        changed = EstimatorSettings.from_parameters({one.name: another(one)})
+        (field,) = [field.name for field in fields(rest)
+                    if getattr(changed, field.name) != getattr(rest, field.name)]
+        # `contact.probability_on` is `contact_on`; others have the last part of their names.
+        assert one.name.rpartition('.')[2].replace('probability_', '') in field

@@ -21,6 +21,7 @@ from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.tables import REAL, markdown
+from benchmarks.zoo.variants import flags, varied
 from legged_dynamics.exceptions import BagError, SimulationError
 
 OURS = ('ours', 'true contacts')
@@ -58,7 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
         for row in [] if options.record else _scores(kept, options):
             rows.append(row)
             print(markdown([row], header=len(rows) == 1), flush=True)
-    _write(options.page, page(rows, options.rate, FLOORS, _how(options)))
+    varied_rows = list(_varied(names, options)) if options.page else []
+    _write(options.page, page(rows, varied_rows, options.rate, FLOORS, _how(options)))
     _write(options.json, json.dumps(rows, indent=1) + '\n')
     _write(options.markdown, markdown(rows) + '\n')
     return 1 if failed else 0
@@ -103,6 +105,19 @@ def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
         path = place(SCENARIOS[kept.name], options.rate)
         for row in make() if name in OURS else kept_scores(path, key, measured, make):
             yield {'scenario': kept.name, 'estimator': name, **row}
+
+
+def _varied(names: list[str], options: argparse.Namespace) -> Iterator[dict]:
+    """Yield rows of the runs with other rates and sensors."""
+    for variant, kept in varied(names):
+        print(f'{kept.name}, {variant.title}', file=sys.stderr, flush=True)
+        changed = argparse.Namespace(**vars(options))
+        changed.rate = variant.rate
+        changed.no_imu = not variant.measured.get('imu', True)
+        changed.slow_accelerometer = variant.measured.get('slow_accelerometer', False)
+        said = flags(kept, variant)
+        for row in _scores(kept, changed):
+            yield {'variant': variant.title, 'says': said, **row}
 
 
 def _write(file: str | None, text: str) -> None:

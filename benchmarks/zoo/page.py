@@ -40,6 +40,8 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
   `J^-T (tau - g)`.
 
 """
+OTHERS = """On line: the sample before, and the newest. **Says**: mode and faults that came along.
+"""
 GROUPS = {
     'Standing': lambda s: not s.stepping and not s.push,
     'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.payload
@@ -49,8 +51,13 @@ GROUPS = {
 OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
 
 
-def page(rows: list[dict], rate: float, floors: dict[str, float], how: str) -> str:
-    """Return the page; `rows` hold scenario, estimator, and what `Score.as_dict` gives."""
+def page(rows: list[dict], varied: list[dict], rate: float, floors: dict[str, float],
+         how: str) -> str:
+    """
+    Return the page; rows hold scenario, estimator, and what `Score.as_dict` gives.
+
+    Those of `varied` hold the name of the variant besides, and what the estimator says about it.
+    """
     text = [TEXT.format(date=date.today(), python=platform.python_version(), rate=rate, how=how,
                         floors=', '.join(f'{1e3 * t:g}' for t in floors.values()))]
     rest = [s for s in SCENARIOS.values() if any(r['scenario'] == s.name for r in rows)]
@@ -59,6 +66,8 @@ def page(rows: list[dict], rate: float, floors: dict[str, float], how: str) -> s
         rest = [s for s in rest if s not in chosen]
         if chosen:
             text += [f'## {title}\n', _table(rows, chosen), '']
+    if varied:
+        text += ['## Other rates and sensors\n', OTHERS, _variants(varied), '']
     lost = _lost(rows)
     text += ['## Where a peer is better\n', lost or 'Nowhere in these runs.', '']
     return '\n'.join(text)
@@ -94,6 +103,28 @@ def _table(rows: list[dict], scenarios: list[Scenario]) -> str:
     columns = {key: key for key in dict.fromkeys(key for row in table for key in row)}
     titles = {'zero phase': 'ours, zero phase', 'observer': 'observer, zero phase / on line'}
     return markdown(table, columns={key: titles.get(key, key) for key in columns})
+
+
+def _variants(rows: list[dict]) -> str:
+    table = []
+    for name, title in dict.fromkeys((r['scenario'], r['variant']) for r in rows):
+        chosen = [r for r in rows if r['variant'] == title]
+        ours = _pick(chosen, name, OURS)
+        best = next(iter(ours.values()), None)
+        if best is None:
+            continue
+        said = next(r['says'] for r in chosen if r['scenario'] == name)
+        row: dict[str, object] = {
+            'scenario': name, 'sensors': title, 'zero phase': best['zero_phase'],
+            'e/sigma': best['normalised'],
+            'on line': ' / '.join(f"{found['on_line']:.1f}" for found in ours.values()),
+            'contact': best.get('agreement'), 'says': said}
+        for peer, words in PEERS.items():
+            for found in _pick(chosen, name, peer).values():
+                row[words] = f"{found['zero_phase']:.2f} / {found['on_line']:.1f}"
+        table.append(row)
+    return markdown(table, columns={key: key for key in dict.fromkeys(
+        key for row in table for key in row)})
 
 
 def _two(first: float, second: float, digits: int) -> str:

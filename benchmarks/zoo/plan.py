@@ -13,6 +13,7 @@ from scipy.ndimage import gaussian_filter1d
 GAITS = {'trot': (0.58, 2, 2.9), 'walk': (0.79, 4, 4.6), 'tripod': (0.58, 2, 3.6),
          'wave': (0.87, 6, 7.0), 'step': (0.68, 2, 5.0)}
 
+
 @dataclass(frozen=True)
 class Stance:
     """A foot on the ground from `start` to `end` [s], at `place` (xy) [m]."""

@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from matplotlib.figure import Figure
 
-from legged_dynamics.analysis.page import Page
+from legged_dynamics.analysis.page import Page, command_line
 from legged_dynamics.doctor.evidence import Evidence
 from legged_dynamics.doctor.examination import Examination
 from legged_dynamics.doctor.finding import Finding
@@ -40,6 +40,11 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
     page = Page(f'Doctor: {name}', f'{log.duration:.1f} s of joint states; ' + (
         f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
         else 'nothing wrong was found.'))
+    if found:
+        page.banner(f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
+                    f'First: {found[0].text}')
+    else:
+        page.verdict('Nothing wrong was found.')
     for i, finding in enumerate(found, start=1):
         page.heading(f'{i}. {finding.kind}: {finding.sure}')
         page.paragraph(finding.text)
@@ -55,7 +60,8 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
     page.heading('Not judged')
     page.listing(examined.unchecked or ['Everything could be judged.'])
     try:
-        path.write_text(page.html('legged_dynamics'), encoding='utf-8')
+        path.write_text(page.html(command_line(f'legged-dynamics doctor {name}'), name),
+                        encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error
 

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from legged_dynamics.analysis.analysis import Analysis
 from legged_dynamics.estimation import Mode
 from legged_dynamics.exceptions import BagError
+
+if TYPE_CHECKING:
+    import pandas
 
 _COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 
@@ -40,6 +44,24 @@ def write_csv(analysis: Analysis, path: Path) -> None:
                             for stamp, mode, row in zip(stamps, modes, table))
     except OSError as error:
         raise BagError(f'cannot write {path}: {error}') from error
+
+
+def to_pandas(analysis: Analysis) -> pandas.DataFrame:
+    """
+    Return what `write_csv` writes as a DataFrame over time [s] (extra `tables`).
+
+    Its `attrs` name bag, robot and mass.
+    """
+    import pandas
+
+    names, columns = _columns(analysis)
+    stamps = analysis.series.stamp_ns.values
+    modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
+    frame = pandas.DataFrame({'stamp_ns': stamps, 'mode': modes,
+                              **dict(zip(names, columns))}).set_index('time')
+    frame.attrs = {'bag': str(analysis.bag), 'robot': analysis.robot.name,
+                   'mass_kg': analysis.robot.model.total_mass}
+    return frame
 
 
 def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:

@@ -12,20 +12,19 @@ from matplotlib.figure import Figure
 from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, rms
 from legged_dynamics.analysis.analysis import Analysis
 from legged_dynamics.analysis.charts import Chart, Line
+from legged_dynamics.analysis.figures.body import draw_body
+from legged_dynamics.analysis.figures.contacts import draw_contacts
+from legged_dynamics.analysis.figures.forces import draw_force_details, draw_forces
+from legged_dynamics.analysis.figures.pressure import draw_pressure
+from legged_dynamics.analysis.figures.residuals import draw_residuals
+from legged_dynamics.analysis.figures.timing import draw_inputs, draw_latency
 from legged_dynamics.analysis.page import Page, command_line
-from legged_dynamics.analysis.plots.body import draw_body
-from legged_dynamics.analysis.plots.contacts import draw_contacts
-from legged_dynamics.analysis.plots.forces import draw_force_details, draw_forces
-from legged_dynamics.analysis.plots.pressure import draw_pressure
-from legged_dynamics.analysis.plots.residuals import draw_residuals
-from legged_dynamics.analysis.plots.style import png
-from legged_dynamics.analysis.plots.timing import draw_inputs, draw_latency
+from legged_dynamics.analysis.report_folder import report_folder
 from legged_dynamics.analysis.tables import Table, tables
 from legged_dynamics.analysis.truth import world_force
 from legged_dynamics.analysis.verdict import distrust, doubts, verdict
 from legged_dynamics.exceptions import BagError
 
-REPORT = 'report.html'
 LIVE = 'Live against replay'
 FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
     'body': ('Body', draw_body,
@@ -90,7 +89,8 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
     page = Page(f'Ground reactions: {bag.parent.name}/{bag.name}',
                 f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
                 f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
-                f'{analysis.duration:.2f} s, {len(analysis.series.stamp_ns)} estimates, '
+                f'{len(analysis.series.stamp_ns)} estimates over '
+                f'{np.ptp(analysis.series.time):.2f} s, '
                 f'contacts {_contact_source(analysis)}.')
     sentence, judged = verdict(analysis)
     page.verdict(sentence, judged)
@@ -119,15 +119,10 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
                            'from the true one, zero-phase 25 Hz.')
     rest = {key: [table for table in found if table.title.startswith(key)]
             for key in ('Body', 'Contact', 'Inputs', 'Latency', 'Live')}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with report_folder(folder, page, BagError) as written:
         for name, (heading, draw, caption) in FIGURES.items():
-            figure = draw(analysis)
-            if figure is None:
-                continue
-            picture = png(figure)
-            (folder / f'{name}.png').write_bytes(picture)
-            if not caption:         # the page has a chart of it
+            picture = written.save(name, draw(analysis))
+            if picture is None or not caption:      # without a caption the page has a chart
                 continue
             if heading:
                 page.heading(heading)
@@ -144,12 +139,8 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
                            'or an IMU reading, and it fades as the filters forget.')
             for table in rest['Live']:
                 _add_table(page, table)
-        path = folder / REPORT
-        path.write_text(page.html(
-            command_line(f'legged-dynamics analyze {analysis.bag}'), robot.name), encoding='utf-8')
-    except OSError as error:
-        raise BagError(f'cannot write the report to {folder}: {error}') from error
-    return path
+        written.close(command_line(f'legged-dynamics analyze {analysis.bag}'), robot.name)
+    return written.path
 
 
 def force_charts(analysis: Analysis) -> list[Chart]:

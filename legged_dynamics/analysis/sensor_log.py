@@ -3,6 +3,7 @@
 """A bag's joint states and IMU as they came: nothing is refused that a doctor may want to see."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -102,4 +103,4 @@ def read_sensor_log(bag: BagReader, joint_states: str = '', imu: str = '',
     for message in bag.messages({joints, inertial} - {''}, first, last):
         take = writer.take_joints if message.topic == joints else writer.take_imu
         take(bag.decode(message), message.receipt_ns)
-    return writer.log()
+    return replace(writer.log(), simulated='/clock' in bag.topics)

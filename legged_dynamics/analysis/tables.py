@@ -119,9 +119,9 @@ def _latency(analysis: Analysis) -> Table:
     if latency is None:
         return Table('')
     rows = []
+    later = [(f"with the filter's delay of {latency.delay} samples", latency.total)]
     for name, values in (('transport and computing', latency.completing),
-                         (f"with the filter's delay of {latency.delay} sample(s)",
-                          latency.total)):
+                         *(later if latency.delay else [])):
         rows.append((name, *(f'{value:.2f}' for value in (
             *np.percentile(values, (50, 95, 99)), values.max()))))
     return Table("Latency of live wrenches, by the recorder's clock [ms]",

@@ -63,7 +63,7 @@ def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from legged_dynamics.analysis.fleet.job import find_recordings, jobs_of, still_to_do
     from legged_dynamics.analysis.fleet.report import REPORTS
     from legged_dynamics.analysis.options import DETECTED
-    from legged_dynamics.analysis.report import REPORT
+    from legged_dynamics.analysis.report_folder import REPORT
     from legged_dynamics.exceptions import ConfigurationError
 
     if options.contact != (DETECTED,):
@@ -126,7 +126,7 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
     from legged_dynamics.analysis.fleet.batch import each_result
     from legged_dynamics.analysis.fleet.own_report import ReportJob, make_report
     from legged_dynamics.analysis.fleet.report import REPORTS
-    from legged_dynamics.analysis.report import REPORT
+    from legged_dynamics.analysis.report_folder import REPORT
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)

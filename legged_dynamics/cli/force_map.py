@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
     for line in table(study):
         print(line)
     try:
+        from legged_dynamics.analysis.figures.force_map import draw_force_map
         from legged_dynamics.analysis.plots import style
-        from legged_dynamics.analysis.plots.force_map import draw_force_map
     except ModuleNotFoundError as error:
         if args.out or (error.name or '').split('.')[0] != 'matplotlib':
             raise

@@ -52,8 +52,8 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sweep, and write what came of it."""
+    from legged_dynamics.analysis.climbing.plots.sweep import draw_sweep
     from legged_dynamics.analysis.climbing.sweep import sweep, sweep_table, write_sweep
-    from legged_dynamics.analysis.plots.climb_sweep import draw_sweep
     from legged_dynamics.analysis.plots.style import png
     from legged_dynamics.cli.progress import ProgressBar
 

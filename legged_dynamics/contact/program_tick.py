@@ -65,13 +65,12 @@ from legged_dynamics.contact.program_cost import (
 from legged_dynamics.contact.range_space import condense, find_unknowns
 from legged_dynamics.contact.selection import choose
 from legged_dynamics.contact.tick import (
-    base_demand,
+    demand,
     fits,
     relieve_feet,
     report_residual,
     start_from_guess,
 )
-from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     SIZE,
@@ -81,19 +80,16 @@ from legged_dynamics.dynamics.jacobians import (
     moment_coordinates,
     moment_vector,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, forward_kinematics
+from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
-    inertial_wrenches,
     joint_efforts,
 )
+from legged_dynamics.force_map.weights import BALANCE_WEIGHT
 from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, put3
-
-# A newton missing at the base counts as much as a hundred under a foot.
-BALANCE_WEIGHT = 1e4
 
 
 @part
@@ -168,11 +164,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    forward_kinematics(tree, q, v, a, base, bodies)
-    inertial_wrenches(tree, bodies)
-    if integers[1, LOADED] != 0:
-        relieve_bodies(external, bodies)
-    f, m = base_demand(bodies)
+    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     if not math.isfinite(f[0] + f[1] + f[2] + m[0] + m[1] + m[2]):
         return NOT_FINITE
     contact_points(feet, bodies, normal, states)

@@ -82,6 +82,16 @@ def base_demand(bodies):
 
 
 @part
+def demand(tree, bodies, external, loaded, q, v, a, base):
+    """Walk outwards; return the force and moment that feet are to give at the base's origin."""
+    forward_kinematics(tree, q, v, a, base, bodies)
+    inertial_wrenches(tree, bodies)
+    if loaded:
+        relieve_bodies(external, bodies)
+    return base_demand(bodies)
+
+
+@part
 def fits(integers, q, v, a, base):
     """Return whether the inputs have the robot's sizes."""
     nv = integers[0, VELOCITIES]
@@ -155,11 +165,7 @@ def tick(q, v, a, base, integers, floats, results):
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    forward_kinematics(tree, q, v, a, base, bodies)
-    inertial_wrenches(tree, bodies)
-    if integers[1, LOADED] != 0:
-        relieve_bodies(external, bodies)
-    f, m = base_demand(bodies)
+    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(feet.index, states, integers[1, GUESSED] != 0, f, m)
     results[RANK] = 0.0

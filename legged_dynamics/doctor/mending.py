@@ -89,9 +89,9 @@ class Mender:
             np.asarray(c.imu_rpy))
         return replace(config, sensors=replace(c, imu_rpy=_rpy(R)))
 
-    def sensors(self, config: RobotConfig, **values: object) -> RobotConfig:
+    def sensors(self, config: RobotConfig, **values: Any) -> RobotConfig:
         """Return it with other values of the sensor correction."""
-        return replace(config, sensors=replace(config.sensors, **values))   # type: ignore[arg-type]
+        return replace(config, sensors=replace(config.sensors, **values))
 
     def loaded(self, config: RobotConfig, mass: float) -> RobotConfig:
         """Return it with mass added where the base's centre of mass is [kg]."""

@@ -78,6 +78,7 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
 
     """
     m, names, mass = Mender(model), model.joint_names, config.apply_to(model).total_mass
+
     def offset(i: int) -> Sized:
         return Sized('position_offset', (names[i],), lambda x: m.shifted(config, i, float(x[0])),
                      (0.01,), 0.012, 0.15, lambda x: f'{names[i]}: the position is off by '

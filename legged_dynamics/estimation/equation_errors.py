@@ -27,6 +27,8 @@ from legged_dynamics.spatial.jit import part
 JUMP_SHARE = math.sqrt(1e-4)
 # Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
 TORQUE_GAIN = 0.02
+# Share of the stated noise of torques that lasts: an offset.
+LASTING_SHARE = 0.4
 # Number of ticks after which an error counts as lasting.
 LASTING = 8.0
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
@@ -102,22 +104,27 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
                 if e >= 6 and robot.branches[e - 6, 0] != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            brief, total = 0.0, 0.0
+            brief, sensed, struck = 0.0, 0.0, 0.0
             for m in range(first, end):
                 brief += L[m] * K[m]
             for m in range(nv, nv + 3):
                 brief += L[m] * K[m]
-            for m in range(nv + 3, width):
-                total += L[m] * K[m]
-            S[r, s] = total + brief
-            lasting[r, s] = total + brief / LASTING ** 2
+            for m in range(nv + 3, nv + 6):
+                sensed += L[m] * K[m]
+            for m in range(nv + 6, width):
+                struck += L[m] * K[m]
+            S[r, s] = brief + sensed + struck
+            lasting[r, s] = brief / LASTING ** 2 + settings.linear_lasting * sensed + struck
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            more = (robot.effort_variance[j] + friction ** 2 * (1.0 - slipping ** 2)
+            stuck = friction ** 2 * (1.0 - slipping ** 2)
+            slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
                     + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
+            S[r, r] += robot.effort_variance[j] + stuck + slow / LASTING ** 2
+            lasting[r, r] += slow + stuck
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
-        S[r, r] += more
-        lasting[r, r] += more
+            S[r, r] += more
+            lasting[r, r] += more

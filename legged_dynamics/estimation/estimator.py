@@ -11,10 +11,9 @@ import numpy as np
 
 from legged_dynamics.dynamics.branch_elimination import branch_ends
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
-from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.contact_levels import contact_levels
+from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
@@ -23,9 +22,10 @@ from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
     equation_noise,
-    nominal_position,
+    variance_ratio,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.estimation.robot_size import robot_size
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
@@ -35,8 +35,8 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
 
-# A foot's force is known once its deviation is below this fraction of the weight.
-OBSERVABLE = 0.25
+# A foot's force is known once its deviation is below this fraction of an even share of the weight.
+OBSERVABLE = 0.5
 
 
 class GroundReactionEstimator:
@@ -230,24 +230,22 @@ class GroundReactionEstimator:
                                  or self.model.base_link)
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
+        size = robot_size(self.model, self.config)
+        linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
         values = {
-            'cutoff': s.force_cutoff, 'force_threshold': s.contact_force_threshold or 0.04,
-            'force_noise': s.contact_force_noise or 0.02,
-            'force_evidence': s.contact_force_evidence,
-            'motion_evidence': s.contact_motion_evidence, 'slip_speed': s.contact_slip_speed,
-            'swing_speed': s.contact_swing_speed, 'clearance': s.contact_clearance,
-            'swing_clearance': s.contact_swing_clearance,
-            'at_rest': (3.0 * np.log(s.contact_swing_speed / s.contact_slip_speed)
-                        + np.log(s.contact_swing_clearance / s.contact_clearance)),
+            **motion_levels(self.model, self.config, s),
+            'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
+            'motion_evidence': s.contact_motion_evidence,
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'arm': s.prior_length,
-            'observable_variance': (OBSERVABLE * weight) ** 2,
+            'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
-            'linear_noise': noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0),
+            'linear_noise': linear,
+            'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'gravity': GRAVITY, 'reach': self._reach(),
+            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
             'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
@@ -255,13 +253,6 @@ class GroundReactionEstimator:
         for name, value in values.items():
             packed[name] = value
         return packed
-
-    def _reach(self) -> float:
-        """Return how far the feet are from the base on the ground, in the standing pose [m]."""
-        feet = frame_poses(self.model, nominal_position(self.model, self.config),
-                           tuple(foot.link for foot in self.config.feet))
-        return float(np.sqrt(np.mean([pose.p[0] ** 2 + pose.p[1] ** 2 for pose in feet.values()])
-                             + 1e-6))
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""
@@ -296,6 +287,7 @@ class GroundReactionEstimator:
             acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
             * stated.of_joints('velocity', self.model, self.config.joints))
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+        robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

@@ -18,6 +18,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
+from legged_dynamics.estimation.foot_lift import note_place, still_there
 from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
@@ -88,12 +89,18 @@ def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
                                   LARGEST_EVIDENCE)
+        there = still_there(layout, settings, memory, i)
+        if there > 0.0:
+            evidence += min(there * force_evidence(
+                2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
+                LARGEST_EVIDENCE), settings.motion_evidence)
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
             down, p, lifted = given, weigh(given, 0.0), 1.0 - given
+        note_place(layout, memory, i, down, force > 2.0 * threshold * settings.weight, dt)
         memory[layout.standing + i] = p
         memory[layout.contact_state + i] = down
         out[layout.contact + i], out[layout.probability + i] = down, p

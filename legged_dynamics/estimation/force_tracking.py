@@ -23,17 +23,25 @@ from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
-from legged_dynamics.spatial.algebra import dot, load3, store3, symmetric_times
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    dot,
+    load3,
+    store3,
+    subtract,
+    symmetric_times,
+)
 from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # All rates are deviations after one second of a random walk, as fractions of the weight.
 # A standing foot's force walks as fast as its innovations say: those of a filter that expects too
-# little come with one sign, those of one that expects too much change sign. Bounds, the lower one
-# of a robot at rest and of one that moves, and how fast it learns [1/s].
-RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.2, 2.0, 60.0
-# Joint speed [rad/s] at which a robot moves, and how long it is remembered [s].
-MOVING_SPEED, SPEED_TIME = 0.5, 0.1
+# little come with one sign, those of one that expects too much change sign; what lasts is an
+# error of the equations and no walk. Bounds, the lower one of a robot at rest and of one whose
+# joints move at the pace of a pendulum as long as its legs, and how fast it learns [1/s].
+RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.6, 2.0, 60.0
+# How long the speed of joints is remembered [s].
+SPEED_TIME = 0.1
 # Share of the critically damped gain with which a force's slope is learned.
 SLOPE_SHARE = 0.25
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
@@ -99,6 +107,10 @@ def follow_speed(layout, row, memory, dt):
 @part
 def walking_rate(memory, at, v, spread, slowest, dt):
     """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
+    mean = load3(memory, at + 5)
+    mean = add_scaled(mean, 1.0 / LASTING, subtract(v, mean))
+    store3(memory, at + 5, mean)
+    v = subtract(v, mean)
     agreement = dot(v, load3(memory, at + 1)) / spread
     store3(memory, at + 1, v)
     rate = memory[at] * math.exp(min(LEARNING * dt, 1.0) * min(max(agreement, -1.0), 1.0))
@@ -127,24 +139,24 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     variance = tracking.few
-    moving = min(memory[layout.speed] / MOVING_SPEED, 1.0)
+    moving = min(memory[layout.speed] / settings.pace, 1.0)
     slowest = RESTING + moving * (MOVING - RESTING)
     for i in range(nf):
         s = feet.index[i, START]
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
         spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        rate = walking_rate(memory, layout.walking + 5 * i, v, spread, slowest, dt)
+        rate = walking_rate(memory, layout.walking + 8 * i, v, spread, slowest, dt)
         g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
         # How much of an innovation the force takes: the slope may then take the square of it.
         gain = (spread - C[0] - C[3] - C[5] + 3.0 * g) / (spread + 3.0 * g)
-        memory[layout.walking + 5 * i + 4] = SLOPE_SHARE * gain * gain
+        memory[layout.walking + 8 * i + 4] = SLOPE_SHARE * gain * gain
         if dot(v, symmetric_times(known, v)) > STRIKE:
             g += STRIKE_SHARE * dot(v, v)
-            memory[layout.walking + 5 * i + 4] = -1.0       # what it did before is no guide
+            memory[layout.walking + 8 * i + 4] = -1.0       # what it did before is no guide
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
             # What is as unknown as before measuring need not become more so.
@@ -191,7 +203,7 @@ def go_on(robot, layout, probability, memory, x, dt):
 def learn_slopes(robot, layout, memory, x, before, dt):
     """Correct the slopes of forces by what the equations changed of the prediction ``before``."""
     for i in range(robot.feet.index.shape[0]):
-        s, share = robot.feet.index[i, START], memory[layout.walking + 5 * i + 4]
+        s, share = robot.feet.index[i, START], memory[layout.walking + 8 * i + 4]
         for k in range(s, s + robot.feet.index[i, SIZE]):
             if share < 0.0:
                 memory[layout.slope + k] = 0.0
@@ -251,7 +263,7 @@ def split_lasting(tracking, memory, at, n):
 
 
 @part
-def correct(columns, layout, tracking, memory, grasp, jacobian, n):
+def correct(columns, layout, tracking, memory, grasp, jacobian, base_variance, n):
     """
     Take the equations in: Kalman's update with all of them at once.
 
@@ -272,10 +284,16 @@ def correct(columns, layout, tracking, memory, grasp, jacobian, n):
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, lasting)
+    nc = nx - N_BESIDE
+    for k in range(6):      # a lasting error of the base's equations is not a push
+        known = P[nc + k, nc + k]
+        tracking.left[k] = known / (known + base_variance[k]) if known > 0.0 else 0.0
     for r in range(n):
         t, row = lasting[r], gain[r]
-        for k in range(nx):
+        for k in range(nc):
             x[k] += t * row[k]
+        for k in range(6):
+            x[nc + k] += t * tracking.left[k] * row[nc + k]
     for r in range(n):
         row, t = gain[r], nu[r]
         for s in range(r):
@@ -302,5 +320,8 @@ def take_in(x, P, gain, nu, n):
         to = P[i]
         for r in range(n):
             h, row = gain[r, i], gain[r]
-            for k in range(nx):
+            for k in range(i + 1):
                 to[k] -= h * row[k]
+    for i in range(nx):
+        for k in range(i):
+            P[k, i] = P[i, k]

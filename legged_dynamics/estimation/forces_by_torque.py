@@ -18,6 +18,7 @@ from legged_dynamics.estimation.equation_errors import (
     motion_response,
     usable_equations,
 )
+from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
 from legged_dynamics.estimation.force_contact import judge_contact
 from legged_dynamics.estimation.force_tracking import (
@@ -30,8 +31,9 @@ from legged_dynamics.estimation.force_tracking import (
     start_tracking,
     widen,
 )
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
-from legged_dynamics.estimation.mass_error import LASTING_SHARE, learn_mass, mass_columns
+from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
+from legged_dynamics.estimation.layout import AHEAD, BASE, BASE_WEIGHTS, N_BESIDE, RESIDUAL
+from legged_dynamics.estimation.mass_error import learn_mass, mass_columns
 from legged_dynamics.spatial.algebra import load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
@@ -42,8 +44,8 @@ MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 
 
 @part
-def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
-                 imu, dt, out):
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
+                 normal, imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
     feet, nc, nj = robot.feet, layout.contacts, layout.joints
     x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
@@ -57,8 +59,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         memory[layout.tracking] = 1.0
         for k in range(6):
             memory[layout.push + k] = 0.0
-        for k in range(5 * feet.index.shape[0]):
-            memory[layout.walking + k] = 1.0 if k % 5 == 0 else 0.0
+        for k in range(8 * feet.index.shape[0]):
+            memory[layout.walking + k] = 1.0 if k % 8 == 0 else 0.0
         for k in range(nc):
             memory[layout.slope + k] = 0.0
         for k in range(6 + nj):
@@ -67,6 +69,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
             memory[layout.mass + k] = 0.0
         for k in range(4):
             tracking.theta[k] = 0.0
+        for k in range(4 * feet.index.shape[0]):
+            memory[layout.heights + k] = 0.0
     elif imu:
         jump = subtract(a, load3(memory, layout.reading))
     store3(memory, layout.reading, a)
@@ -87,6 +91,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
                         tracking.noise, tracking.noise_lasting)
+    keep_lasting(tracking, vectors, joints, n)
+    follow_heights(feet, layout, states, normal, memory)
 
     # Predict, widen, correct.
     follow_speed(layout, middle, memory, dt)
@@ -111,7 +117,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
                    tracking.block, tracking.theta, dt)
-    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
+    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian,
+                   vectors[BASE_WEIGHTS], n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
@@ -136,22 +143,28 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         for k in range(s, s + size):
             out[layout.coordinates + k] = 0.0 if lifted else x[k]
             out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
+    lasting_covariance(robot, scratch, tracking, memory[layout.standing:], nc)
+    lasting = scratch.information
     for r in range(nc):
         for c in range(nc):
-            out[layout.covariance + r * nc + c] = MEAN_SHARE * P[r, c]
-            out[layout.latest_covariance + r * nc + c] = covariance[r, c]
+            at = r * nc + c
+            out[layout.covariance + at] = MEAN_SHARE * P[r, c] + lasting[r, c]
+            out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
     for i in range(feet.index.shape[0]):
-        lasting = (LASTING_SHARE * robot.contact_levels[i, 2] * settings.weight) ** 2
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
-            at, more = r * (nc + 1), lasting * (1.0 if k < 3 else settings.arm ** 2)
-            out[layout.latest_covariance + at] += more
             if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
-                more += 0.5 * tracking.walk[r]      # what may have happened in the tick
-            out[layout.covariance + at] += more
+                # What may have happened in the tick.
+                out[layout.covariance + r * (nc + 1)] += 0.5 * tracking.walk[r]
     for k in range(6):
         out[layout.external_wrench + k] = now[nc + k]
-        out[layout.external_deviation + k] = math.sqrt(max(covariance[nc + k, nc + k], 0.0))
+        variance = max(covariance[nc + k, nc + k], 0.0)
+        if base_used:       # and what lasting errors of feet and base put into it
+            share, spread = P[nc + k, nc + k] * vectors[BASE_WEIGHTS, k], 0.0
+            for c in range(nc):
+                spread += grasp[k, c] ** 2 * lasting[c, c]
+            variance += share * share * (spread + 1.0 / vectors[BASE_WEIGHTS, k])
+        out[layout.external_deviation + k] = math.sqrt(variance)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
 

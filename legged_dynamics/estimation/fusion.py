@@ -1,25 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The fused estimate of all contact forces: base and joint equations, weighed by their noise.
+Normal equations of the contact forces: ``J^T w = tau - tau_measured`` and ``A w = b``.
 
-Ground reactions w (contact coordinates, base axes) obey, with b and tau from Newton-Euler,
-
-    A w = b                    six equations of the base: motion and mass
-    J^T w = tau - tau_measured one equation a joint: motion and torque
-
-each with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what neither sees. The
-estimate is the weighted least-squares solution, its covariance the inverse of
-
-    A^T S_b^-1 A + J S_j^-1 J^T + P_0^-1
-
-A joint whose torque is missing leaves its equation out; a foot off the ground leaves its unknowns
-out. What stays as uncertain as the prior is not observable, and is said to be.
+Each equation with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what no
+joint sees. A joint whose torque is missing leaves its equation out.
 """
 from __future__ import annotations
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
-from legged_dynamics.optimization.cholesky import factorize, invert_factor, solve_factorized
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.symmetric import inverse_symmetric
@@ -97,38 +86,3 @@ def add_base_information(grasp, b, weight, information, vector):
             vector[r] += wr * b[k]
             for c in range(nc):
                 information[r, c] += wr * grasp[k, c]
-
-
-@kernel
-def solve_standing(feet, contact, information, vector, active, w, covariance):
-    """
-    Solve for the feet that are down; the others carry nothing, exactly.
-
-    ``covariance`` is flat, (nc, nc), with zero columns for feet that are up. ``active`` is integer
-    scratch of length nc; ``information`` and ``vector`` are used up.
-    """
-    nc = information.shape[0]
-    na = 0
-    for i in range(feet.index.shape[0]):
-        if contact[i] > 0.5:
-            for k in range(feet.index[i, SIZE]):
-                active[na] = feet.index[i, START] + k
-                na += 1
-    # Indices rise, so gathering the active block in place overwrites nothing still needed.
-    for r in range(na):
-        vector[r] = vector[active[r]]
-        for c in range(r + 1):
-            information[r, c] = information[active[r], active[c]]
-    factorize(information, na)
-    solve_factorized(information, na, vector)
-    invert_factor(information, na)
-    for c in range(nc):
-        w[c] = 0.0
-    for r in range(na):
-        w[active[r]] = vector[r]
-        for c in range(r + 1):
-            total = 0.0
-            for k in range(r, na):
-                total += information[k, r] * information[k, c]
-            covariance[active[r] * nc + active[c]] = total
-            covariance[active[c] * nc + active[r]] = total

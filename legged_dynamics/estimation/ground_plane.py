@@ -39,8 +39,12 @@ N_PLACE = 4
 
 
 @part
-def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, dt):
-    """Move the feet's last places along with the base, and the normal towards their plane."""
+def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, settle, dt):
+    """
+    Move the feet's last places along with the base, and the normal towards their plane.
+
+    A standing foot draws its place to where it is by the share ``settle``, at once by 1.
+    """
     nf = feet.index.shape[0]
     moved, total = (0.0, 0.0, 0.0), 0.0
     soles, resting = (0.0, 0.0, 0.0), 0
@@ -58,11 +62,13 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, dt)
     known = 0
     for i in range(nf):
         at = layout.places + N_PLACE * i
+        place = add(load3(memory, at), step)
         if memory[layout.standing + i] > 0.5:
-            store3(memory, at, rotate(R_WB, load3(states[i], FOOT_POSITION)))
+            now = rotate(R_WB, load3(states[i], FOOT_POSITION))
+            share = settle if memory[at + 3] > 0.5 else 1.0
+            place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
             memory[at + 3] = 1.0
-        else:
-            store3(memory, at, add(load3(memory, at), step))
+        store3(memory, at, place)
         if memory[at + 3] > 0.5:
             known += 1
     memory[layout.followed] = min(memory[layout.followed] + dt, SETTLED)

@@ -34,6 +34,7 @@ N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
 
+
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
             'orientation': 4, 'given_contact': nf}
@@ -53,10 +54,13 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
     return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
             'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
             # Of the tracked forces:
-            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 5 * nf, 'slope': nc,
+            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
-            'described': 1, 'state': nx,
+            'described': 1, 'heights': 4 * nf,
+            # Where no torque is measured:
+            'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
+            'recent_speed': nf, 'lost': 1, 'load_rate': 5 * nf, 'state': nx,
             'state_covariance': nx * nx}
 
 
@@ -67,11 +71,11 @@ LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *_memory_sizes(0, 0, 0), 'memory_size')]))
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
-    'cutoff', 'force_threshold', 'force_noise', 'force_evidence', 'motion_evidence', 'slip_speed',
-    'swing_speed', 'clearance', 'swing_clearance', 'at_rest', 'switching_rate', 'on', 'off',
+    'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
+    'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'accelerometer_noise', 'gravity',
-    'reach', 'ahead')]
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
+    'gravity', 'reach', 'ahead', 'risen', 'pace')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
@@ -128,9 +132,12 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity.
-    contact_levels : (nf, 3) array
+    contact_levels : (nf, 5) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
-        error that the noise of its torques makes, as fractions of the weight.
+        error that the noise of its torques makes, as fractions of the weight; then the first two
+        where no torque is measured.
+    homes : (nf, 2) array
+        Where the feet are from the base in the standing pose, seen from above.
 
     """
 
@@ -146,6 +153,7 @@ class Robot(NamedTuple):
     effort_variance: np.ndarray
     motion_noise: np.ndarray
     contact_levels: np.ndarray
+    homes: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -190,8 +198,9 @@ class Tracking(NamedTuple):
 
 
 # Rows of Scratch.vectors.
-TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND = range(8)
-N_VECTORS = 8
+(TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
+ LASTING_WEIGHTS) = range(9)
+N_VECTORS = 9
 
 
 class Arrays(NamedTuple):
@@ -252,7 +261,8 @@ def unpack(layout, integers, floats):
     few, at = matrix_at(floats, at, 7, nx)
     ahead, at = matrix_at(floats, at, 6, nx)
     block, at = matrix_at(floats, at, 6, 7)
-    levels, at = matrix_at(floats, at, nf, 3)
+    levels, at = matrix_at(floats, at, nf, 5)
+    homes, at = matrix_at(floats, at, nf, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
     walk, at = floats[at:at + nx], at + nx
@@ -272,7 +282,8 @@ def unpack(layout, integers, floats):
     covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
         (nx, nx))
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels)
+                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
+                  homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, walk, now, vector,
@@ -287,7 +298,7 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + 2 * nm + nc
                 + int(layout['samples']) + 1)
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 3 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
+                + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.estimation.equation_errors import TORQUE_GAIN
+from legged_dynamics.estimation.equation_errors import LASTING_SHARE, TORQUE_GAIN
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.jit import part
 
 # Memory [s].
 MASS_TIME = 5.0
-# Share of the stated noise of torques that may last.
-LASTING_SHARE = 0.4
 # An error of so many deviations counts half.
 DOUBTFUL = 2.5
 

@@ -94,3 +94,8 @@ def equation_noise(model: RobotModel, config: RobotConfig, rate: float,
     floor = 1e-6 * model.total_mass * GRAVITY       # exact sensors still meet a finite precision
     effort = noise.of_joints('effort', model, config.joints) ** 2 + floor ** 2
     return EquationNoise(total[:6] + floor ** 2, total[6:] + effort, blind[6:] + effort)
+
+
+def variance_ratio(lasting: float, brief: float) -> float:
+    """Return by how much the variance of a lasting error is larger than that of a brief one."""
+    return (lasting / brief) ** 2 if brief > 0.0 else 1.0

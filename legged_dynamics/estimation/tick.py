@@ -31,6 +31,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_mount, rotation_of_tilt
+from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.derivatives import slopes
 from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.forces_by_motion import standing_forces
@@ -278,14 +279,16 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
-                     imu, dt, out)
-        follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, dt)
+        track_forces(robot, layout, settings, scratch, tracking, window, now, states, memory, up,
+                     normal, imu, dt, out)
+        memory[layout.by_motion] = 0.0
+        settle = 1.0
     else:
         used = 0
-        memory[layout.tracking] = 0.0
-        standing_forces(robot, layout, settings, scratch, window[n // 2], states, memory, R_WB,
-                        imu, dt, out)
+        settle = min(dt / (SETTLING * settings.natural_time), 1.0)
+        standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
+                        R_WB, imu, dt, out)
+    follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
     residuals(robot, layout, scratch, imu, out)
     if settings.ahead > 0.5:
         describe_sample_before(feet, layout, memory, out)

@@ -16,13 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.spatial.rotations import skew
-
-# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
-ASKED_WEIGHT = 1e4
-# A newton missing on the whole robot counts as much as a thousand on a foot that was asked.
-BALANCE_WEIGHT = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +95,10 @@ def share_load(contact_points: np.ndarray, wrench: np.ndarray,
         n_equalities=6)
     balanced = found.outcome is Outcome.SOLVED
     if not balanced:
-        H = np.diag(weight) + BALANCE_WEIGHT * grasp.T @ grasp
+        heavy = BALANCE_WEIGHT * ASKED_WEIGHT       # it comes before what was asked, too
         found = solve_quadratic_program(
-            H, -weight * wanted - BALANCE_WEIGHT * grasp.T @ wrench, A, b)
+            np.diag(weight) + heavy * grasp.T @ grasp,
+            -weight * wanted - heavy * grasp.T @ wrench, A, b)
     forces = found.x
     missing = np.where(weight > 1.0, wanted - forces, 0.0)
     return LoadShares(forces.reshape(k, 3), missing.reshape(k, 3), wrench - grasp @ forces,

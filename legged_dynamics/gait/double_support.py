@@ -27,7 +27,7 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.gait.stance_detection import detect_contact, soles_of
 from legged_dynamics.gait.travelling_reference import travelling_reference
 from legged_dynamics.gait.wrench_completion import complete_wrenches
-from legged_dynamics.model.feet import FlatFoot, Foot, refuse_lines
+from legged_dynamics.model.feet import Foot, refuse_lines
 from legged_dynamics.model.robot_model import RobotModel
 
 METHODS = {
@@ -172,8 +172,7 @@ class DoubleSupport:
 
     def _soles(self) -> np.ndarray:
         """Middle of each sole in its foot's frame, (nf, 3) [m]."""
-        return np.array([foot.center if isinstance(foot, FlatFoot) else np.zeros(3)
-                         for foot in self.feet])
+        return np.array([foot.center for foot in self.feet])
 
     def _ankles(self) -> np.ndarray:
         """Origin of the link that the last joint of each leg moves, in the foot's frame."""

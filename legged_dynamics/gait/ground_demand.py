@@ -40,6 +40,7 @@ from legged_dynamics.dynamics.newton_euler import (
     newton_euler,
 )
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.gait.toes import Toe, bent, toes_of
 from legged_dynamics.model.feet import Foot, PointFoot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import COM, MASS
@@ -69,6 +70,8 @@ class GroundDemand:
         From the base's origin, in world axes.
     ground_velocity : (n, nf, 3) array [m/s]
         Of what is under each foot, in world axes: zero but for the belts of a treadmill.
+    toes : tuple
+        A foot's toes with their R_WT (n, 3, 3) and p_WT (n, 3) [m]; None where the sole is stiff.
 
     """
 
@@ -82,6 +85,7 @@ class GroundDemand:
     low_point: np.ndarray
     center_of_mass: np.ndarray
     ground_velocity: np.ndarray
+    toes: tuple[tuple[Toe, np.ndarray, np.ndarray] | None, ...] = ()
 
     @property
     def step(self) -> float:
@@ -128,7 +132,9 @@ class GroundDemand:
             front, back, left, right = foot.edges
             x, y = np.linspace(back, front, per_side), np.linspace(right, left, 3)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
-            found.append(origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2))
+            points = origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2)
+            toes = self.toes[i] if self.toes else None
+            found.append(points if toes is None else bent(points, grid, *toes))
         return found
 
 
@@ -167,6 +173,9 @@ def ground_demand(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotio
     mass, com = model.tree.constants[:, MASS], model.tree.constants[:, COM:COM + 3]
     b, found = np.zeros((n, 6)), np.zeros((n, nf, N_FOOT_STATE))
     center = np.zeros((n, 3))
+    toes = toes_of(model, feet)
+    bend = np.array([toe.body for toe in toes if toe is not None], dtype=int)
+    toe_R, toe_p = np.zeros((n, len(bend), 3, 3)), np.zeros((n, len(bend), 3))
     for i in range(n):
         newton_euler(model.tree, motion.position[i], motion.velocity[i], motion.acceleration[i],
                      motion.base_motion[i], bodies, tau)
@@ -175,18 +184,23 @@ def ground_demand(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotio
         lean_on_lowest_part(table, up, states)
         b[i], found[i] = bodies[0, FORCE:FORCE + 6], states
         R = bodies[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
+        toe_R[i], toe_p[i] = R[bend], bodies[bend, POSITION:POSITION + 3]
         center[i] = mass @ (bodies[:, POSITION:POSITION + 3] + np.einsum('bij,bj->bi', R, com))
     R_WB = motion.base_rotation
     R_BF = found[..., FOOT_ROTATION:FOOT_ROTATION + 9].reshape(n, nf, 3, 3)
     p_BF = found[..., FOOT_POSITION:FOOT_POSITION + 3]
     low = np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF)
+    in_world = iter(range(len(bend)))
+    placed = tuple(None if toe is None else (
+        toe, R_WB @ toe_R[:, k], motion.base_position + np.einsum('nij,nj->ni', R_WB, toe_p[:, k]))
+        for toe, k in ((toe, -1 if toe is None else next(in_world)) for toe in toes))
     return GroundDemand(
         motion.time, tuple(feet), model.total_mass * GRAVITY,
         np.hstack([np.einsum('nij,nj->ni', R_WB, b[:, :3]),
                    np.einsum('nij,nj->ni', R_WB, b[:, 3:])]),
         motion.base_position, np.einsum('nij,nfj->nfi', R_WB, p_BF),
         np.einsum('nij,nfjk->nfik', R_WB, R_BF), low,
-        np.einsum('nij,nj->ni', R_WB, center / model.total_mass), moving)
+        np.einsum('nij,nj->ni', R_WB, center / model.total_mass), moving, placed)
 
 
 def efforts_under(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,

@@ -32,7 +32,6 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import speed_scale
-from legged_dynamics.model.feet import FlatFoot
 
 # What holds a share where it must be, and a sum at one, against smoothing of the order of one.
 HOLD = 1e7
@@ -89,8 +88,7 @@ def outside_soles(demand: GroundDemand, contact: np.ndarray) -> np.ndarray:
     center = _center_of_pressure(demand, contact, demand.points(demand.low_point))
     parts = []
     for i, foot in enumerate(demand.feet):
-        local = foot.corners if isinstance(foot, FlatFoot) else np.zeros((1, 3))
-        at = demand.foot_arm[:, i, None] + local @ demand.foot_rotation[:, i].swapaxes(1, 2)
+        at = demand.foot_arm[:, i, None] + foot.corners @ demand.foot_rotation[:, i].swapaxes(1, 2)
         parts.append(np.where(contact[:, i, None, None], at[..., :2], np.nan))
     corners = np.concatenate(parts, axis=1)
     outside = np.zeros(len(contact))

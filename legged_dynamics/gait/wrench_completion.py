@@ -65,7 +65,7 @@ def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndar
         down = np.flatnonzero(contact[t])
         if not len(down):
             continue
-        columns = [6 if isinstance(demand.feet[i], FlatFoot) else 3 for i in down]
+        columns = [3 + len(demand.feet[i].moments) for i in down]
         load = max(float(demand.load[t]), 0.0)
         aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
         A = np.hstack([np.vstack([np.hstack([np.eye(3), np.zeros((3, size - 3))]),

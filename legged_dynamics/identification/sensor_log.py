@@ -64,11 +64,14 @@ class SensorLog:
     ----------
     joints : JointLog
     imu : ImuLog or None
+    simulated : bool
+        Whether stamps are of a simulator's time, which goes as fast as it can.
 
     """
 
     joints: JointLog
     imu: ImuLog | None = None
+    simulated: bool = False
 
     @property
     def duration(self) -> float:
@@ -87,4 +90,5 @@ class SensorLog:
                     for name, value in vars(log).items()}
         return SensorLog(JointLog(**cut(self.joints)),          # type: ignore[arg-type]
                          None if self.imu is None else ImuLog(
-                             **cut(self.imu)))                  # type: ignore[arg-type]
+                             **cut(self.imu)),                  # type: ignore[arg-type]
+                         self.simulated)

@@ -29,7 +29,7 @@ SETTINGS = (
     Setting('identify.friction', 0.1, '1', "Coulomb and viscous friction, at the joint's effort "
             'limit and at its rated speed, as a part of the effort limit.', 1e-6, 10.0),
     Setting('identify.armature', 0.05, '1', "Armature, as a part of the leg's own inertia at "
-            "full stretch.", 1e-6, 10.0),
+            'full stretch.', 1e-6, 10.0),
     Setting('identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0),
     Setting('identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0),
     Setting('identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6,

@@ -109,7 +109,6 @@ class RosArguments:
         """Return the overrides of one node by parameter name."""
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
-
     def strangers_to(self, full_node_name: str) -> list[str]:
         """Return sentences on parameter files that have nothing for a node."""
         selectors: dict[str, set[str]] = {}

@@ -243,5 +243,3 @@ def _mimic(joint: Element, where: str) -> Mimic | None:
         raise ModelError(f'{where}: its <mimic> (line {mimic.line}) names no joint')
     return Mimic(master, *(_sane(mimic.number(name, default, where), f'{where}: {name}')
                            for name, default in (('multiplier', 1.0), ('offset', 0.0))))
-
-

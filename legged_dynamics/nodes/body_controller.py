@@ -27,10 +27,10 @@ from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body_targets import BodyTargets
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_controller import EffortController
+from legged_dynamics.nodes.rehearsal import rehearse
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
     AskedForce,
-    BodyTarget,
     Ground,
     Phase,
     WorkspaceCommand,
@@ -48,6 +48,8 @@ SETTINGS = (
     Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
             'robot is let go limp.', 0.0, 10.0),
 )
+# How often the ground that the estimator has seen is looked at [ns].
+GROUND_EVERY_NS = 100_000_000
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
 
@@ -98,6 +100,8 @@ class BodyController(EffortController):
         self.lost = ''
         self._started = self._settling = False
         self._blind_ns: int | None = None
+        self._ground: Ground | None = None
+        self._ground_ns = -GROUND_EVERY_NS
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
         """
@@ -206,8 +210,11 @@ class BodyController(EffortController):
             self._targets.start(measurement.stamp_ns, state.position, state.rotation)
         self._targets.plan(state, measurement.position)
         self.target = self._targets.reference.at(measurement.stamp_ns)
+        if not 0 <= measurement.stamp_ns - self._ground_ns < GROUND_EVERY_NS:
+            self._ground_ns = measurement.stamp_ns
+            self._ground = Ground.of_reaction(reaction, state)
         command = self._controller.update(state, measurement, self.target, self.asked(),
-                                         Ground.of_reaction(reaction, state))
+                                         self._ground)
         self.command = command
         self._postures.step(measurement.stamp_ns, command.error)
         loose = self._postures.posture.loose
@@ -312,19 +319,3 @@ class BodyController(EffortController):
             'drift of the position [mm]': 1e3 * state.position_deviation,
             'slips': state.slips}
         return {'body': values | self._topics.margins(command, state, self._position)}
-
-
-def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator,
-             odometry: LegOdometry, targets: BodyTargets, position: np.ndarray) -> None:
-    """Run every kernel of control once, at joints (nj,) [rad or m] at rest, to compile it."""
-    still = np.zeros(len(position))
-    for k in range(estimator.delay + 3):
-        nothing = Measurement(k * 2_000_000, position, still, still, np.zeros(3),
-                              np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0]))
-        estimator.update(nothing)
-        state = odometry.update(nothing)
-        here = BodyTarget.of(state.position, state.rotation)
-        command = controller.update(state, nothing, here, {
-            0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
-    targets.rehearse(state, position)
-    controller.margins(command, state, position)

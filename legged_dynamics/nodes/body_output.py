@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.middleware import conversions as convert
@@ -27,7 +28,9 @@ SETTINGS = (
 
 class StateOutput:
     """
-    Publishes what the body does: ``~/state``, a status with values, while somebody listens.
+    Publishes what the body does while somebody listens.
+
+    ``~/state`` is a status with values, ``~/state_markers`` the same for rviz.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ class StateOutput:
         self._name = component.node.get_name()
         self._state = endpoints.publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state',
                                           component.dialect.qos.reliable(10))
+        self._markers = endpoints.publisher('visualization_msgs/msg/MarkerArray',
+                                            '~/state_markers', component.dialect.qos.reliable(10))
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
@@ -63,6 +68,8 @@ class StateOutput:
         if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
             return
         self._next_ns = ns + round(1e9 / rate)
+        if self._markers.get_subscription_count():
+            self._draw(state, command, position, mode, 2.0 / rate)
         if not self._state.get_subscription_count():
             return
         feet = self.controller.feet
@@ -74,6 +81,18 @@ class StateOutput:
         level = 'WARN' if command.faults else 'OK'
         self._state.publish(convert.diagnostic_status(self._dialect, level, self._name, mode,
                                                       values))
+
+    def _draw(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray, mode: str,
+              lifetime: float) -> None:
+        model, down = self.controller.model, state.contact
+        points, forces = np.zeros((2, len(down), 3))
+        points[down] = (state.foot_position[down] - state.position) @ state.rotation
+        for foot, force in self.controller.forces().items():
+            forces[foot] = force @ state.rotation
+        self._markers.publish(convert.state_markers(
+            self._dialect, state.stamp_ns, model.base_link, points, forces, down, mode,
+            self.controller.margins(command, state, position),
+            newtons_per_meter=model.total_mass * GRAVITY, lifetime_s=lifetime))
 
 
 class BodyOutput:

@@ -39,6 +39,7 @@ TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
 # the last one that was looked at that are taken to be in reach as well [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
+BLOCK = 256
 Job = Generator[None, None, str]
 
 
@@ -196,20 +197,27 @@ class BodyTargets:
         if times[0] == 0.0 and n > 1:       # where it is at once is where it is anyhow
             times, knots = times[1:], knots[1:]
         state, support = self.state, self._support()
-        stance, looked = self._limiter.stance(state, self._position), np.full(12, np.inf)
-        for i, knot in enumerate(knots):
-            away = np.abs(knot - looked)
-            if away[9:].max() < NEAR and away[:9].max() < NEAR_TURN and i < len(knots) - 1:
-                continue
-            pose, looked = _pose_of(knot), knot
+        stance, i = self._limiter.stance(state, self._position), 0
+        while i < len(knots):
+            knot, cut = knots[i], False
+            pose = _pose_of(knot)
             if self._limiter.what_ends(stance, pose, support):
                 goal, part, why = yield from self._limiter.search(state, self._position, pose,
                                                                   support)
                 if why:
-                    knot[:9], knot[9:] = goal.rotation.ravel(), goal.position
-                    least, looked = min(least, part), np.full(12, np.inf)
+                    knot[:9], knot[9:], cut = goal.rotation.ravel(), goal.position, True
+                    least = min(least, part)
                     reasons.add(why)
             yield
+            # What is near one that is in reach is so as well; the last is always looked at.
+            i += 1
+            while not cut and i < len(knots) - 1:
+                away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)
+                far = (away[:, 9:] >= NEAR).any(axis=1) | (away[:, :9] >= NEAR_TURN).any(axis=1)
+                i += int(far.argmax()) if far.any() else len(far)
+                if far.any():
+                    break
+                yield
         self.reference.support = support
         made = yield from self.reference.planning(times, knots)
         yield

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.exceptions import (
+    ConfigurationError,
+    LeggedDynamicsError,
+    MeasurementError,
+)
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings
+from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
@@ -42,11 +46,13 @@ class EffortWatchdogNode(Component):
     """
 
     default_name = 'effort_watchdog'
+    has_kernels = True      # the model's; compiling them in a callback would leave it deaf
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        self._values = declare_settings(
-            node, dialect, (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *NODE_SETTINGS))
+        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *NODE_SETTINGS)
+        self._values = declare_settings(node, dialect, table)
+        follow_settings(node, dialect, table, self._values, self._read_settings, self.fixed)
         self._endpoints = Endpoints(self)
         self.now = SteadyClock(node)
         self.watchdog: EffortWatchdog | None = None
@@ -54,9 +60,7 @@ class EffortWatchdogNode(Component):
     def configure(self) -> None:
         """Join the topics."""
         values = self._values
-        self._config = RobotConfig.from_parameters(
-            {name: value for name, value in values.items()
-             if name.startswith(('robot.', 'noise.'))})
+        self._config = self._read_settings(values)
         self._joints = InputMonitor('joint_states', INPUT_TIMEOUT_NS)
         self._active, self._text, self._waiting, self._fault = False, '', '', ''
         self._sent, self._refused_ns = 0, -INPUT_TIMEOUT_NS
@@ -70,6 +74,15 @@ class EffortWatchdogNode(Component):
         self._endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
                                      qos.reliable(1))
         self._endpoints.timer(values['period'], self._look)
+
+    @staticmethod
+    def _read_settings(values: dict[str, Any]) -> RobotConfig:
+        if values['period'] > values['watchdog.deadline']:
+            raise ConfigurationError(
+                f'period: expected at most watchdog.deadline ({values["watchdog.deadline"]:g} s), '
+                f'else silence is seen too late; got {values["period"]:g}')
+        return RobotConfig.from_parameters({name: value for name, value in values.items()
+                                            if name.startswith(('robot.', 'noise.'))})
 
     def activate(self) -> None:
         """Pass commands on."""

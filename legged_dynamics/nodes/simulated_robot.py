@@ -61,7 +61,8 @@ class SimulatedRobotNode(Component):
         table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *plant_settings(kind[KIND.name]),
                  *NODE_SETTINGS)
         self.parameters = kind | declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters, fixed=self.fixed)
+        follow_settings(node, dialect, table, self.parameters,
+                        lambda values: Schedule.from_text(values['schedule']), self.fixed)
         self._endpoints = Endpoints(self)
         self._timer: Any = None
 

@@ -32,6 +32,18 @@ SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
 
 
 @part
+def factor_gram(rows, active, k, gram):
+    """Factor the products of the active rows; return whether they are independent."""
+    for i in range(k):
+        for j in range(i + 1):
+            s = 0.0
+            for c in range(rows.shape[1]):
+                s += rows[active[i], c] * rows[active[j], c]
+            gram[i, j] = s
+    return factorize(gram, k)
+
+
+@part
 def project(rows, active, k, p, gram, r, z, error):
     """
     Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
@@ -43,12 +55,7 @@ def project(rows, active, k, p, gram, r, z, error):
         r[i] = 0.0
         for c in range(n):
             r[i] += rows[active[i], c] * rows[p, c]
-        for j in range(i + 1):
-            s = 0.0
-            for c in range(n):
-                s += rows[active[i], c] * rows[active[j], c]
-            gram[i, j] = s
-    if not factorize(gram, k):
+    if not factor_gram(rows, active, k, gram):
         return -1.0
     solve_factorized(gram, k, r)
     left, whole = 0.0, 0.0
@@ -100,13 +107,7 @@ def polish(rows, d, size, y, start, active, k, u, gram, r):
                                             + 1e-300))
         if worst < 1e-13:
             return
-        for i in range(k):
-            for j in range(i + 1):
-                s = 0.0
-                for c in range(n):
-                    s += rows[active[i], c] * rows[active[j], c]
-                gram[i, j] = s
-        if not factorize(gram, k):
+        if not factor_gram(rows, active, k, gram):
             return
         solve_factorized(gram, k, r)
         for i in range(k):

@@ -103,19 +103,21 @@ class ForceWishes:
         """
         for foot in [foot for foot in self.sought if foot not in standing]:
             del self.sought[foot]
-        leaving = self.sought.keys() - asked.keys()
+        leaving = self.sought.keys() - asked.keys() if self.sought.keys() != asked.keys() else ()
         goals = {foot: force for foot, force in asked.items() if foot in standing}
         if leaving:
             alone = free({foot: force for foot, force in self.sought.items() if foot in asked})
             goals |= {foot: alone[foot] for foot in leaving}
         for foot, goal in goals.items():
+            if goal is self.sought.get(foot):       # there already
+                continue
             start = self.sought[foot] if foot in self.sought else given(foot)
             gap = goal - start
             far = math.hypot(*gap.tolist())
             if foot in leaving and far <= step:
                 del self.sought[foot]
             else:
-                self.sought[foot] = start + gap * min(1.0, step / far if far else 1.0)
+                self.sought[foot] = goal if far <= step else start + gap * (step / far)
 
     def stay_near(self, given: Callable[[int], np.ndarray]) -> list[int]:
         """Let no sought force run away from what can be given; return feet that do not get it."""

@@ -145,7 +145,7 @@ def find_dynamics(s, parameters, held, inputs):
         s.posture[j] = (parameters[POSTURE_STIFFNESS] * (held[j] - s.q[j])
                         - parameters[POSTURE_DAMPING] * s.v[j])
     for i in range(s.lean.shape[0]):
-        normal = rotate_back(load9(inputs, 0), (s.ground[i, 2], s.ground[i, 5], s.ground[i, 8]))
+        normal = rotate_back(load9(inputs, 0), load3(s.touch[i], 0))
         store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
     invert_legs(s, parameters[THRESHOLD])

@@ -127,6 +127,7 @@ class WorkspaceController:
                 (codes.FAR, settings['limits.error.linear']),
                 (codes.TURNED, settings['limits.error.angular'])):
             self._parameters[at] = value
+        self._force_rate = settings['division.force_rate'] * self.model.total_mass * GRAVITY
         self._patience_ns = round(settings['limits.patience'] * 1e9)
         self._stances: dict[bytes, StandingFeet] = {}
         self.ground = GroundReading(self._config.feet, settings['division.friction'])
@@ -221,10 +222,9 @@ class WorkspaceController:
         """Return what the ground gives the stance of the last tick."""
         if self._last is None:
             return ANYTHING
-        members = self._last.members
-        return support_of(self._last.arrays, state, self.ground.axes[members],
-                          float(self.ground.friction[members].min()),
-                          self.settings['reference.spare'])
+        ground, members = self.ground, self._last.members
+        return support_of(self._last.arrays, state, ground.axes[members], float(
+            ground.friction[members].min()), self.settings['reference.spare'])
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
@@ -248,8 +248,8 @@ class WorkspaceController:
         limits = self.model.effort_limits
         bounded = np.isfinite(limits) & (limits > 0.0)
         if bounded.any():
-            found['effort'] = float(1.0 - (np.abs(command.effort[bounded])
-                                           / limits[bounded]).max())
+            used = np.abs(command.effort[bounded]) / limits[bounded]
+            found['effort'] = float(1.0 - used.max())
         ends = np.abs(self.model.position_limits - np.asarray(position)[:, None])
         if np.isfinite(ends).any():
             found['joint'] = float(ends[np.isfinite(ends)].min())
@@ -259,7 +259,7 @@ class WorkspaceController:
 
     def _look_at_ground(self, state: BodyState, given: Ground | None) -> None:
         self.ground.look(state, given)
-        if state.foot_offset.max() > SLIDE and self._last is not None:
+        if max(state.foot_offset.tolist()) > SLIDE and self._last is not None:
             force = np.zeros((len(self.feet), 3))
             for foot, f in self._last.forces(state.rotation).items():
                 force[foot] = f
@@ -279,7 +279,8 @@ class WorkspaceController:
         if not asked and not self._wishes.sought:
             feet.ask({}, state.rotation)
             return {}
-        wanted = {foot: force.in_world(state.rotation, feet.rotation(foot))
+        wanted = {foot: force.force if force.axes == 'world' else
+                  force.in_world(state.rotation, feet.rotation(foot))
                   for foot, force in asked.items()}
 
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
@@ -289,11 +290,10 @@ class WorkspaceController:
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 
-        rate = self.settings['division.force_rate'] * self.model.total_mass * GRAVITY
         if feet is not self._last:
             alone({})
-        self._wishes.seek(wanted, rate * dt, feet.place, partial(feet.force, state.rotation),
-                          alone)
+        self._wishes.seek(wanted, self._force_rate * dt, feet.place,
+                          partial(feet.force, state.rotation), alone)
         feet.ask(self._wishes.sought, state.rotation)
         return wanted
 

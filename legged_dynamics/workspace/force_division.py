@@ -17,6 +17,7 @@ make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
 from __future__ import annotations
 
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, START
+from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.optimization.dual_method import INFEASIBLE, dual_method_within
 from legged_dynamics.spatial.algebra import (
@@ -32,10 +33,6 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, get9
 
-# A newton missing on the whole robot counts as much as a hundred off a foot's even share.
-BALANCE_WEIGHT = 1e4
-# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
-ASKED_WEIGHT = 1e4
 # Steps of the quadratic program; it takes some ten.
 STEPS = 200
 # What a division came to.

@@ -6,7 +6,9 @@ What is known of the ground under each foot: its normal and its friction.
 Given normals are believed. Without them the plane through three or more ball feet speaks for a
 slope, but level steps would look the same. A cone about the middle between that plane's normal and
 up, narrower by half the angle between the two, lies in the cones of both: forces in it hold on the
-slope and on the steps. A sole lies on its ground and is its own normal.
+slope and on the steps. Where on a ball the ground touches cannot be cautious: four feet or more in
+one plane are taken to touch a slope, others half a slope. A sole lies on its ground and is its own
+normal.
 
 Friction starts at the setting and is lowered when a foot is seen to slide: to a part of the
 ratio of the forces it slid with.
@@ -32,6 +34,8 @@ SLIDE, LEFT, LEAST = 0.004, 0.8, 0.1
 NARROW = 0.05
 # Horizontal part of a normal from which the ground counts as sloping.
 LEAST_SLOPE = 1e-3
+# Feet lie in one plane when they are off it by no more than this part of how far it rises.
+COPLANAR = 0.05
 # Samples between looks at the plane.
 EVERY = 100
 
@@ -60,6 +64,9 @@ class Ground:
         return cls(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
 
 
+UNKNOWN = Ground()
+
+
 class GroundReading:
     """
     Normals and friction under all feet, from what is given and from where the feet stand.
@@ -74,10 +81,12 @@ class GroundReading:
     ----------
     axes : (nf, 9) array
         ``R_WG`` by rows, z the ground's normal; level for a sole, which has axes of its own.
+    touch : (nf, 3) array
+        Unit normal in the world that says where on a ball the ground touches.
     friction : (nf,) array
-        Coefficient to rely on about that normal.
-    version : int
-        Counts changes of `friction`.
+        Coefficient to rely on about the normal in `axes`.
+    seen, version : int
+        Grow with every look at the ground, and with every change of `friction`.
 
     """
 
@@ -85,22 +94,26 @@ class GroundReading:
         self._ball = np.array([not isinstance(foot, FlatFoot) for foot in feet])
         self._start = friction
         self.axes = np.tile(np.eye(3).ravel(), (len(feet), 1))
-        self.version = 0
+        self.touch = np.tile([0.0, 0.0, 1.0], (len(feet), 1))
+        self.seen = self.version = 0
         self.reset()
 
     def reset(self) -> None:
         """Forget that feet have slid, and where they stood."""
-        self.axes[:] = np.eye(3).ravel()
+        self.axes[:], self.touch[:] = np.eye(3).ravel(), [0.0, 0.0, 1.0]
         self._coefficient = np.full(len(self._ball), self._start)
         self._slack = np.zeros(len(self._ball))     # of the plane's doubt [rad]
         self._kept = np.zeros(len(self._ball))
-        self._contact = b''
+        self._contact, self._given = b'', UNKNOWN
         self._looks = 0
+        self.seen += 1
         self._narrow()
 
     def look(self, state: BodyState, given: Ground | None = None) -> None:
         """
         Take in where the feet stand, and normals that somebody gives.
+
+        Both are looked at when they are others, and now and then.
 
         Raises
         ------
@@ -110,20 +123,27 @@ class GroundReading:
         """
         key = state.contact.tobytes()
         self._looks += 1
-        if given is None and key == self._contact and self._looks % EVERY:
+        given = given or UNKNOWN
+        if given is self._given and key == self._contact and self._looks % EVERY:
             return
-        self._contact = key
+        self._contact, self._given = key, given
+        self.seen += 1
         standing = self._ball & state.contact
         normal, slack = np.tile([0.0, 0.0, 1.0], (len(standing), 1)), np.zeros(len(standing))
+        touch = normal.copy()
         if standing.sum() > 2:
             points = state.foot_position[standing]
-            _, widths, axes = np.linalg.svd(points - points.mean(axis=0))
+            points = points - points.mean(axis=0)
+            _, widths, axes = np.linalg.svd(points)
             up = axes[2] * np.copysign(1.0, axes[2, 2])
             if widths[1] > NARROW and up[2] > 0.5:
                 middle = up + np.array([0.0, 0.0, 1.0])
                 normal[self._ball] = middle / np.linalg.norm(middle)
                 slack[self._ball] = 0.5 * math.acos(min(up[2], 1.0))
-        if given is not None and given.normal is not None:
+                coplanar = len(points) > 3 and (np.abs(points @ up).max()
+                                                < COPLANAR * np.ptp(points[:, 2]))
+                touch[self._ball] = up if coplanar else normal[self._ball]
+        if given.normal is not None:
             theirs = np.asarray(given.normal, float)
             known = np.isfinite(theirs).all(axis=-1)
             if theirs.shape != normal.shape or not np.allclose(
@@ -131,7 +151,8 @@ class GroundReading:
                 raise ConfigurationError(f'normal: expected {len(normal)} unit vectors, got '
                                          f'{theirs.tolist()}')
             known &= self._ball
-            normal[known], slack[known] = theirs[known], 0.0
+            normal[known], touch[known], slack[known] = theirs[known], theirs[known], 0.0
+        self.touch[:] = touch
         for row, up in zip(self.axes, normal):
             row[:] = rotation_to_z(up).ravel()
         if (slack != self._slack).any():

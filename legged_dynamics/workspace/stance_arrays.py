@@ -60,8 +60,10 @@ class StanceArrays(NamedTuple):
         Acceleration of joints that the feet leave free: input.
     ground : (nf, 9) array
         ``R_WG`` by rows: axes of the ground at each foot, z its normal; level at first: input.
+    touch : (nf, 3) array
+        Normals in the world that say where on a ball the ground touches; up at first: input.
     lean : (nf, 3) array
-        Those normals less the world's z, in base axes: input of stage 1.
+        Those less the world's z, in base axes: input of stage 1.
     bodies : (nb, N_RIGID_BODY) array
         At the columns of dynamics.kinematics and dynamics.rigid_body.
     states : (nf, 15) array
@@ -101,6 +103,7 @@ class StanceArrays(NamedTuple):
     still: np.ndarray
     posture: np.ndarray
     ground: np.ndarray
+    touch: np.ndarray
     lean: np.ndarray
     bodies: np.ndarray
     states: np.ndarray
@@ -143,7 +146,8 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     return StanceArrays(
         Tree(model.tree.topology.copy(), model.tree.constants.copy()), table, groups,
         _reach(model, table), np.zeros(nv), np.zeros(nv), np.zeros(9), np.zeros(nv), np.zeros(nv),
-        np.tile(np.eye(3).ravel(), (nf, 1)), np.zeros((nf, 3)),
+        np.tile(np.eye(3).ravel(), (nf, 1)), np.tile([0.0, 0.0, 1.0], (nf, 1)),
+        np.zeros((nf, 3)),
         np.zeros((nb, N_RIGID_BODY)), np.zeros((nf, N_FOOT_STATE)),
         np.zeros((6, nc)), np.zeros((nc, nv)), np.zeros(nc), np.zeros((n, n)), np.zeros(n),
         np.zeros((nv, nc)), np.zeros((len(groups), 2)), np.eye(n, 6), np.zeros(n),

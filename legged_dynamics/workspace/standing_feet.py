@@ -65,7 +65,7 @@ class StandingFeet:
         table, nv = self.arrays.feet, model.nv
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}
-        self._standing, self._version = standing, -1
+        self._standing, self._seen, self._version = standing, -1, -1
         self._margin = settings['division.sole_margin']
         self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
         self.program = division_program(
@@ -86,7 +86,10 @@ class StandingFeet:
 
     def stand_on(self, ground: GroundReading) -> None:
         """Take normals and friction of the ground under these feet."""
-        self.arrays.ground[:] = ground.axes[self.members]
+        if self._seen != ground.seen:
+            self._seen = ground.seen
+            self.arrays.ground[:] = ground.axes[self.members]
+            self.arrays.touch[:] = ground.touch[self.members]
         if self._version == ground.version:
             return
         self._version = ground.version

@@ -15,7 +15,7 @@ from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
 from legged_dynamics.analysis.analysis import analyse
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.analysis.body_tracking import BodyTracking
-from legged_dynamics.analysis.export import write_csv
+from legged_dynamics.analysis.export import to_pandas, write_csv
 from legged_dynamics.analysis.options import AnalysisOptions
 from legged_dynamics.analysis.report import FIGURES, write_report
 from legged_dynamics.analysis.tables import tables
@@ -159,6 +159,16 @@ def test_all_estimates_are_in_the_table_of_values(walked):
     assert float(middle['LF_FOOT_true_fx']) == pytest.approx(
         analysis.truth.force[500, 0, 0], rel=1e-6)
     assert 'external_torque_LF_HAA' in middle and 'base_residual_mz' in middle
+
+
+def test_the_same_for_pandas(walked):
+    pytest.importorskip('pandas')
+    analysis, folder = walked
+    frame = to_pandas(analysis)
+    with (folder / 'estimates.csv').open() as file:
+        assert [*next(csv.reader(file))] == ['stamp_ns', 'mode', 'time', *frame.columns[2:]]
+    np.testing.assert_array_equal(frame['RH_FOOT_fz'], analysis.series.published[:, 3, 2])
+    assert frame.attrs['robot'] == 'anymal_class'
 
 
 def test_the_enriched_bag_has_the_original_bytes_and_the_estimates(walked, walking_bag):

@@ -6,6 +6,7 @@ import pytest
 from test_gait_files import BASE, load_error, options, write_table, write_walk
 from walkers import DT, MASS, two_footed_walk
 
+from legged_dynamics.analysis.gait import belt
 from legged_dynamics.analysis.gait.alignment import (
     align,
     floor_slope,
@@ -112,6 +113,16 @@ def test_a_walk_on_a_treadmill_is_a_walk(tmp_path, said):
     assert load_error(result.reactions) < 1.1 * load_error(overground.reactions)
     assert any('1.20 m/s' in note for note in result.notes)
     assert not any('m/s' in note for note in overground.notes)
+
+
+def test_the_belt_of_who_has_no_flat_soles(monkeypatch):
+    """Feet that never lie flat tell the belt while they bear the body; the floor tells none."""
+    monkeypatch.setattr(belt, 'TURNING', 0.0)
+    for speed, found in ((3.0, True), (0.0, False)):
+        gone = np.outer(WALK.time, [speed, 0.0, 0.0])
+        seen = belt.found_belt(ground_demand(WALK.model, WALK.feet, WALK.motion(WALK.base - gone)))
+        assert (seen is not None) == found
+    assert seen is None
 
 
 def test_what_is_refused(tmp_path):

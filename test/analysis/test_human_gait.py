@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from test_human_recordings import PEOPLE, pytestmark  # noqa: F401
 
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.evaluation import (
+from benchmarks.gait_evaluation import (
     DETECTED,
     GIVEN,
     detail_table,
     evaluate,
     evaluation_table,
 )
+from legged_dynamics.analysis.gait.analysis import analyse_gait
 from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.cli import main
 

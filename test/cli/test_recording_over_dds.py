@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -108,20 +110,42 @@ def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
         assert {name: topic.count for name, topic in bag.topics.items()} == {'/flags': 1}
 
 
+VIEW = ('--view', '--port', '0') if find_spec('viser') else ()
+
+
 @pytest.fixture(scope='module')
 def demo(tmp_path_factory):
-    """Return folder, process and bits of a demo as fast as the machine can."""
-    out = tmp_path_factory.mktemp('quiet') / 'demo'
-    done = subprocess.run([*COMMAND, 'demo', '-o', str(out), '--schedule', 'stand 1.5',
-                           '--speed', '0'], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out, done, re.search(r'truth and estimates: (\w+)', done.stdout)
+    """Return folder, words, bits and pages of a demo as fast as the machine can, viewed."""
+    out, words, pages = tmp_path_factory.mktemp('quiet') / 'demo', [], []
+    with subprocess.Popen([*COMMAND, 'demo', '-o', str(out), '--schedule', 'stand 1.5',
+                           '--speed', '0', *VIEW], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            for line in process.stdout:
+                words.append(line)
+                if line.startswith('View: '):
+                    with urllib.request.urlopen(line.split()[1], timeout=PATIENCE) as page:
+                        pages.append(page.read(1000))
+                    if len(pages) == 2:         # the last word stays until somebody ends it
+                        process.send_signal(signal.SIGINT)
+            code = process.wait(PATIENCE)
+        finally:
+            process.kill()
+    text = ''.join(words)
+    assert code == 0, text
+    return out, text, re.search(r'truth and estimates: (\w+)', text), pages
+
+
+@pytest.mark.skipif(not VIEW, reason='viser is not installed')
+def test_the_demo_is_shown_live_and_as_its_last_word(demo):
+    assert len(demo[3]) == 2 and all(b'<html' in page for page in demo[3])
+    log = (demo[0] / 'view.log').read_text()
+    assert 'Traceback' not in log and 'closed connection' not in log
 
 
 def test_the_demo_records_what_the_replay_repeats(demo):
-    out, done, bits = demo
-    assert 'fused, zero-phase 25 Hz' in done.stdout and bits
-    assert f'Report: {out / "report" / "report.html"}' in done.stdout
+    out, text, bits, _ = demo
+    assert 'fused, zero-phase 25 Hz' in text and bits
+    assert f'Report: {out / "report" / "report.html"}' in text
     analysis = analyse(out / 'bag')
     (standing,) = [row for row in analysis.accuracy.feet if row.estimate == 'fused'
                    and row.treatment == 'zero-phase 25 Hz']
@@ -148,7 +172,7 @@ def stalled(process):
 
 
 def test_the_same_bits_come_out_of_a_machine_that_stalls(demo, tmp_path):
-    _, _, bits = demo
+    bits = demo[2]
     with (tmp_path / 'log').open('w') as log:
         busy = subprocess.Popen(
             [*COMMAND, 'demo', '-o', str(tmp_path / 'busy'), '--schedule', 'stand 1.5'],

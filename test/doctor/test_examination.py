@@ -82,4 +82,3 @@ def test_a_robot_without_feet_is_refused():
     patient = healthy()
     with pytest.raises(ConfigurationError, match='at least one foot'):
         examine(patient.model, replace(patient.config, feet=()), patient.log)
-

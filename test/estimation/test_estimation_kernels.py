@@ -75,18 +75,23 @@ def test_force_evidence_is_the_log_likelihood_ratio_of_its_two_normals():
     assert force_evidence(500.0, 0.0, weight, threshold, 0.04, 4.0) == 4.0
 
 
-def test_motion_evidence_tells_a_still_low_foot_from_a_fast_high_one():
-    settings = SimpleNamespace(slip_speed=0.15, swing_speed=1.0, clearance=0.01,
-                               swing_clearance=0.05,
-                               at_rest=3 * math.log(1.0 / 0.15) + math.log(5.0))
+def test_motion_evidence_is_the_log_likelihood_ratio_of_its_normals_within_bounds():
+    settings = SimpleNamespace(clearance=0.01, swing_clearance=0.05)
     evidence = as_python(motion_evidence)
-    for speed, height in ((0.0, 0.0), (1.0, 0.0), (0.0, 0.05), (0.3, 0.02)):
-        expected = (multivariate_normal.logpdf([speed, 0, 0], cov=0.15 ** 2 * np.eye(3))
-                    - multivariate_normal.logpdf([speed, 0, 0], cov=np.eye(3))
-                    + normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05))
-        assert evidence(speed, height, settings, 1e9) == pytest.approx(expected)
-    assert evidence(0.0, -0.1, settings, 1e9) == evidence(0.0, 0.0, settings, 1e9)
-    assert evidence(1.0, 0.0, settings, 2.0) == -2.0
+    drift = 0.04 ** 2       # of the base's velocity, which all feet share
+    s, w = np.hypot(0.15, 0.04), np.hypot(1.0, 0.04)
+    for speed, height in ((0.5, 0.012), (0.7, 0.015), (0.4, 0.02)):
+        fast = (multivariate_normal.logpdf([speed, 0, 0], cov=s * s * np.eye(3))
+                - multivariate_normal.logpdf([speed, 0, 0], cov=w * w * np.eye(3)))
+        low = normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05)
+        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, settings, 1e9)
+        assert found == pytest.approx(fast + np.clip(low, -2.0, 0.5))
+
+    def at(speed, height, rest=2.5, limit=4.0):
+        return evidence(speed, height, 0.15, 1.0, drift, rest, settings, limit)
+    assert at(0.0, -0.1) == at(0.0, 0.0)            # nothing speaks against a foot that is low
+    assert at(0.0, 0.0) > at(0.0, 0.02) > 0.0       # height lowers, and has no veto
+    assert at(0.0, 10.0) > 0.0 > at(1.0, 0.0) == -4.0
 
 
 def test_odds_relax_towards_even():

@@ -285,6 +285,25 @@ def test_poses_of_a_body(passed_on):
     assert tf.transforms[0].transform.translation.y == 2.0
 
 
+def test_the_least_margin_of_a_body_colours_what_rviz_shows():
+    def colors(**margins):
+        made = convert.state_markers(
+            DIALECT, 5, 'base', np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [9, 9, 9]]),
+            np.tile([0.0, 0.0, 100.0], (4, 1)), [True, True, True, False], 'holds', margins,
+            newtons_per_meter=200.0)
+        found = {(marker.ns, marker.id): marker for marker in made.markers}
+        assert found['given', 3].action == MARKER.DELETE
+        assert found['given', 1].points[1].z == pytest.approx(0.5)
+        assert len(found['support', 0].points) == 4
+        assert found['margins', 0].text.startswith('holds')
+        worst = found['worst_margin', 0].color
+        return worst.r > worst.g, found['given', 0].color.r > found['given', 0].color.g
+    assert colors(friction=0.9, effort=0.8, joint=1.0) == (False, False)
+    assert colors(friction=0.9, effort=0.0) == (True, False)
+    assert colors(friction=0.01, effort=0.8) == (True, True)
+    assert colors() == (False, False)
+
+
 @pytest.mark.parametrize('twists', [0, 1, 2])
 @pytest.mark.parametrize('frame', ['', 'odom', 'map_of_1'])       # alignment differs
 def test_a_trajectory_is_read_from_its_bytes_a_few_points_at_a_time(twists, frame):

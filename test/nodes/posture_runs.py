@@ -18,7 +18,7 @@ from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 LONGEST = 12.0      # s
 # From the base down to a belly that is added [m]: those of the zoo have no shapes but feet, and
 # our own comes down on its knees without.
-BELLIES = {'anymal_class': 0.2, 'solo_class': 0.08, 'go2': 0.1, 'hyq': 0.37, 'b1': 0.15}
+BELLIES = {'anymal_class': 0.2, 'solo_class': 0.08, 'go2': 0.13, 'hyq': 0.37, 'b1': 0.15}
 
 
 def robot_of(name):

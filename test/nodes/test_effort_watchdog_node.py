@@ -6,7 +6,10 @@ import pytest
 from fault_bench import FaultBench
 from loopback_robot import DIALECT, ROBOT, URDF
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.parameters import Parameter
 from legged_dynamics.nodes.effort_watchdog import EffortWatchdogNode
 from legged_dynamics.schema import read_parameter_file
 
@@ -118,3 +121,22 @@ def test_another_description_changes_no_limit_in_force(standing):
     assert 'another robot_description came' in status(standing, 'robot_description')[1]
     description.publish(convert.string(DIALECT, URDF.read_text()))
     standing.run(0.01)
+
+
+def test_settings_that_would_have_no_effect_or_no_sense_are_refused():
+    host = LoopbackBus().host(EffortWatchdogNode, parameters={
+        key: value for key, value in read_parameter_file(ROBOT).items()
+        if key.startswith('robot')})
+
+    def change(**values):
+        return host.node.set_parameters_atomically([
+            Parameter(name.replace('__', '.'), value) for name, value in values.items()])
+    assert 'read when the node is configured' in change(watchdog__deadline=0.1).reason
+    host.stop()
+    assert 'silence is seen too late' in change(period=0.1).reason
+    assert 'expected each joint once' in change(robot__joints=['LF_HAA', 'LF_HAA']).reason
+    assert change(period=0.1, watchdog__deadline=0.1).successful
+    host.start()
+    with pytest.raises(ConfigurationError, match='silence is seen too late'):
+        LoopbackBus().host(EffortWatchdogNode, parameters={
+            'period': 0.1, 'watchdog.deadline': 0.01})

@@ -44,6 +44,8 @@ def test_down_to_the_belly_and_up_again():
     made = loop(ground={'belly': 0.08}, stance='detected')
     say = made.publisher('std_msgs/msg/String', 'posture')
     states = made.watch('diagnostic_msgs/msg/DiagnosticStatus', '/workspace_controller/state')
+    markers = made.watch('visualization_msgs/msg/MarkerArray',
+                         '/workspace_controller/state_markers')
     height, seen = made.robot.truth().base_position[2], set()
     for word, end in (('sit', 'rests'), ('stand', 'holds')):
         made.slide.way[:], made.slide.largest = 0.0, 0.0
@@ -64,6 +66,8 @@ def test_down_to_the_belly_and_up_again():
     assert made.robot.truth().base_position[2] == pytest.approx(height, abs=5e-3)
     assert made.largest_effort() < 0.9
     assert states[-1].message == 'holds' and not made.node.lost
+    (text,) = [marker.text for marker in markers[-1].markers if marker.text]
+    assert text.splitlines()[0] == 'holds' and 'effort' in text
     values = {value.key: value.value for value in states[-1].values}
     assert 0.0 < float(values['margin: effort']) < 1.0
     assert float(values['z [m]']) == pytest.approx(height, abs=0.01)

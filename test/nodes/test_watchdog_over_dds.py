@@ -42,14 +42,15 @@ def test_a_controller_that_is_killed_or_stopped_leaves_motors_that_come_to_rest(
         return found[0] == level and text in found[1]
     bench.start('simulated_robot', *HARDWARE)
     bench.start('effort_watchdog', *WATCHFUL)
-    for number, text in ((signal.SIGSTOP, 'is silent'), (signal.SIGKILL, 'is silent')):
+    for number in (signal.SIGSTOP, signal.SIGKILL):
         controller = bench.start('workspace_controller', '-r', COMMANDS, *PATIENT)
         assert bench.until(lambda: says(0, 'passed on: workspace_controller@')), bench.status
         count = len(bench.sent)
         assert bench.until(lambda count=count: len(bench.sent) > count + 20)
         assert all(message.layout.dim[0].label == 'effort_watchdog' for message in bench.sent)
         controller.send_signal(number)
-        assert bench.until(lambda text=text: says(2, text)), bench.status
+        # A machine that falls behind may learn of the death before it notices the silence.
+        assert bench.until(lambda: says(2, 'is silent') or says(2, 'has left')), bench.status
         # Left alone at last, and limp: what hardware holds for ever is zero.
         assert bench.until(lambda: says(2, 'starts anew')), bench.status
         assert not any(bench.sent[-1].data)

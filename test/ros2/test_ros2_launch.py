@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch files, read by launch itself: who is started, with which names and topics."""
 import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 import yaml
 from launch.actions import ExecuteLocal, IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource

@@ -21,7 +21,7 @@ def test_ament_flake8_finds_nothing():
 
 def test_ament_pep257_finds_nothing():
     linter = pytest.importorskip('ament_pep257.main', reason='ament_pep257 is not installed')
-    assert linter.main(argv=['--add-ignore', *NOT_ASKED, '--', *FOLDERS[:4]]) == 0
+    assert linter.main(argv=['--add-ignore', *NOT_ASKED, '--', *FOLDERS[:3]]) == 0
 
 
 def test_every_source_file_says_whose_it_is_and_under_which_licence():

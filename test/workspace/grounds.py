@@ -132,4 +132,3 @@ class GroundedRobot(SimulatedRobot):
 
 def rpy_of(R):
     return [np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])]
-

@@ -44,12 +44,25 @@ def test_forces_that_hold_on_slope_and_steps_alike_are_relied_on(angle):
     assert cone == pytest.approx(mu - angle / 2)
 
 
+def test_four_feet_in_a_plane_touch_a_slope_and_others_half_of_one():
+    reading, up = GroundReading(FEET, 0.6), tilted(0.2)[:, 2]
+    reading.look(body_state(places=PLACES @ tilted(0.2).T))
+    np.testing.assert_allclose(reading.touch, np.tile(up, (4, 1)), atol=1e-9)
+    raised = PLACES.copy()
+    raised[0, 2] += 0.05
+    reading.reset()
+    reading.look(body_state(places=raised))
+    tilts = np.arccos(reading.touch[:, 2])
+    assert (0.01 < tilts).all() and tilts.max() < 0.05      # the plane through them tilts by 0.08
+
+
 def test_given_normals_are_believed():
     reading, up = GroundReading(FEET, 0.6), tilted(0.2)[:, 2]
     given = np.vstack([np.tile(up, (3, 1)), [[np.nan] * 3]])
     reading.look(body_state(places=PLACES), Ground(given))
     np.testing.assert_allclose(reading.axes[1].reshape(3, 3)[:, 2], up)
     assert reading.friction[1] == pytest.approx(0.6)
+    np.testing.assert_allclose(reading.touch[1], up)
     np.testing.assert_allclose(reading.axes[3].reshape(3, 3)[:, 2], [0, 0, 1], atol=1e-9)
 
 

@@ -10,12 +10,12 @@
   const color = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const light = ['#1b6ec2', '#c4570c', '#2b8a3e', '#9c36b5', '#b58900', '#c2255c', '#0c8599', '#666'];
   const dark = ['#6cb2ff', '#ffa35c', '#6fdc8c', '#dd9cf0', '#ffd24d', '#ff8fb3', '#5fd7e6', '#bbb'];
-  const isDark = matchMedia('(prefers-color-scheme: dark)');
+  const isDark = matchMedia('(prefers-color-scheme: dark)'), onPaper = matchMedia('print');
   const hidden = new Set();
   let charts = [];
   const build = (host, data) => {
     const times = numbers(data.time, Float64Array);
-    const hues = isDark.matches ? dark : light;
+    const hues = isDark.matches && !onPaper.matches ? dark : light;
     const axis = () => ({stroke: color('--soft'), grid: {stroke: color('--grid'), width: 1},
                          ticks: {stroke: color('--grid')}});
     const digits = v => v == null ? '–' : v.toFixed(data.digits);
@@ -73,6 +73,7 @@
   };
   draw();
   isDark.addEventListener('change', draw);
+  onPaper.addEventListener('change', draw);
   let width = innerWidth;
   addEventListener('resize', () => {
     if (innerWidth === width) return;

@@ -16,8 +16,7 @@ from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import FuncFormatter
 
 from legged_dynamics.analysis.climbing.comparison import Attempt
-from legged_dynamics.analysis.plots import style
-from legged_dynamics.analysis.plots.climber import (
+from legged_dynamics.analysis.climbing.plots.climber import (
     BODY_EDGE,
     PAD,
     Climber,
@@ -29,6 +28,7 @@ from legged_dynamics.analysis.plots.climber import (
     reach_of,
     round_force,
 )
+from legged_dynamics.analysis.plots import style
 from legged_dynamics.stickybot import StickybotModel
 
 SIZE, DPI = (9.2, 6.4), 90          # inch, dots per inch

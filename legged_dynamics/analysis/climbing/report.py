@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from legged_dynamics.analysis.climbing.comparison import MUJOCO, OWN, Comparison
 from legged_dynamics.analysis.climbing.mode_shapes import modes_at_rest
+from legged_dynamics.analysis.climbing.plots.energy import draw_climb_energy
+from legged_dynamics.analysis.climbing.plots.force_answers import draw_sharing, draw_strength
+from legged_dynamics.analysis.climbing.plots.forces import draw_climb_forces
+from legged_dynamics.analysis.climbing.plots.modes import draw_modes
+from legged_dynamics.analysis.climbing.plots.phase import draw_climb_phase
 from legged_dynamics.analysis.climbing.questions import Answers, answer_questions
 from legged_dynamics.analysis.climbing.tables import (
     balance_table,
@@ -20,17 +22,11 @@ from legged_dynamics.analysis.climbing.tables import (
     strength_table,
 )
 from legged_dynamics.analysis.page import Page
-from legged_dynamics.analysis.plots.climb_energy import draw_climb_energy
-from legged_dynamics.analysis.plots.climb_forces import draw_climb_forces
-from legged_dynamics.analysis.plots.climb_phase import draw_climb_phase
-from legged_dynamics.analysis.plots.force_answers import draw_sharing, draw_strength
-from legged_dynamics.analysis.plots.robot_modes import draw_modes
-from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.report_folder import ReportFolder, report_folder
 from legged_dynamics.analysis.table import Table
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.stickybot import AllocationStatus
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.stickybot import AllocationStatus, StickybotModel
 
-REPORT = 'report.html'
 CLIMBS = (
     'Speed and mean are those of the second half. "Reduced by turning" moves the rest angles of '
     'the hips alone. Feet "unlimited" hold whatever they are asked to, so that the peaks can be '
@@ -86,18 +82,10 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
 
     """
     page = Page(f'Climbing robot: {_gait(comparison)}', _lead(comparison))
+    page.verdict(_verdict(comparison), False)
     climbs, balances = climb_table(comparison), balance_table(comparison)
     found = [climbs, balances]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-
-        def add(name: str, draw: Callable[[], Figure | None], caption: str) -> None:
-            figure = draw()
-            if figure is not None:
-                picture = png(figure)
-                (folder / f'{name}.png').write_bytes(picture)
-                page.figure(picture, caption)
-
+    with report_folder(folder, page) as written:
         page.cards(_cards(comparison))
         if film is not None:
             page.figure(film.read_bytes(), _film_caption(comparison), 'image/gif')
@@ -105,27 +93,23 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
         page.paragraph(CLIMBS)
         _add_table(page, climbs)
         page.listing(_notes(comparison))
-        add('forces', lambda: draw_climb_forces(comparison), FORCES)
+        written.add('forces', draw_climb_forces(comparison), FORCES)
         page.heading('Phases')
-        add('phases', lambda: draw_climb_phase(comparison), PHASES)
+        written.add('phases', draw_climb_phase(comparison), PHASES)
         page.heading('Energy and momentum')
         _add_table(page, balances)
-        add('energy', lambda: draw_climb_energy(comparison), ENERGY)
+        written.add('energy', draw_climb_energy(comparison), ENERGY)
         try:
-            found += _add_statics(page, add, comparison)
+            found += _add_statics(written, comparison)
         except LeggedDynamicsError as error:
             page.heading('Modes and forces at rest')
             page.paragraph(f'The robot cannot hang still on its wall: {error}')
-        path = folder / REPORT
-        path.write_text(page.html(command), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the report to {folder}: {error}') from error
-    return path, found
+        written.close(command)
+    return written.path, found
 
 
-def _add_statics(page: Page, add: Callable[[str, Callable[[], Figure | None], str], None],
-                 comparison: Comparison) -> list[Table]:
-    model = comparison.model
+def _add_statics(written: ReportFolder, comparison: Comparison) -> list[Table]:
+    model, page = comparison.model, written.page
     everything, modes = modes_at_rest(model)
     answers = answer_questions(comparison)
     found = [mode_table(modes, everything.nominal), sharing_table(answers),
@@ -133,18 +117,18 @@ def _add_statics(page: Page, add: Callable[[str, Callable[[], Figure | None], st
     page.heading('Modes and damping')
     page.paragraph(DESIGN)
     _add_table(page, found[0])
-    add('modes', lambda: draw_modes(model, modes), MODES)
+    written.add('modes', draw_modes(model, modes), MODES)
     page.heading('How the load can be shared')
     page.paragraph(QUESTION_A.format(gap=max(case.even.gap for case in answers.sharing)))
     _add_table(page, found[1])
     page.listing(_remains(answers))
-    add('sharing', lambda: draw_sharing(model, answers), 'Forces of the wall on feet that are '
+    written.add('sharing', draw_sharing(model, answers), 'Forces of the wall on feet that are '
         'set wrongly, robot at rest.')
     page.heading('What the feet allow')
     page.paragraph(QUESTION_B)
     _add_table(page, found[2])
     page.listing(_limits(answers))
-    add('strength', lambda: draw_strength(answers), 'Accelerations of the body, without turning, '
+    written.add('strength', draw_strength(answers), 'Accelerations of the body, without turning, '
         'that feet of that strength allow from rest: all inside the line.')
     return found
 
@@ -158,11 +142,18 @@ def _gait(comparison: Comparison) -> str:
     return f'{gait.pattern} gait, {comparison.model.n_limbs} limbs'
 
 
+def _limbs(model: StickybotModel) -> str:
+    """Say how many limbs there are, of how many links each."""
+    counts = sorted({len(limb.links) for limb in model.limbs})
+    links = ' or '.join(str(count) for count in counts)
+    return f'{model.n_limbs} limbs of {links} link{"" if counts == [1] else "s"} each'
+
+
 def _lead(comparison: Comparison) -> str:
     model, gait = comparison.model, comparison.settings.gait()
     pads = comparison.settings.values['adhesion.kind']
     return (f'{1e3 * model.mass:.0f} g, wall at {math.degrees(model.wall.inclination):.0f}° '
-            f'(0° a floor, 90° upright, 180° a ceiling), limbs of {model.n_joints} links. '
+            f'(0° a floor, 90° upright, 180° a ceiling), {_limbs(model)}. '
             f'Period {gait.period:g} s, duty {gait.duty:g}, amplitude {gait.amplitude:g} rad. '
             f'{comparison.seconds:g} s by '
             + ("the package's own integrator" if comparison.shown.plant == OWN else
@@ -187,14 +178,37 @@ def _cards(comparison: Comparison) -> list[tuple[str, str]]:
                    'peak |F|, plain → reduced'),
                   (f'{100.0 * (full.climb.peak / plain.climb.peak - 1.0):+.0f} %',
                    'peak |F| at '
-                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed'),
-                  (f'{abs(full.climb.books.energy_residual):.0e} J', 'energy residual, reduced')]
+                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed')]
     other = next((attempt.climb for attempt in comparison.attempts
                   if attempt.plant == MUJOCO and attempt.reduction == 'off'), None)
     if plain and plain.climb and other:
         cards.append((f'{100.0 * (other.speed / plain.climb.speed - 1.0):+.2f} %',
                       'speed by MuJoCo against own, plain'))
     return cards
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Return in a sentence what the reduction buys, and who falls."""
+    plain, full, parts = comparison.attempt('off'), comparison.attempt('full'), []
+    if plain and full and plain.climb and full.climb:
+        less = 100.0 * (1.0 - full.climb.peak / plain.climb.peak)
+        faster = 100.0 * (full.climb.speed / plain.climb.speed - 1.0)
+        parts.append(
+            f'On feet that hold anything, the largest force of the wall on a foot is '
+            f'{full.climb.peak:.2f} N with the reduction and {plain.climb.peak:.2f} N without, '
+            f'{abs(less):.0f} % {"less" if less >= 0.0 else "more"}, '
+            + (f'at the same speed of {100.0 * full.climb.speed:.1f} cm/s' if abs(faster) < 1.0
+               else f'{abs(faster):.0f} % {"faster" if faster > 0.0 else "slower"}'))
+    falls = [f'{attempt.name} falls after {attempt.first_failure:.1f} s'
+             for attempt in comparison.attempts
+             if attempt.pads is not None and attempt.climb is not None and attempt.fell]
+    holds = [attempt.name for attempt in comparison.attempts
+             if attempt.pads is not None and attempt.climb is not None and not attempt.fell]
+    if falls or holds:
+        parts.append('on its pads ' + ', and '.join(
+            falls + ([f'{" and ".join(holds)} holds'] if holds else [])))
+    text = '; '.join(parts) or 'No climb came about'
+    return f'{text[0].upper()}{text[1:]}.'
 
 
 def _notes(comparison: Comparison) -> list[str]:

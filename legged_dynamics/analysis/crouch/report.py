@@ -13,11 +13,10 @@ from legged_dynamics.analysis.crouch import figures
 from legged_dynamics.analysis.crouch.figures import UNITS
 from legged_dynamics.analysis.crouch.runs import PAPER, Crouch
 from legged_dynamics.analysis.page import Page
-from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.report_folder import report_folder
 from legged_dynamics.analysis.table import Table
 from legged_dynamics.exceptions import ConfigurationError
 
-REPORT = 'report.html'
 LEAD = ('Wendlandt and Sastry, "Recursive Workspace Control of Multibody Systems: A Planar Biped '
         'Example": 72.5 kg on two legs go from 105 cm down to 95 cm and 10 cm back, controlled at '
         '100 Hz with K_p = 3 and K_v = 2.46.')
@@ -87,26 +86,25 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
     page = Page('Recursive workspace control of the planar biped', LEAD)
     table = final_values(done)
     pinned, ground = done[0], done[1]
+    page.verdict(f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
+                 f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
+                 f'soles slip by {1e3 * ground.slip:.2f} mm at most.')
     page.cards([
-        *((f'{UNITS[k] * ground.error[k]:+.1e} {unit}', f'error of {name}, MuJoCo')
-          for k, (name, unit) in enumerate((('x', 'cm'), ('z', 'cm'), ('angle', 'deg')))),
+        *((f'{scale * ground.error[k]:+.3f} {unit}', f'error of {name}, MuJoCo')
+          for k, (name, unit, scale) in enumerate((
+              ('x', 'mm', 1e3), ('z', 'mm', 1e3), ('angle', 'deg', np.degrees(1.0))))),
         (f'{1e3 * ground.slip:.3f} mm', 'slip of a foot, MuJoCo'),
         (f'{pinned.trace.time[-1] / pinned.computing:.0f} x', 'real time, feet pinned')])
     page.heading(table.title)
     page.table(table.head, table.rows, table.strong, table.first)
     page.paragraph(EXPLANATION)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with report_folder(folder, page, ConfigurationError) as written:
         for name, (heading, draw, caption) in FIGURES.items():
             page.heading(heading)
-            picture = png(draw(done[:2] if name != 'errors' else [*done[:2], *done[-2:]]))
-            (folder / f'{name}.png').write_bytes(picture)
-            page.figure(picture, caption)
+            written.add(name, draw(done[:2] if name != 'errors' else [*done[:2], *done[-2:]]),
+                        caption)
         for more in tables:
             page.heading(more.title)
             page.table(more.head, more.rows, more.strong, more.first)
-        path = folder / REPORT
-        path.write_text(page.html('legged-dynamics reproduce biped'), encoding='utf-8')
-    except OSError as error:
-        raise ConfigurationError(f'cannot write the report to {folder}: {error}') from error
-    return path
+        written.close('legged-dynamics reproduce biped')
+    return written.path

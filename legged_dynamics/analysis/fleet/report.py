@@ -15,9 +15,8 @@ from legged_dynamics.analysis.fleet.facts import RobotFacts
 from legged_dynamics.analysis.fleet.outliers import Outlier
 from legged_dynamics.analysis.fleet.summarise import Outcome
 from legged_dynamics.analysis.page import Link, Page, command_line
-from legged_dynamics.analysis.report import REPORT
+from legged_dynamics.analysis.report_folder import report_folder
 from legged_dynamics.analysis.table import Table
-from legged_dynamics.exceptions import OutputError
 
 REPORTS = 'reports'
 MOST_OUTLIERS, MOST_ROBOTS = 100, 30
@@ -94,12 +93,9 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
     page.paragraph(f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
                    'this page, a folder a table, partitioned by robot and day; for example '
                    f"pandas.read_parquet('{FOLDER}/feet').")
-    path = out / REPORT
-    try:
-        path.write_text(page.html(command_line('legged-dynamics analyze DIR')), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the report to {out}: {error}') from error
-    return path
+    with report_folder(out, page) as written:
+        written.close(command_line('legged-dynamics analyze DIR'))
+    return written.path
 
 
 def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:

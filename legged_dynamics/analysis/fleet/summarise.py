@@ -125,7 +125,7 @@ class Summary:
                    and error.subject in ('standing', self._errors.gait)]
         row = self._base.row()
         doubts = reasons_for_doubt(on_line, self._feet.agreement.tolist(),
-                                   self._base.residual / self._weight, float(row['silent']),  # type: ignore[arg-type]
+                                   self._base.residual / self._weight, float(row['silent']),
                                    inputs)
         feet = self._feet.rows(self._ready.feet)
         if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
@@ -140,7 +140,7 @@ class Summary:
              'total': error.total, 'vertical': error.vertical} for error in errors))
         out.add_rows(schema.SUMMARY, [{**self._about(replay, inputs), **row, 'doubts': doubts,
                                        'trusted': not doubts,
-                                       'residual_share': float(row['residual']) / self._weight,  # type: ignore[arg-type]
+                                       'residual_share': float(row['residual']) / self._weight,
                                        'cpu': time.process_time() - begin}])
         return not doubts
 

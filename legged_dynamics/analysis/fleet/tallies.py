@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +158,7 @@ class BaseTally:
         """Force left unexplained, rms [N]; zero where it is not known."""
         return float(np.nan_to_num(self._force.rms))
 
-    def row(self) -> dict[str, object]:
+    def row(self) -> dict[str, Any]:
         """Return the columns of the summary."""
         mean, gyro = self._wrench.mean, self._gyro.mean
         return {

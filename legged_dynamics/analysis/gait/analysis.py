@@ -216,7 +216,7 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
     result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
                         options.method, origin, plates, errors, [*subject.notes, *notes],
-                        alignment, together, belt, subject.bodies)
+                        alignment, together, belt, subject.bodies, options.urdf)
     return result, subject.description
 
 
@@ -229,7 +229,7 @@ def _belt(subject: Subject, motion: RecordedMotion, options: GaitOptions,
         if common is None:
             return None, []
         return np.tile(common, (len(motion), len(feet), 1)), [
-            f'The soles that lie flat all move at {np.linalg.norm(common):.2f} m/s: taken for the '
+            f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: taken for the '
             'belt of a treadmill (--belt-speed 0 if it is none).']
     belts = parse_belts(options.belt_speed, feet)
     velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, series)

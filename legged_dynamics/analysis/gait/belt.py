@@ -5,7 +5,8 @@ The belts of a treadmill: what is under each foot runs backward.
 
 Speeds are positive for a belt that runs from front to back, as it does for who walks forward;
 "back" is opposite to the mean heading of the base. Where nothing is said, the soles that lie flat
-tell: on the floor they are at rest, on a belt they all move alike.
+tell: on the floor they are at rest, on a belt they all move alike. Who runs has no flat soles, and
+the foot that bears the body tells while it turns least.
 """
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ AUTO = 'auto'
 LEAST_SPEED = 0.05
 # Soles that turn slower than this lie flat [rad/s]; near their lowest, as a part of the leg.
 TURNING, NEAR = 0.5, 0.02
+# Feet that never lie flat tell while the ground bears this part of the weight.
+BEARS = 0.7
 # Flat soles that differ by more than this part of their speed are on no common belt.
 SPREAD = 0.25
 
@@ -92,13 +95,40 @@ def found_belt(demand: GroundDemand) -> np.ndarray | None:
     for i, points in enumerate(demand.sole_points()):
         middle = points.mean(axis=1)
         velocity = np.gradient(middle, demand.step, axis=0)
-        turning = np.linalg.norm(np.gradient(demand.foot_rotation[:, i], demand.step, axis=0),
-                                 axis=(1, 2)) / np.sqrt(2.0)
         low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * demand.leg_length
-        flat = low & (turning < TURNING)
+        flat = low & (_turning(demand, i) < TURNING)
         if flat.sum() < 3:
-            return None
+            return _common(_rolling(demand), scale)
         seen.append(velocity[flat, :2])
+    return _common(seen, scale)
+
+
+def _rolling(demand: GroundDemand) -> list[np.ndarray]:
+    """Return how each sole moves while it bears the body and turns least: of who runs."""
+    points = demand.sole_points()
+    height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
+    seen = []
+    for i, part in enumerate(points):
+        bears = (demand.load > BEARS) & (height.argmin(axis=1) == i) & (
+            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * demand.leg_length)
+        # A stiff sole's lowest part goes back faster than the belt while the heel rises.
+        turning = _turning(demand, i)
+        steady = bears & (turning <= np.percentile(turning[bears], 25.0) if bears.any() else bears)
+        velocity = np.gradient(part.mean(axis=1), demand.step, axis=0)
+        seen.append(velocity[steady, :2])
+    return seen
+
+
+def _turning(demand: GroundDemand, i: int) -> np.ndarray:
+    """Return how fast one foot turns, (n,) [rad/s]."""
+    return np.linalg.norm(np.gradient(demand.foot_rotation[:, i], demand.step, axis=0),
+                          axis=(1, 2)) / np.sqrt(2.0)
+
+
+def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
+    """Return the velocity that all feet have in common, (3,) [m/s]; None at rest or in doubt."""
+    if any(len(values) < 3 for values in seen):
+        return None
     middles = [np.median(values, axis=0) for values in seen]
     common = np.mean(middles, axis=0)
     speed = float(np.linalg.norm(common))

@@ -19,24 +19,22 @@ from legged_dynamics.analysis.gait.cycles import (
     peaks_table,
     steps_table,
 )
-from legged_dynamics.analysis.gait.result import GaitResult
-from legged_dynamics.analysis.gait.strides import CYCLE, PERCENT, without_side
-from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
-from legged_dynamics.analysis.gait.verdict import doubts, verdict
-from legged_dynamics.analysis.page import Page, command_line
-from legged_dynamics.analysis.plots.gait import (
+from legged_dynamics.analysis.gait.figures import (
     draw_balance,
     draw_foot_forces,
     draw_joint_torques,
     draw_pressure,
 )
-from legged_dynamics.analysis.plots.style import png
+from legged_dynamics.analysis.gait.result import GaitResult
+from legged_dynamics.analysis.gait.strides import CYCLE, PERCENT, without_side
+from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
+from legged_dynamics.analysis.gait.verdict import doubts, verdict
+from legged_dynamics.analysis.page import Page, command_line
+from legged_dynamics.analysis.report_folder import report_folder
 from legged_dynamics.analysis.table import Table
 from legged_dynamics.analysis.verdict import distrust
-from legged_dynamics.exceptions import OutputError
 from legged_dynamics.gait.double_support import METHODS
 
-REPORT = 'report.html'
 FIGURES = {
     'forces': ('Forces on the feet', draw_foot_forces,
                'Force of the ground on each foot, world axes. Shaded: contact. Grey: measured, '
@@ -118,25 +116,18 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         if heading == 'Error':
             page.paragraph(EXPLANATION)
         page.table(table.head, table.rows, table.strong, table.first)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with report_folder(folder, page) as written:
         for name, (heading, draw, caption) in FIGURES.items():
-            picture = png(draw(result))
-            (folder / f'{name}.png').write_bytes(picture)
             if name in ('forces', 'torques'):       # the page has charts of them
+                written.save(name, draw(result))
                 continue
             page.heading(heading)
-            page.figure(picture, caption)
+            written.add(name, draw(result), caption)
         page.heading('Joint torques over time')
         page.chart(torque_chart(result), FIGURES['torques'][2])
-        path = folder / REPORT
-        path.write_text(page.html(
-            command_line(f'legged-dynamics inverse-dynamics {result.source}'),
-            result.model.name),
-                        encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the report to {folder}: {error}') from error
-    return path
+        written.close(command_line(f'legged-dynamics inverse-dynamics {result.source}'),
+                      f'{result.model.name} {result.model_file}'.rstrip())
+    return written.path
 
 
 def _add_cycles(page: Page, result: GaitResult, cycles: GaitCycles) -> None:

@@ -51,6 +51,8 @@ class GaitResult:
         Of what is under each foot, in world axes; None for the floor.
     bodies : dict of str to str
         Body that carries a foot, by the foot, where other tools name bodies.
+    model_file : str
+        That the model was read from; empty when the recording had it.
 
     """
 
@@ -69,6 +71,7 @@ class GaitResult:
     together: FootErrors | None = None
     ground_velocity: np.ndarray | None = None
     bodies: dict[str, str] = field(default_factory=dict)
+    model_file: str = ''
 
     @property
     def stamps(self) -> np.ndarray:

@@ -43,13 +43,14 @@ from legged_dynamics.middleware.conversions.reading import (
     read_wrench,
     stamp_ns,
 )
+from legged_dynamics.middleware.conversions.state_markers import state_markers
 
 __all__ = [
-    'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample', 'PreparedWrench', 'SensorReader',
-    'boolean', 'clock', 'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics',
-    'duration_message', 'float64', 'force_markers', 'header', 'imu', 'joint_state',
+    'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample', 'PreparedWrench',
+    'SensorReader', 'boolean', 'clock', 'command', 'diagnostic_level', 'diagnostic_status',
+    'diagnostics', 'duration_message', 'float64', 'force_markers', 'header', 'imu', 'joint_state',
     'labelled_array', 'odometry', 'point', 'point_stamped', 'pose_stamped', 'quaternion',
-    'reaction_markers', 'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_wrench',
-    'stamp_ns', 'string', 'support_polygon', 'time_message', 'transforms', 'vector3',
-    'wrench_stamped',
+    'reaction_markers', 'reaction_picture', 'read_command', 'read_imu', 'read_pose',
+    'read_wrench', 'stamp_ns', 'state_markers', 'string', 'support_polygon', 'time_message',
+    'transforms', 'vector3', 'wrench_stamped',
 ]

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from legged_dynamics.analysis.climbing.comparison import Attempt, Comparison
+from legged_dynamics.analysis.climbing.plots.climber import foot_color
+from legged_dynamics.analysis.climbing.plots.forces import COLORS
 from legged_dynamics.analysis.plots import style
-from legged_dynamics.analysis.plots.climb_forces import COLORS
-from legged_dynamics.analysis.plots.climber import foot_color
 from legged_dynamics.stickybot import ClimbTrace
 
 # What is drawn over what: column of the pose, unit and factor.

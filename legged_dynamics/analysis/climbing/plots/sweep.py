@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from legged_dynamics.analysis.climbing.comparison import WAYS as NAMES
+from legged_dynamics.analysis.climbing.plots.forces import COLORS
 from legged_dynamics.analysis.climbing.sweep import WAYS, Axis, Sweep
 from legged_dynamics.analysis.plots import style
-from legged_dynamics.analysis.plots.climb_forces import COLORS
 
 QUANTITIES = (('speed', 'speed [cm/s]', 100.0), ('peak_force', 'peak |F| [N]', 1.0),
               ('cost_of_transport', 'cost of transport', 1.0))

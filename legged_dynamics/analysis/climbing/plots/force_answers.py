@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from legged_dynamics.analysis.climbing.plots.climber import Climber, Look, reach_of, round_force
 from legged_dynamics.analysis.climbing.questions import MISPLACED, Answers, Sharing, is_disc
 from legged_dynamics.analysis.plots import style
-from legged_dynamics.analysis.plots.climber import Climber, Look, reach_of, round_force
 from legged_dynamics.stickybot import StickybotModel
 
 MOST_LABELS = 6         # feet whose forces are written beside them

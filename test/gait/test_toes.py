@@ -1,0 +1,46 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Toes that bend stay on the floor while the heel rises, and a stiff sole dips under it."""
+import numpy as np
+import pytest
+
+from legged_dynamics.analysis.biomechanics.trial import read_trial
+from legged_dynamics.analysis.gait.sample import sample_walk
+from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.toes import toes_of
+from legged_dynamics.model import FlatFoot
+
+
+@pytest.fixture(scope='module')
+def walker():
+    path, options = sample_walk()
+    subject, motion, _ = read_trial(path, options)
+    return subject, motion, ground_demand(subject.model, subject.feet, motion)
+
+
+def test_a_toe_joint_is_found_and_other_joints_are_none(walker):
+    subject, _, _ = walker
+    model, feet = subject.model, subject.feet
+    for toe, side in zip(toes_of(model, feet), 'rl'):
+        assert model.joint_names[toe.body - 1] == f'mtp_angle_{side}'
+        # The sole's frame is half way from the heel to that joint.
+        assert toe.start == pytest.approx(0.09, abs=1e-3)
+    # A sole that ends before the joint does not bend, nor does one on another link.
+    assert toes_of(model, [FlatFoot('sole_r', 0.05, -0.1, 0.04, -0.04)]) == [None]
+    assert toes_of(model, [FlatFoot('tibia_r', 0.3, -0.3, 0.04, -0.04)]) == [None]
+
+
+def test_toes_stay_on_the_floor_while_the_heel_rises(walker):
+    subject, motion, demand = walker
+    bend = motion.position[:, subject.model.joint_index('mtp_angle_r')]
+    stiff = ground_demand(subject.model, subject.feet, motion)
+    object.__setattr__(stiff, 'toes', ())
+    front = [found.sole_points()[0].reshape(len(motion), 5, 3, 3)[:, -1].mean(axis=1)
+             for found in (demand, stiff)]
+    # The heel is up and the toes have not left yet.
+    rolls = (bend > 0.1) & (bend < 0.6) & (np.gradient(bend) > 0.0)
+    assert rolls.sum() > 10
+    assert np.abs(front[0][rolls, 2]).max() < 0.003 < 0.01 < -front[1][rolls, 2].min()
+    speed = [np.linalg.norm(np.gradient(at, motion.step, axis=0), axis=1)[rolls]
+             for at in front]
+    assert speed[0].max() < 0.5 * speed[1].max()
