@@ -76,14 +76,12 @@ def overhead(args: argparse.Namespace, folder: Path) -> None:
     code, cpu = batch(args, bags, out)
     left = len(jobs) - first
     told = values(out)
-    same = [row for row in values(folder / 'serial') if row not in told]
+    unlike = [row for row in values(folder / 'serial') if row not in told]
+    more = 100.0 * (cpu / left / serial - 1.0)
     print(f'killed after {first} of {len(jobs)}; resumed, {left} more on {args.workers} workers: '
           f'{cpu:.1f} s of processors, exit code {code}: '
-          f'{100.0 * (cpu / (left * serial) - 1.0):.1f} % more than one after the other; of all '
-          f'{len(jobs)} that would be '
-          f'{100.0 * (cpu / left / serial - 1.0) * left / len(jobs):.1f} %. '
-          f'Recordings in the data set: {count(out)}; rows unlike those one after the other: '
-          f'{len(same)}')
+          f'{more:.1f} % more than one after the other. Recordings in the data set: {count(out)}; '
+          f'rows unlike those one after the other: {len(unlike)}')
     print((out / 'failed.csv').read_text())
 
 

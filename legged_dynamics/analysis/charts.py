@@ -22,6 +22,8 @@ ASSETS = Path(__file__).resolve().parent / 'assets'
 MOST_POINTS = 8000
 # A step longer than this many medians is a gap.
 GAP = 4.5
+# On either side of the dots of a chart with dates, at least [s].
+ROOM = 3600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,9 @@ class Chart:
         """Return the chart, linked with others of its group."""
         time = np.asarray(self.time, float)
         columns = np.array([np.asarray(line.values, float) for line in self.lines])
-        if not self.dates:      # dots are as far apart as they are, and each of them counts
+        if self.dates:      # dots are as far apart as they are, and each of them counts
+            time, columns = with_room(time, columns)
+        else:
             time, columns = thinned(*with_gaps(time, columns))
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
@@ -102,6 +106,15 @@ class Chart:
         text = json.dumps(data).replace('</', '<\\/')
         return (f'<script type="application/json">{text}</script>'
                 f'<div class="chart" role="img" aria-label="{escape(self.title)}"></div>')
+
+
+def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return dots with an empty place before and behind them: a lone one has an axis, too."""
+    if not len(time):
+        return time, columns
+    room = max(0.03 * (time[-1] - time[0]), ROOM)
+    return (np.concatenate([[time[0] - room], time, [time[-1] + room]]),
+            np.pad(columns, ((0, 0), (1, 1)), constant_values=np.nan))
 
 
 def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

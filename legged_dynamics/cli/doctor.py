@@ -27,6 +27,8 @@ def add_parser(verbs: Any) -> None:
                         help='URDF; default: robot_description in the bag or on the bus')
     parser.add_argument('--joint-states', default='', metavar='TOPIC')
     parser.add_argument('--imu', default='', metavar='TOPIC')
+    parser.add_argument('--use-sim-time', action='store_true',
+                        help='live, of a simulator that publishes /clock')
     parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('--fix', type=Path, metavar='OUT.YAML',

@@ -10,6 +10,7 @@ from typing import Any
 
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.sensor_correction import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ def changes(before: RobotConfig, after: RobotConfig,
     for name, value in new.items():
         if old.get(name) != value:
             found[name] = value
+    # What goes back to its default must be said, too: the YAML still has the other value.
+    found.update({entry.name: entry.default for entry in SETTINGS
+                  if entry.name in old and entry.name not in new})
     if any(len(value) == len(joint_names) and isinstance(value[0], float)
            for value in found.values() if isinstance(value, list) and value) \
             and not before.joints:

@@ -14,10 +14,12 @@ from legged_dynamics.analysis.sensor_log import SensorLogWriter
 from legged_dynamics.doctor.checkup import Checkup
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.middleware.conversions import stamp_ns
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.lock_step import answer
 
 
 class CheckupNode(Component):
@@ -43,6 +45,10 @@ class CheckupNode(Component):
         self._order: list[int] | None = None
         self._first: int | None = None
         qos = self.dialect.qos.best_effort(1000)
+        # Simulated time that waits for its listeners waits for this one, too.
+        self._answers = (self._endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
+                                                   self.dialect.qos.latched)
+                         if self.node.get_parameter('use_sim_time').value else None)
         when_described(self, self._endpoints, cls.urdf, self._described)
         self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints,
                                      qos)
@@ -60,6 +66,8 @@ class CheckupNode(Component):
     def _joints(self, message: Any) -> None:
         cls, now = type(self), self.node.get_clock().now().nanoseconds
         cls.writer.take_joints(message, now)
+        if self._answers is not None:
+            self._answers.publish(answer(self.dialect, stamp_ns(message.header.stamp), None))
         if self._checkup is None or cls.choice is None:
             return
         if self._order is None:
@@ -95,6 +103,8 @@ def live_patient(args: argparse.Namespace,
     remaps = [f'{there}:={name}' for there, name in (('joint_states', args.joint_states),
                                                      ('imu/data', args.imu)) if name]
     words = [word for remap in remaps for word in ('-r', remap)]
+    if args.use_sim_time:
+        words += ['-p', 'use_sim_time:=true']
     code = run(Node, ['--ros-args', *words] if words else [])
     if Node.choice is None or not Node.writer.count:
         missing = 'robot_description' if Node.choice is None else 'joint_states'

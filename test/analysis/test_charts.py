@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.charts import Chart, Line, thinned, with_gaps
+from legged_dynamics.analysis.charts import Chart, Line, thinned, with_gaps, with_room
 from legged_dynamics.analysis.page import Page
 from legged_dynamics.cli import main
 
@@ -99,3 +99,13 @@ def test_a_figure_is_what_its_name_says(tmp_path, suffix, begins):
 def test_a_figure_of_no_known_kind_is_refused(tmp_path, capsys):
     assert main(['force-map', 'anymal_class', '-o', str(tmp_path / 'map.docx')]) == 2
     assert '.png, .svg, .pdf' in capsys.readouterr().err
+
+
+def test_dots_by_date_all_stay_and_a_lone_one_has_an_axis():
+    time, columns = with_room(np.array([1e9]), np.array([[3.0]]))
+    assert time.tolist() == [1e9 - 3600.0, 1e9, 1e9 + 3600.0]
+    assert np.isnan(columns[0, [0, 2]]).all() and columns[0, 1] == 3.0
+    many = np.linspace(0.0, 1e7, 20_000)
+    assert with_room(many, np.array([many]))[1].shape == (1, 20_002)
+    page = Chart('c', 'N', many[:3], [Line('a', many[:3])], dates=True).html()
+    assert '"dates": true' in page

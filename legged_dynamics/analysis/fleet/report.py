@@ -75,7 +75,7 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
             page.paragraph(f'{len(odd) - MOST_OUTLIERS} more are left out.')
     if failed:
         page.heading('Recordings that could not be analysed')
-        page.table(('recording', 'why'), [(outcome.path, outcome.error) for outcome in failed])
+        page.listing(f'{outcome.path}: {outcome.error}' for outcome in failed)
     if rows:
         page.heading('All robots')
         for chart in all_robots(robots):
