@@ -6,8 +6,8 @@ What forces say about contact, and contact about forces.
 One Bayes filter a foot reads the force that the filter of all feet has found, with its variance:
 ``x`` in body weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one, so
 the log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. A foot that has not
-risen from its own place may be lighter and stands (`foot_lift`); no height is compared with another
-foot's and no speed enters: a foot that bears weight stands, on whatever ground.
+risen from its own place may be lighter and stands (`foot_lift`); no height is compared with
+another foot's and no speed enters: a foot that bears weight stands, on whatever ground.
 
 Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
 and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
