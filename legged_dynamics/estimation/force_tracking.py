@@ -263,7 +263,7 @@ def split_lasting(tracking, memory, at, n):
 
 
 @part
-def correct(columns, layout, tracking, memory, grasp, jacobian, base_variance, n):
+def correct(columns, layout, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
 
@@ -284,16 +284,10 @@ def correct(columns, layout, tracking, memory, grasp, jacobian, base_variance, n
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, lasting)
-    nc = nx - N_BESIDE
-    for k in range(6):      # a lasting error of the base's equations is not a push
-        known = P[nc + k, nc + k]
-        tracking.left[k] = known / (known + base_variance[k]) if known > 0.0 else 0.0
     for r in range(n):
         t, row = lasting[r], gain[r]
-        for k in range(nc):
+        for k in range(nx):
             x[k] += t * row[k]
-        for k in range(6):
-            x[nc + k] += t * tracking.left[k] * row[nc + k]
     for r in range(n):
         row, t = gain[r], nu[r]
         for s in range(r):

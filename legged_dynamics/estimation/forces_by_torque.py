@@ -117,8 +117,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
                    tracking.block, tracking.theta, dt)
-    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian,
-                   vectors[BASE_WEIGHTS], n):
+    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
