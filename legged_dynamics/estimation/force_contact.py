@@ -90,7 +90,8 @@ def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
                                   LARGEST_EVIDENCE)
-        there = still_there(layout, settings, memory, i)
+        # A ball lets go at once.
+        there = still_there(layout, settings, memory, i) if feet.index[i, SIZE] > 3 else 0.0
         if there > 0.0:
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
