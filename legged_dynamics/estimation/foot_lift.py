@@ -7,7 +7,8 @@ A sole is unloaded slowly before it lifts, and for tens of milliseconds its forc
 torques can tell from nothing. But a foot that has not risen from the place where it bore weight
 has not lifted. Heights are along the ground's normal, of each foot over its own place, carried
 along by the feet that bear weight; no height is compared with another foot's. What has risen says
-nothing: the foot may stand on ground that gives way, and force alone decides.
+nothing: the foot may stand on ground that gives way, and force alone decides. A ball lets go at
+once, and is not asked.
 """
 from __future__ import annotations
 
