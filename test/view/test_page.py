@@ -30,6 +30,7 @@ def shown(walking_bag):
     robot = recorded.robot
     player = Player(Show(server, robot.model, robot.config, robot.urdf, robot.name), recorded)
     player.playing.value = False
+    player.slider.value = 0.5       # of the first sample no force is known
     player.advance(0.0)
     yield player, server
     close_page(server)
