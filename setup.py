@@ -49,7 +49,8 @@ JAZZY = '; python_version >= "3.11" and python_version < "3.13" and platform_sys
 ROS2 = [f'{name} {JAZZY}' for name in (
     'empy==3.3.4', 'ros-jazzy-rclpy[fastrtps]==7.1.6', 'ros-jazzy-sensor-msgs==5.3.6',
     'ros-jazzy-diagnostic-msgs==5.3.6', 'ros-jazzy-visualization-msgs==5.3.6',
-    'ros-jazzy-nav-msgs==5.3.6', 'ros-jazzy-trajectory-msgs==5.3.6')]
+    'ros-jazzy-nav-msgs==5.3.6', 'ros-jazzy-trajectory-msgs==5.3.6',
+    'ros-jazzy-std-srvs==5.3.6')]
 
 setup(
     name=PACKAGE,
