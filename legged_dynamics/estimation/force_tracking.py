@@ -263,6 +263,22 @@ def split_lasting(tracking, memory, at, n):
 
 
 @part
+def whiten(S, gain, nu, n):
+    """Make the first n innovations and the rows of the gain independent, by the factor of S."""
+    nx = gain.shape[1]
+    for r in range(n):
+        row, t = gain[r], nu[r]
+        for s in range(r):
+            h, other = S[r, s], gain[s]
+            t -= h * nu[s]
+            for k in range(nx):
+                row[k] -= h * other[k]
+        nu[r] = t * S[r, r]
+        for k in range(nx):
+            row[k] *= S[r, r]
+
+
+@part
 def correct(columns, layout, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
@@ -288,16 +304,7 @@ def correct(columns, layout, tracking, memory, grasp, jacobian, n):
         t, row = lasting[r], gain[r]
         for k in range(nx):
             x[k] += t * row[k]
-    for r in range(n):
-        row, t = gain[r], nu[r]
-        for s in range(r):
-            h, other = S[r, s], gain[s]
-            t -= h * nu[s]
-            for k in range(nx):
-                row[k] -= h * other[k]
-        nu[r] = t * S[r, r]
-        for k in range(nx):
-            row[k] *= S[r, r]
+    whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True
 

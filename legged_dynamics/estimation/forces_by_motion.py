@@ -24,7 +24,7 @@ from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
 from legged_dynamics.estimation.force_contact import mix_with_air
-from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance
+from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance, whiten
 from legged_dynamics.estimation.layout import BASE
 from legged_dynamics.estimation.load_prediction import carry_loads, start_loads
 from legged_dynamics.optimization.cholesky import factorize
@@ -56,16 +56,7 @@ def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
         S[r, r] += memory[layout.noise_scale] * robot.variance[r]
     if not factorize(S, 6):
         return False
-    for r in range(6):
-        row, t = gain[r], nu[r]
-        for s in range(r):
-            h, other = S[r, s], gain[s]
-            t -= h * nu[s]
-            for k in range(nx):
-                row[k] -= h * other[k]
-        nu[r] = t * S[r, r]
-        for k in range(nx):
-            row[k] *= S[r, r]
+    whiten(S, gain, nu, 6)
     # An impact puts moments off by far more than forces: what is too far off counts for less.
     surprise = 0.0
     for r in range(3, 6):
