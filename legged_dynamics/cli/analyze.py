@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli import analyze_many
 from legged_dynamics.cli.output import output_folder
+from legged_dynamics.cli.robot_arguments import add_robot_arguments
 
 if TYPE_CHECKING:
     from legged_dynamics.analysis.analysis import Analysis
@@ -35,11 +36,7 @@ def add_parser(verbs: Any) -> None:
                         help='where to write; default: BAG_analysis in the present folder, '
                         'fleet_analysis of many')
     robot = parser.add_argument_group('robot')
-    robot.add_argument('--robot', default='', metavar='YAML',
-                       help='robot YAML (path, or name of one that comes with the package); '
-                       'default: the one that fits the URDF')
-    robot.add_argument('--urdf', default='', metavar='FILE',
-                       help='URDF; default: robot_description in the bag')
+    add_robot_arguments(robot, 'in the bag')
     robot.add_argument('--params-file', action='append', default=[], type=Path, metavar='FILE',
                        help='further parameters that the live estimator had; may be repeated')
     topics = parser.add_argument_group('topics')

@@ -7,6 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.cli.robot_arguments import add_robot_arguments
+
 SICK = 1        # exit code when something was found
 
 
@@ -20,11 +22,7 @@ def add_parser(verbs: Any) -> None:
         'how sure it is and the YAML lines that mend it. Exit code 1 when something was found.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
                         help='folder, .mcap or .db3 file; without it, live on the bus')
-    parser.add_argument('--robot', default='', metavar='YAML',
-                        help='robot YAML (path, or name of one that comes with the package); '
-                        'default: the one that fits the URDF')
-    parser.add_argument('--urdf', default='', metavar='FILE',
-                        help='URDF; default: robot_description in the bag or on the bus')
+    add_robot_arguments(parser)
     parser.add_argument('--joint-states', default='', metavar='TOPIC')
     parser.add_argument('--imu', default='', metavar='TOPIC')
     parser.add_argument('--use-sim-time', action='store_true',

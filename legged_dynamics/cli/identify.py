@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.doctor import patient
+from legged_dynamics.cli.robot_arguments import add_robot_arguments
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
@@ -28,8 +29,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('bag', metavar='BAG', type=Path, help='folder, .mcap or .db3 file')
     parser.add_argument('--validate', metavar='BAG', type=Path,
                         help='another bag, on which described and identified are compared')
-    parser.add_argument('--robot', default='', metavar='YAML')
-    parser.add_argument('--urdf', default='', metavar='FILE')
+    add_robot_arguments(parser)
     parser.add_argument('--joint-states', default='', metavar='TOPIC')
     parser.add_argument('--imu', default='', metavar='TOPIC')
     parser.add_argument('--start', type=float, metavar='S')

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+from legged_dynamics.cli.robot_arguments import add_robot_arguments
 
 PORT = 8080
 
@@ -21,11 +22,7 @@ def add_parser(verbs: Any) -> None:
         'one, live from the bus. Needs pip install "legged_dynamics[view]", and no network.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
                         help='folder, .mcap or .db3 file; without it, live')
-    parser.add_argument('--robot', default='', metavar='YAML',
-                        help='robot YAML (path, or name of one that comes with the package); '
-                        'default: the one that fits the URDF')
-    parser.add_argument('--urdf', default='', metavar='FILE',
-                        help='URDF; default: robot_description in the bag or on the bus')
+    add_robot_arguments(parser)
     parser.add_argument('--meshes', type=Path, metavar='DIR',
                         help="folder of the description's meshes; without it, capsules")
     parser.add_argument('--odom', default='', metavar='TOPIC',
