@@ -46,10 +46,11 @@ def draw_latency(analysis: Analysis) -> Figure | None:
     if latency is None:
         return None
     figure = style.new_figure(2.8)
-    axes = figure.subplots(1, 2)
+    axes = figure.subplots(1, 2 if latency.delay else 1, squeeze=False)[0]
     _histogram(axes[0], latency.completing, 'transport and computing')
-    _histogram(axes[1], latency.total, f'with the delay of {latency.delay} '
-               f'sample{"s" if latency.delay != 1 else ""}')
+    if latency.delay:       # without one the two are the same
+        _histogram(axes[1], latency.total, f'with the delay of {latency.delay} '
+                   f'sample{"s" if latency.delay != 1 else ""}')
     return figure
 
 
