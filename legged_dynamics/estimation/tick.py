@@ -56,13 +56,28 @@ from legged_dynamics.spatial.jit import kernel, part
 
 
 @part
+def efforts_speak(row, layout, columns):
+    """
+    Return whether any effort of a joint that bears on a foot is measured.
+
+    A driver that knows none may send zeros: measured torques are not exactly zero all at once.
+    """
+    for j in range(columns.shape[0]):
+        effort = row[layout.effort + j]
+        if columns[j, 0] > 0 and math.isfinite(effort) and effort != 0.0:
+            return True
+    return False
+
+
+@part
 def missing_inputs(row, layout, columns):
     """Return the fault bits of what a row of measurements lacks."""
     faults, unknown, bearing = 0, 0, 0
+    silent = not efforts_speak(row, layout, columns)
     for j in range(columns.shape[0]):
         if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
             bearing += 1
-            if math.isnan(row[layout.effort + j]):
+            if silent or math.isnan(row[layout.effort + j]):
                 unknown += 1
     if unknown > 0:
         faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
@@ -271,11 +286,14 @@ def tick(layouts, settings_table, integers, floats, out):
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
     fold_mimics(robot, vectors[TAU], scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
-    used = 0
+    used, speak = 0, efforts_speak(now, layout, robot.columns)
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
-        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
-            used += 1
+        if robot.columns[j, 0] > 0:
+            if not speak:
+                vectors[RESIDUAL, j] = math.nan
+            elif math.isfinite(now[layout.effort + j]):
+                used += 1
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
