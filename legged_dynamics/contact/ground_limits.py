@@ -59,11 +59,14 @@ def fill_inequalities(feet, settings, states, p):
             i = foot
             R, arm = ground_axes(feet, settings, states, i)
             axes = moment_axes(feet.index, states, i)
-        on_moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
-        # A moment about the middle of the sole has that of the force at the contact in it.
-        on_force = rotate(R, get3(p.narrow, k, INEQUALITY))
-        put3(p.narrow, p.C + k, 0, add(on_force, cross(on_moment, arm)))
-        put3(p.narrow, p.C + k, 3, rotate(axes, on_moment))
+        on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
+        if has_moment(feet.index, i):
+            moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
+            # A moment about the middle of the sole has that of the force at the contact in it.
+            on_force = add(on_force, cross(moment, arm))
+            on_moment = rotate(axes, moment)
+        put3(p.narrow, p.C + k, 0, on_force)
+        put3(p.narrow, p.C + k, 3, on_moment)
 
 
 @part
