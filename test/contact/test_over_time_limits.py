@@ -147,7 +147,7 @@ def test_what_presses_stays_between_the_ends_of_lines():
         ahead.append(np.abs(about / np.array(up)).max())
     assert ahead[0] > 0.1
     assert ahead[1] == pytest.approx(0.085, rel=1e-6)
-    with pytest.raises(ConfigurationError, match="expect its moment about the middle of what"):
+    with pytest.raises(ConfigurationError, match='expect its moment about the middle of what'):
         ContactInverseDynamicsOverTime(here.model, here.feet, reference='frame').solve(
             motion, limits=ContactLimits())
 
