@@ -136,7 +136,8 @@ def test_pressure_stays_inside_the_sole_and_above_the_ground(kind, reference):
 def test_what_presses_stays_between_the_ends_of_lines():
     here = case('line')
     motion = here.motion(20)
-    free, found = (here.solver().solve(motion, limits=limits) for limits in (None, ContactLimits()))
+    free, found = (here.solver().solve(motion, limits=limits)
+                   for limits in (None, ContactLimits()))
     ahead = []
     for answer in (free, found):
         about = answer.wrench[..., 4] - np.cross([foot.center for foot in here.feet],
@@ -147,7 +148,7 @@ def test_what_presses_stays_between_the_ends_of_lines():
         ahead.append(np.abs(about / np.array(up)).max())
     assert ahead[0] > 0.1
     assert ahead[1] == pytest.approx(0.085, rel=1e-6)
-    with pytest.raises(ConfigurationError, match="expect its moment about the middle of what"):
+    with pytest.raises(ConfigurationError, match='expect its moment about the middle of what'):
         ContactInverseDynamicsOverTime(here.model, here.feet, reference='frame').solve(
             motion, limits=ContactLimits())
 
