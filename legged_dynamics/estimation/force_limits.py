@@ -6,7 +6,9 @@ What the ground can give the feet, known of the estimated forces as well as the 
 The filters' forces are a Gaussian of all feet, and may pull or lie outside friction by some
 deviations. Within the limits the likeliest forces are those nearest in the metric of the
 covariance: the force that a foot cannot have goes to where it is least certain that it does not
-belong. Only what is published is limited; filters go on from what they have found.
+belong. Only the forces of now are limited. The filters go on from what they have found, and the
+forces of the sample before stay as they are, for whoever filters them: noise that is cut off on
+one side is a bias once it is averaged.
 """
 from __future__ import annotations
 
@@ -14,21 +16,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from legged_dynamics.contact.ground_limits import frame_on
+from legged_dynamics.contact.ground_limits import NO_AXES, frame_on, limit_row
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
+    PLANE,
     SIZE,
     SOLE,
     START,
     has_moment,
-    is_flat,
-    moment_coordinates,
+    moment_axes,
 )
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import Foot, as_wrenches
-from legged_dynamics.optimization.bounded_gaussian import within_limits
+from legged_dynamics.model.foot import Foot, as_wrenches
+from legged_dynamics.optimization.within_limits import within_limits
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
@@ -86,40 +88,41 @@ def turned(a, b, v):
 @part
 def fill_limits(feet, states, ground, layout, out):
     """Turn the limits into rows on contact coordinates, as the feet stand now."""
-    limits, bounds = ground.limits, ground.bounds
+    limits, bounds, foot = ground.limits, ground.bounds, -1
+    R, normal, arm, axes = NO_AXES, ZERO, ZERO, NO_AXES
     for k in range(limits.shape[0]):
         i = int(limits[k, FOOT])
-        normal, R = load3(out, layout.foot_normals + 3 * i), load9(states[i], FOOT_ROTATION)
+        if i != foot:
+            foot, arm = i, ZERO
+            R, normal = load9(states[i], FOOT_ROTATION), load3(out, layout.foot_normals + 3 * i)
+            axes = moment_axes(feet.index, states, i)
+            if has_moment(feet.index, i):
+                edges = feet.geometry[i]
+                middle = (0.5 * (edges[SOLE] + edges[SOLE + 1]),
+                          0.5 * (edges[SOLE + 2] + edges[SOLE + 3]), 0.0)
+                arm = subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION))
+                arm = subtract(arm, rotate(R, middle))
         force, moment = load3(limits[k], COEFFICIENTS), load3(limits[k], COEFFICIENTS + 3)
-        arm = ZERO
-        if has_moment(feet.index, i):
-            edges = feet.geometry[i]
-            middle = (0.5 * (edges[SOLE] + edges[SOLE + 1]),
-                      0.5 * (edges[SOLE + 2] + edges[SOLE + 3]), 0.0)
-            arm = subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION))
-            arm = subtract(arm, rotate(R, middle))
-        if is_flat(feet.index, i):      # a tilted sole has the limits of one that lies there
+        moment = rotate(R, moment)
+        if feet.index[i, PLANE] != 0:       # a tilted sole has the limits of one that lies there
             force = turned(z_axis(R), normal, rotate(R, force))
-            moment = turned(z_axis(R), normal, rotate(R, moment))
+            moment = turned(z_axis(R), normal, moment)
         else:
-            force, moment = rotate(frame_on(normal), force), rotate(R, moment)
+            force = rotate(frame_on(normal), force)
+        on_force, on_moment = limit_row(force, moment, arm, axes)
         s = feet.index[i, START]
-        store3(bounds.C[k], s, add(force, cross(moment, arm)))
-        coordinates = moment_coordinates(feet.index, states, i, moment)
+        store3(bounds.C[k], s, on_force)
         for c in range(feet.index[i, SIZE] - 3):
-            bounds.C[k, s + 3 + c] = coordinates[c]
+            bounds.C[k, s + 3 + c] = on_moment[c]
         bounds.d[k] = limits[k, BOUND]
 
 
 @part
 def keep_limits(feet, layout, states, ground, out):
-    """Limit the forces of now and of the sample before, and their covariances."""
+    """Limit the forces of the newest sample, and their covariance."""
     if ground.limits.shape[0] == 0:
         return
     nc = layout.contacts
     fill_limits(feet, states, ground, layout, out)
-    P = out[layout.covariance:layout.covariance + nc * nc].reshape((nc, nc))
-    within_limits(out[layout.coordinates:layout.coordinates + nc], P, ground.bounds)
     P = out[layout.latest_covariance:layout.latest_covariance + nc * nc].reshape((nc, nc))
-    within_limits(out[layout.latest_coordinates:layout.latest_coordinates + nc], P,
-                  ground.bounds)
+    within_limits(out[layout.latest_coordinates:layout.latest_coordinates + nc], P, ground.bounds)

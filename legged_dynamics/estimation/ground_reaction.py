@@ -110,7 +110,11 @@ class GroundReaction:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(nf, 6) ``[f; m]`` in F about F's origin at `latest_ns`, low-passed if set [N, N m]."""
+        """
+        (nf, 6) ``[f; m]`` in F about F's origin at `latest_ns` [N, N m].
+
+        Within what the ground can give (`ground.limits`), low-passed if set.
+        """
         return self._array(self.layout.index['wrench'], len(self.feet), 6)
 
     @property

@@ -16,7 +16,7 @@ from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.bounded_gaussian import BoundsRoom, bounds_size, carve_bounds
+from legged_dynamics.optimization.within_limits import BoundsRoom, bounds_size, carve_bounds
 from legged_dynamics.spatial.jit import kernel
 
 # What a tick used; the values of ground_reaction.Mode.

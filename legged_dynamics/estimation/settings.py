@@ -71,11 +71,13 @@ class EstimatorSettings(CheckedSettings):
     prior_length: float = setting(
         'prior.length', 0.1, 'm', 'Moment over force that a flat foot may carry.', 1e-3, 10.0)
     ground_limits: str = setting(
-        'ground.limits', 'none', '',
-        'What forces are published within; unilateral: no foot pulls, soles press inside their '
-        'edges; cone: nor does one slide.', choices=('none', 'unilateral', 'cone'))
+        'ground.limits', 'cone', '',
+        'What the newest forces are kept within; unilateral: no foot pulls, soles press inside '
+        'their edges; cone: nor does one slide.', choices=('none', 'unilateral', 'cone'))
     ground_friction: float = setting(
-        'ground.friction', 0.8, '', 'Friction coefficient of ground.limits cone.', 0.01, 10.0)
+        'ground.friction', 1.0, '',
+        'Friction coefficient of ground.limits cone; more than there is costs little.', 0.01,
+        10.0)
     ground_normal: Sequence[float] = setting(
         'ground.normal', [], '1',
         'Normal of the ground under all feet: x, y, z in world axes, z up, heading of the IMU; '
