@@ -69,9 +69,10 @@ def fill_inequalities(feet, settings, states, p):
             i = foot
             R, arm = ground_axes(feet, settings, states, i)
             axes = moment_axes(feet.index, states, i)
-        on_moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
-        on_force, on_moment = limit_row(rotate(R, get3(p.narrow, k, INEQUALITY)), on_moment, arm,
-                                        axes)
+        on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
+        if has_moment(feet.index, i):
+            moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
+            on_force, on_moment = limit_row(on_force, moment, arm, axes)
         put3(p.narrow, p.C + k, 0, on_force)
         put3(p.narrow, p.C + k, 3, on_moment)
 

@@ -44,7 +44,7 @@ def estimate(scene, settings, count=450):
 @pytest.mark.parametrize('link, point', [
     ('base', (0.25, 0.1, 0.05)), ('LF_THIGH', (0.0, 0.05, -0.1)), ('RH_HIP', (0.05, 0.0, 0.0))])
 def test_a_push_on_a_link_is_found_at_its_point(link, point):
-    """Newton's law for all bodies: joints between base and link feel the push, as the base does."""
+    """Newton's law for all bodies: joints between base and link feel it, as the base does."""
     force = np.array([15.0, 35.0, 0.0])     # what is slow and vertical fades into a payload
     scene = PushedScene(link, point, force)
     weight = scene.model.total_mass * 9.81

@@ -96,7 +96,7 @@ def put_balance(problem, t, n, W):
             x, y, z = problem.points[t, i, 0], problem.points[t, i, 1], problem.points[t, i, 2]
             for k in range(3):
                 if problem.axes.shape[0] == 0:
-                    f = unit(k)
+                    f = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
                 else:
                     f = (problem.axes[t, i, k], problem.axes[t, i, 3 + k],
                          problem.axes[t, i, 6 + k])
@@ -104,13 +104,13 @@ def put_balance(problem, t, n, W):
                 for r in range(3):
                     W[n + r, c + k] = f[r]
                     W[n + 3 + r, c + k] = m[r]
-            for k in range(size - 3):
-                a = unit(k)
-                if problem.turns.shape[0] > 0:
-                    a = (problem.turns[t, i, k], problem.turns[t, i, 3 + k],
-                         problem.turns[t, i, 6 + k])
-                for r in range(3):
-                    W[n + 3 + r, c + 3 + k] = a[r]
+                if size > 3:
+                    a = f
+                    if problem.turns.shape[0] > 0:
+                        a = (problem.turns[t, i, k], problem.turns[t, i, 3 + k],
+                             problem.turns[t, i, 6 + k])
+                    for r in range(3):
+                        W[n + 3 + r, c + 3 + k] = a[r]
     for r in range(6):
         W[n + r, n + r] = -problem.slack[r]
     if problem.rank[t] < 6 and problem.slack[0] == 0.0:

@@ -25,7 +25,7 @@ from legged_dynamics.contact.over_time.stretch import (
     walk_of,
 )
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.dynamics.jacobians import SIZE, WRENCH, FeetTable
+from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, WRENCH, FeetTable
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
@@ -251,7 +251,7 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     memory = allocate(model, table)
     as_python(carve)(*memory[:2]).settings[LENGTH] = weights.length_scale
     rotation = np.empty((T if rotations or not in_world else 0, nf, 9))
-    turns = np.empty((T if not in_world or table.rows.in_foot.any() else 0, nf, 9))
+    turns = np.empty((T if not in_world or (table.index[:, AXES] >= IN_FOOT).any() else 0, nf, 9))
     speed = np.empty((T if weights.velocity_penalty is not None else 0, nf))
     problem = Problem(by_threes(table.index), standing, np.empty((T, nf, 3)),
                       np.empty((0, nf, 9)) if in_world else rotation, turns, np.empty((T, 6)),
