@@ -82,11 +82,12 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
 
 
 @part
-def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
+def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
     """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
     feet, x, P = robot.feet, tracking.state, tracking.covariance
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
+        up = load3(out, layout.foot_normals + 3 * i)
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
                                   LARGEST_EVIDENCE)

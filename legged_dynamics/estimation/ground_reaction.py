@@ -110,7 +110,11 @@ class GroundReaction:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(nf, 6) ``[f; m]`` in F about F's origin at `latest_ns`, low-passed if set [N, N m]."""
+        """
+        (nf, 6) ``[f; m]`` in F about F's origin at `latest_ns` [N, N m].
+
+        Within what the ground can give (`ground.limits`), low-passed if set.
+        """
         return self._array(self.layout.index['wrench'], len(self.feet), 6)
 
     @property
@@ -183,6 +187,21 @@ class GroundReaction:
         return self._array(self.layout.index['external_deviation'], 6)
 
     @property
+    def link_wrench(self) -> np.ndarray:
+        """(6,) `external_wrench` in the axes of the link that is pushed, about its point."""
+        return self._array(self.layout.index['link_wrench'], 6)
+
+    @property
+    def link_deviation(self) -> np.ndarray:
+        """(6,) standard deviation of `link_wrench` [N, N m]; zero where that is not known."""
+        return self._array(self.layout.index['link_deviation'], 6)
+
+    @property
+    def link_point(self) -> np.ndarray:
+        """(3,) point of the link that is pushed, in B [m]; the base's origin by default."""
+        return self._array(self.layout.index['link_point'], 3)
+
+    @property
     def mass_error(self) -> float:
         """Return how much more the base weighs than the model says, a payload for example [kg]."""
         return float(self.data[self.layout.index['mass_error']])
@@ -206,6 +225,11 @@ class GroundReaction:
     def ground_normal(self) -> np.ndarray:
         """(3,) normal of the ground that feet have stood on, in B; gravity's where not known."""
         return self._array(self.layout.index['ground_normal'], 3)
+
+    @property
+    def foot_normal(self) -> np.ndarray:
+        """(nf, 3) normal of the ground under each foot in B: given, or else `ground_normal`."""
+        return self._array(self.layout.index['foot_normals'], len(self.feet), 3)
 
     @property
     def foot_rotation(self) -> np.ndarray:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.model.foot import Foot
-from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
+from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.spatial.rotations import skew
 
 # One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].
@@ -69,9 +70,7 @@ def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndar
         columns = [3 + axes.shape[1] for axes in turns]
         load = max(float(demand.load[t]), 0.0)
         aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
-        A = np.hstack([np.vstack([np.hstack([np.eye(3), np.zeros(axes.shape)]),
-                                  np.hstack([skew(p), axes])])
-                       for p, axes in zip(points[t, down], turns)])
+        A = contact_grasp(points[t, down], turns)
         C, d = _limits(cone, demand, t, down, points[t, down], turns)
         w = _nearest(A, wanted[t], aim, variance, C, d)
         for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
@@ -121,23 +120,11 @@ def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
 def _nearest(A: np.ndarray, b: np.ndarray, aim: np.ndarray, variance: np.ndarray, C: np.ndarray,
              d: np.ndarray) -> np.ndarray:
     """Return the wrenches nearest to the aim that meet the demand, or nearly so within limits."""
-    missing = b - A @ aim
+    problem = GroundForceProblem.prior(aim, variance)
     if A.shape[1] >= 6:
-        spread = variance[:, None] * A.T
-        gram = A @ spread
-        scale = 1.0 / np.sqrt(gram.diagonal())
-        try:
-            w = aim + spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
-                                                        scale * missing))
-            w += spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
-                                                   scale * (b - A @ w)))
-        except np.linalg.LinAlgError:
-            w = aim
+        w = problem.with_rows(A, b).solve().mean
         if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
             return w
-    tight = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3) ** -2
-    H = np.diag(1.0 / variance) + A.T @ (tight[:, None] * A)
-    scale = 1.0 / np.sqrt(H.diagonal())
-    found = solve_quadratic_program(scale[:, None] * H * scale,
-                                    -scale * (aim / variance + A.T @ (tight * b)), C * scale, d)
-    return scale * found.x if found.outcome is Outcome.SOLVED else np.zeros_like(aim)
+    residual = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3)
+    found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
+    return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(aim)
