@@ -17,7 +17,7 @@ from legged_dynamics.force_map.foot_reach import foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace.command import WorkspaceCommand
