@@ -100,7 +100,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
 
 
 def standing_points(reaction: GroundReaction) -> np.ndarray:
-    """Return where the feet that stand can touch: (k, 3) [m] in the base; corners of soles."""
+    """Return where the feet in contact can touch: (k, 3) [m] in the base; corners of soles."""
     table, found = reaction.layout.table, []
     for i in np.flatnonzero(reaction.latest_contact):
         corners = table.corners(i)
