@@ -68,7 +68,7 @@ SLACK, UNKNOWN = offsets(SlackRows()), offsets(UnknownRows())
 
 class ConeProgram(NamedTuple):
     """
-    Room for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
+    Memory for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ConeProgram(NamedTuple):
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """Return room for a program of that size."""
+    """Return memory for a program of that size."""
     m = lines + 3 * cones
     return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
                        np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
@@ -135,23 +135,23 @@ def _solve_step(program, lines, cones, n):
     """Fill dx, ds, dz from both residuals and the target, divided by lambda."""
     G, unknown, slack, scaled = program.G, program.unknown, program.slack, program.scaled
     m = lines + 3 * cones
-    room = slack[SLACK.scratch]
+    scratch = slack[SLACK.scratch]
     # W^-1 (r_z + W d_s) = W^-1 r_z + d_s
-    scale(program.scaling, lines, cones, slack[SLACK.residual], room, True)
+    scale(program.scaling, lines, cones, slack[SLACK.residual], scratch, True)
     for j in range(m):
-        room[j] += slack[SLACK.target, j]
+        scratch[j] += slack[SLACK.target, j]
     for a in range(n):
         total = -unknown[UNKNOWN.residual, a]
         for j in range(m):
-            total -= scaled[j, a] * room[j]
+            total -= scaled[j, a] * scratch[j]
         unknown[UNKNOWN.dx, a] = total
     solve_factorized(program.hessian, n, unknown[UNKNOWN.dx])
     for j in range(m):
-        total = room[j]
+        total = scratch[j]
         for a in range(n):
             total += scaled[j, a] * unknown[UNKNOWN.dx, a]
-        room[j] = total
-    scale(program.scaling, lines, cones, room, slack[SLACK.dz], True)
+        scratch[j] = total
+    scale(program.scaling, lines, cones, scratch, slack[SLACK.dz], True)
     for j in range(m):
         total = -slack[SLACK.residual, j]
         for a in range(n):

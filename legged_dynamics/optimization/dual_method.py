@@ -206,7 +206,7 @@ def most_violated(rows, d, size, y, active, k, reach):
 
 
 @part
-def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
+def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
     """Take up violated constraints until none is; return status, active rows and steps."""
     n, steps = rows.shape[1], 0
     while steps < limit:
@@ -254,7 +254,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     """
     Solve the program; return status, number of active constraints and steps.
 
-    ``factor`` holds H and becomes its factor; the last three are room, of shapes (m, n),
+    ``factor`` holds H and becomes its factor; the last three are scratch memory, of shapes (m, n),
     (n + 1, n + 1) and (4, max(m, n + 1)).
     """
     n, m = len(g), len(d)
@@ -289,8 +289,8 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
     if equalities_hold(rows, d, size, n_equal, y, reach):
-        status, k, steps = climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
-                                 error, reach)
+        status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
+                                  error, reach)
     if status == SOLVED and k > 0:
         for c in range(n):
             s = -g[c]

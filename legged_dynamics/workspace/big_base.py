@@ -109,6 +109,6 @@ def reduce_big_base(s, a, size, twist):
 
 
 def articulated_scratch(s: StanceArrays) -> Scratch:
-    """Return room for the recursion."""
+    """Return memory for the recursion."""
     nb, nv = s.bodies.shape[0], len(s.v)
     return as_python(carve)(np.zeros(length_of(carve, nb, nv, nv)), nb, nv, nv)

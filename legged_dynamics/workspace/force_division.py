@@ -184,7 +184,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     feet, states, grasp, jacobian
         Of the StanceArrays, after stage 1.
     p : DivisionProgram
-        Room for the program, the feet's cones, and which constraints were active last.
+        Memory of the program, the feet's cones, and which constraints were active last.
     R_WB : (9,) array
         Orientation of the base, by rows.
     wrench : (6,) array [N, N m]

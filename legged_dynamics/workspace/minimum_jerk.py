@@ -168,7 +168,7 @@ def pass_knots(knots, steps, rates, first, last):
 
 @lean_kernel
 def join_knots(knots, steps, rates, rows, first, last, ends):
-    """Fill the segments that end at knots from first to last - 1; ``ends`` (2, 3, 6) is room."""
+    """Fill the segments that end at knots from first to last - 1; ``ends``: scratch, (2, 3, 6)."""
     for i in range(first, last):
         R = load9(knots[i - 1], 0)
         turn = rotation_log(compose(transpose(R), load9(knots[i], 0)))
@@ -210,7 +210,7 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     slower : float
         What is needed anyhow.
     target : (24,) array
-        Room.
+        Scratch memory.
 
     """
     for i in range(first, last):

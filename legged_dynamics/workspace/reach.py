@@ -47,7 +47,7 @@ AT_LIMIT = 1e-3
 LARGEST_MARGIN = 0.1
 
 
-Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
+ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
 
 
 @lean_kernel
@@ -188,7 +188,7 @@ class ReachLimiter:
                 halvings = halvings - 1 if halvings else HALVINGS
         return (found, good, why) if why else (pose, 1.0, '')
 
-    def stance(self, state: BodyState, position: np.ndarray) -> Stance:
+    def stance(self, state: BodyState, position: np.ndarray) -> ReachState:
         """
         Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
 
@@ -204,7 +204,7 @@ class ReachLimiter:
                                   np.maximum(self._limits[:, 1], q + AT_LIMIT)])
         return *self._stance(state, q), limits
 
-    def what_ends(self, stance: Stance, pose: BodyPose, support: Support = ANYTHING) -> str:
+    def what_ends(self, stance: ReachState, pose: BodyPose, support: Support = ANYTHING) -> str:
         """Return what keeps the base from a pose near the last one looked at, or ''."""
         s, places, limits = stance
         target = np.zeros(24)

@@ -35,9 +35,9 @@ LEAST_MAXIMUM, LARGEST, RELAXED = range(3)
 RANK_TOLERANCE = 1e-9
 
 
-class ForceRoom(NamedTuple):
+class ForceMemory(NamedTuple):
     """
-    Room for programs of up to N feet.
+    Memory for programs of up to N feet.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class ForceRoom(NamedTuple):
     program: ConeProgram
 
 
-def make_force_room(n_feet: int) -> ForceRoom:
-    """Return room for that many feet."""
+def make_force_memory(n_feet: int) -> ForceMemory:
+    """Return memory for that many feet."""
     size = 2 * n_feet
-    return ForceRoom(np.zeros((size + 1, size)), np.zeros(size),
-                     make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
+    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
+                       make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
 
 
 @kernel
@@ -177,7 +177,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
     ridge : float
         Weight of ``|x|^2 / 2``: which of several solutions.
     program : ConeProgram
-        Room for the cone program.
+        Memory of the cone program.
     forces : (2 N,) array [N]
         Filled.
 

@@ -34,7 +34,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
     machine : Machine
         The robot as arrays.
     work : array
-        Room for one limb.
+        Workspace of one limb.
     hips : (N, 6) array
         d and its rate.
     inner : (2, nq - N) array

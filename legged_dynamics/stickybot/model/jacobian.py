@@ -33,13 +33,13 @@ from legged_dynamics.stickybot.model.machine import (
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature is felt over centimetres and radians.
 POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
-# Stages of the method whose room the stepper holds.
+# Stages of the method whose memory the stepper holds.
 STAGES = 6
 
 
 class Stepper(NamedTuple):
     """
-    Room for one step of a robot with nz coordinates.
+    Memory for one step of a robot with nz coordinates.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Stepper(NamedTuple):
 
 
 def make_stepper(machine: Machine) -> Stepper:
-    """Return room for steps of that robot."""
+    """Return memory for steps of that robot."""
     n = machine.index.shape[0]
     nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),

@@ -36,7 +36,7 @@ class Progress(NamedTuple):
 PROGRESS = offsets(Progress())
 
 
-class Motion(NamedTuple):
+class MovingRobot(NamedTuple):
     """
     The moving robot: arrays that :func:`advance` changes in place.
 
@@ -74,15 +74,15 @@ class Motion(NamedTuple):
     report: np.ndarray
 
 
-def make_motion(machine: Machine, nz: int) -> Motion:
+def make_motion(machine: Machine, nz: int) -> MovingRobot:
     """Return arrays for that robot, all feet off the wall."""
     n = machine.index.shape[0]
     report = np.zeros(4)
     report[PROGRESS.next_step] = 1e-5
-    return Motion(np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
-                  np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
-                  np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS),
-                  report)
+    return MovingRobot(
+        np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
+        np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
+        np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS), report)
 
 
 @kernel
