@@ -26,7 +26,21 @@ def cone_norm(x, j):
 
 @kernel
 def scale(scaling, lines, cones, x, out, inverse):
-    """Set out = W x, or W^-1 x."""
+    """
+    Set out = W x, or W^-1 x.
+
+    Parameters
+    ----------
+    scaling : (lines + cones, 4) array
+        Of :func:`find_scaling`.
+    lines, cones : int
+        How many half-lines and cones; x has lines + 3 cones entries.
+    x, out : (m,) array
+        May be the same array.
+    inverse : bool
+        Whether W^-1 is meant.
+
+    """
     for j in range(lines):
         out[j] = x[j] / scaling[j, BETA] if inverse else x[j] * scaling[j, BETA]
     for k in range(cones):

@@ -8,6 +8,20 @@ is a distance, and the method climbs from its unconstrained minimum: it takes th
 is violated most, moves onto it while keeping those already met, and lets go of one whose
 multiplier reaches zero on the way. Every step is optimal for the constraints seen so far, so it
 ends in few steps, and it *knows* when nothing satisfies them all.
+
+The kernels share their arguments, for n unknowns and m constraints:
+
+====================  ==========================================================================
+``rows``, ``d``       (m, n), (m,): constraints ``rows y >= d``
+``n_equal``           how many are equalities, which come first
+``size``              (m,): lengths of the rows
+``active``, ``k``     numbers of the constraints that hold with equality: the first k entries
+``u``                 their multipliers
+``y``, ``reach``      (n,): present point; a length that tells rounding from violation
+``gram``              (n + 1, n + 1) scratch: factored products of the active rows
+``r``, ``z``          (n + 1,), (n,) scratch: a row as a sum of the active ones, and its rest
+``error``             (n + 1,) scratch
+====================  ==========================================================================
 """
 from __future__ import annotations
 

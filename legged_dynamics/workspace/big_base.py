@@ -50,7 +50,25 @@ BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the base
 
 @part
 def add_big_base(tree, feet, states, drift, bodies, size):
-    """Put the weight of the Earth on the feet, in the table of a Scratch: (3.14), (3.15)."""
+    """
+    Put the weight of the Earth on the feet, in the table of a Scratch: (3.14), (3.15).
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        Those in contact.
+    states : (nf, N_FOOT_STATE) array
+        Their contact points, base axes.
+    drift : (nc,) array [m/s^2, rad/s^2]
+        ``Jdot v`` of the contacts.
+    bodies : array
+        Body table of the Scratch, whose articulated inertias and bias wrenches are added to.
+    size : float
+        Mass of a foot, in masses of the base.
+
+    """
     mass = size * tree.constants[0, MASS]
     inertia = scale6(size, get6(tree.constants, 0, INERTIA))
     for i in range(feet.index.shape[0]):

@@ -138,7 +138,27 @@ def far_off(error, far, turned):
 
 @part
 def report(feet, states, singular, inertia, bias, memory, out, nv):
-    """Copy what the stages left to where all feet have a place."""
+    """
+    Copy what the stages left to where all feet have a place.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (k, N_FOOT_STATE) array
+        Their frames and contact points.
+    singular : (ng, 2) array
+        Singular values of the groups.
+    inertia, bias : (6, 6), (6,) array
+        ``Lambda``, ``mu``.
+    memory : StanceMemory
+        After stage 4.
+    out : array
+        Filled, at the places `OUTPUT`.
+    nv : int
+        Number of joint velocities.
+
+    """
     for i in range(6):
         out[OUTPUT.bias + i] = bias[i]
         for k in range(6):

@@ -119,6 +119,24 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 
     ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the ground for a ball,
     those of the sole for a flat foot, behind the flag that says whether a row is used.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (nf, N_FOOT_STATE) array
+        Foot frames, base axes.
+    R_WB : tuple of 9 floats
+        Orientation of the base.
+    ground : (nf, 9) array
+        ``R_WG`` by rows.
+    cones, bounds : (nf, k, 7), (nf, k) array
+        Inequalities, and what each is to reach at least [N or N m].
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
@@ -142,7 +160,21 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 
 @part
 def fill_efforts(jacobian, free, limits, C, d, row):
-    """Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row."""
+    """
+    Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row.
+
+    Parameters
+    ----------
+    jacobian : (nc, nv) array
+        ``J_q``.
+    free, limits : (nv,) array [N m or N]
+        Efforts without ground reactions, and the largest; zero for a joint without a limit.
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
+    """
     nc, nv = jacobian.shape
     for j in range(nv):
         borne = False

@@ -240,6 +240,22 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
 
     ``u`` and ``ud`` are the nominal rest positions that the offsets add to. The offsets of a foot
     off the wall fade.
+
+    Parameters
+    ----------
+    machine, z, v, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.machine`.
+    memory : SharingMemory
+        Scratch memory.
+    holds : (N,) array of bool
+        Feet on the wall.
+    planned : (N, 2) array [N]
+        Forces of the wall on the feet, wall axes.
+    dt : float [s]
+        Length of the period.
+    offsets : (nz - 3,) array
+        Changed in place.
+
     """
     index, constants, work = machine.index, machine.constants, memory.work
     accelerate(machine, work, holds, z, v, u, ud, memory.zdd, memory.forces)

@@ -63,6 +63,9 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
     The rates follow from each body's own velocity and acceleration: nothing of the equations of
     motion is used, so that they can judge them.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``out`` and ``rate`` are
+    (STORED.width,).
     """
     index, constants = machine.index, machine.constants
     m, inertia = constants[BODY.mass], constants[BODY.inertia]
@@ -118,7 +121,21 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
 @kernel
 def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
-    """Add one rigid body; the centre of mass is summed as a first moment."""
+    """
+    Add one rigid body; the centre of mass is summed as a first moment.
+
+    Parameters
+    ----------
+    out, rate : (STORED.width,) array
+        Added to.
+    m, inertia : float [kg, kg m^2]
+        Of the body, about its centre of mass.
+    p, v, a : tuple of 2 floats [m, m/s, m/s^2]
+        Motion of the centre of mass, wall axes.
+    w, alpha : float [rad/s, rad/s^2]
+        Angular velocity and acceleration.
+
+    """
     out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
     out[STORED.momentum] += m * v[0]
     out[STORED.momentum + 1] += m * v[1]

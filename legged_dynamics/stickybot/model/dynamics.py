@@ -35,7 +35,12 @@ from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 
 @kernel
 def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, forces):
-    """Fill accelerations and forces of limbs first to last - 1; the body is only read."""
+    """
+    Fill accelerations and forces of limbs first to last - 1; the body is only read.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` of these
+    limbs are filled.
+    """
     index, constants = machine.index, machine.constants
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(first, last):
@@ -106,7 +111,12 @@ def body_acceleration(machine, forces, zdd):
 
 @kernel
 def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
-    """Fill all accelerations and forces; see :func:`accelerations`."""
+    """
+    Fill all accelerations and forces; see :func:`accelerations`.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` are
+    filled.
+    """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
     body_acceleration(machine, forces, zdd)
 

@@ -131,7 +131,12 @@ def _deflection_change(column, c, s, d, rate):
 
 @kernel
 def _body_columns(machine, step, attached, z, v, u, ud, forces):
-    """Fill the columns of the body, and of a free foot, in all rows."""
+    """
+    Fill the columns of the body, and of a free foot, in all rows.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``forces`` are those of the present state.
+    """
     index, constants, work = machine.index, machine.constants, step.work
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
@@ -197,7 +202,12 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
 
 @kernel
 def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the columns of all limbs' angles by forward differences."""
+    """
+    Fill the columns of all limbs' angles by forward differences.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state. z and v are restored.
+    """
     index, work = machine.index, step.work
     mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
     moved, other = step.vectors[6], step.limb_forces
@@ -238,7 +248,12 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
 
 @kernel
 def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses."""
+    """
+    Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state.
+    """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     step.by_position[:] = 0.0

@@ -23,6 +23,8 @@ def limb_terms(index, constants, work, i, z, v):
     ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, with [F; m] the hip's
     force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
     filled.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``work`` is filled.
     """
     n, start, link = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.links]
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -100,6 +102,18 @@ def hip_force(constants, limb, deflection, rest, u, ud):
 
     ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
     ``limb`` and ``rest`` say where the hip's constants and rest position stand.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    limb, rest : int
+        Where the hip's constants begin, and its rest position in ``u`` and ``ud``.
+    deflection : tuple of 6 floats
+        Of :func:`hip_deflection`.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
     K, B = limb + HIP.stiffness, limb + HIP.damping
     e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
@@ -121,6 +135,18 @@ def servo_torque(constants, link, at, z, v, u, ud):
     Return torque, actuator's power and damper's loss of an inner joint's servo.
 
     ``link`` says where the link's constants stand, ``at`` which coordinate its joint is.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    link, at : int
+        Where the link's constants begin, and which coordinate its joint is.
+    z, v : (nz,) array
+        Coordinates and rates.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
     slip = v[at] - ud[at - 3]
     torque = (-constants[link + LINK.stiffness] * (z[at] - u[at - 3])

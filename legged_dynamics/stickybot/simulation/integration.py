@@ -150,6 +150,19 @@ def advance(machine, step, wall, pads, limits, duration, motion):
     The rest positions move at their constant rates. The present accelerations and forces must be
     those of :func:`settle`; on return they are again.
 
+    Parameters
+    ----------
+    machine, step, pads
+        See :mod:`~legged_dynamics.stickybot.model.machine`.
+    wall : (2,) array
+        Of :func:`~legged_dynamics.stickybot.model.adhesion.normal_loads`.
+    limits : (3,) array
+        At the places `rosenbrock.LIMITS`.
+    duration : float [s]
+        At most.
+    motion : MovingRobot
+        Changed in place.
+
     Returns
     -------
     int

@@ -65,6 +65,24 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
     ``zdd`` and ``forces`` are those of the start; ``limits`` are an integration's. Work, loss and
     impulses are integrated by the same method, so that they hold through transients which the
     step is too long to resolve; they are left in ``sums``.
+
+    Parameters
+    ----------
+    machine, step, attached, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.machine`; the Jacobians in ``step`` are read.
+    limits : (3,) array
+        At the places `LIMITS`.
+    n : int
+        Number of free coordinates, of which ``step.free`` is the list.
+    h : float [s]
+        Length of the step.
+    z, v, zdd, forces : arrays
+        Of the start.
+    z_new, v_new : (nz,) array
+        Filled with the end's.
+    sums : (N_FLOWS,) array
+        Filled with what flowed during the step.
+
     """
     nz = z.shape[0]
     free, U, J_z, J_v, matrix = (step.free, step.stages, step.by_position, step.by_velocity,
