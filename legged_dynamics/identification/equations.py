@@ -129,6 +129,9 @@ def _regressor(tree, q, v, a, base, bodies, Y):
             alpha = rotate_back(R, get3(bodies, i, ALPHA))
             acc = rotate_back(R, get3(bodies, i, ACCELERATION))
             for k in range(N_INERTIAL):
+                # Columns of a body: mass, first moment h (unit vectors e) and inertia I about its
+                # origin (unit matrices E), of the force m a + alpha x h + w x (w x h) and the
+                # moment h x a + I alpha + w x I w.
                 if k == 0:
                     f, m = acc, (0.0, 0.0, 0.0)
                 elif k < 4:

@@ -126,6 +126,7 @@ def _factor_normal_equations(program, lines, cones, n, ridge):
         H[a, a] += ridge
         largest = max(largest, H[a, a])
     for a in range(n):
+        # Rounding may leave a zero pivot where active constraints determine all unknowns.
         H[a, a] += 1e-15 * largest
     return factorize(H, n)
 
@@ -227,6 +228,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
             break
         best = min(best, merit)
+        # Predictor and corrector of Mehrotra share one scaling and one factorisation.
         if not find_scaling(program.scaling, lines, cones, s, z):
             break
         scale(program.scaling, lines, cones, z, lam, False)
@@ -251,10 +253,12 @@ def solve_cone_program(program, lines, cones, n, ridge):
                        longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
+                # How far the affine step got says how much centring the next needs.
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
                 scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
                 scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
+        # Never onto the boundary, where the scaling has no meaning.
         step = min(1.0, 0.99 * step)
         for a in range(n):
             unknown[UNKNOWN.x, a] += step * unknown[UNKNOWN.dx, a]

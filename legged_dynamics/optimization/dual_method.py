@@ -234,6 +234,8 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
             whole += rows[p, c] * rows[p, c]
         while steps < limit:
             steps += 1
+            # Direction z meets constraint p and leaves the active ones as they are; -r is how
+            # their multipliers answer.
             left = project(rows, active, k, p, gram, r, z, error)
             if left < 0.0:
                 return refusal, k, steps
@@ -243,6 +245,8 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
                     drop, partial = i, u[i] / r[i]
             free = k < n and left > DEPENDENT * whole
             full = -slack / left if free else math.inf
+            # A full step meets p; a partial one ends where a multiplier reaches zero: that row
+            # is dropped.
             t = min(partial, full)
             if not t < math.inf:        # NaN as well
                 return refusal, k, steps

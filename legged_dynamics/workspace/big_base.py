@@ -78,9 +78,11 @@ def add_big_base(tree, feet, states, drift, bodies, size):
         h = scale(mass, arm)
         put9(bodies, b, COUPLING, add9(get9(bodies, b, COUPLING), (
             0.0, h[2], -h[1], -h[2], 0.0, h[0], h[1], -h[0], 0.0)))
+        # A point foot may turn: it gets a mass without inertia.
         own = inertia if feet.index[i, SIZE] == 6 else scale6(0.0, inertia)
         put6(bodies, b, ROTATIONAL, add6(get6(bodies, b, ROTATIONAL),
                                          about_origin(own, mass, arm)))
+        # The foot's bias wrench: what its own mass takes to move by Jdot v.
         force = scale(mass, load3(drift, row))
         moment = cross(arm, force)
         if feet.index[i, SIZE] == 6:

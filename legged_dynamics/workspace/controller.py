@@ -130,7 +130,7 @@ class WorkspaceController:
         self._stance: bytes | None = None
 
     def reset(self) -> None:
-        """Forget the integral and the posture: the next tick starts anew."""
+        """Forget the integral and the posture: the next tick starts afresh."""
         self._integral[:] = 0.0
         self._stance = None
         self._newest: int | None = None

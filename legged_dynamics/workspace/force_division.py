@@ -195,6 +195,7 @@ def fill_efforts(jacobian, free, limits, C, d, row):
 @part
 def recall(active, memory, first, rows):
     """Fill the guess of active constraints, counted from the first; return how many."""
+    # Equalities come first, in their order; of the others those that were active last time.
     found = 0
     for i in range(first, 6):
         active[found] = i
@@ -244,19 +245,19 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
-        # First the wrench as an equality; then, if nothing gives it, as a wish.
-        wish = 0.0 if first == 0 else BALANCE_WEIGHT
+        # First the wrench as an equality; then, if that is infeasible, as a cost.
+        weight = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
             # A body that the ground cannot hold has no force to give away.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= wish * p.balance[i] * grasp[i, c] * wrench[i]
+                p.g[c] -= weight * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += wish * p.balance[i] * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += weight * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

@@ -92,6 +92,7 @@ def solve_legs(s, pose, places, limits, least):
         if worst < CLOSE:
             break
         for j in range(s.inverse.shape[0]):
+            # Newton on all feet at once; a step is cut, because far away the Jacobian is no guide.
             step = 0.0
             for c in range(s.inverse.shape[1]):
                 step += s.inverse[j, c] * away[c]
@@ -99,6 +100,7 @@ def solve_legs(s, pose, places, limits, least):
     if not worst < CLOSE:
         return False
     for g in range(s.singular.shape[0]):
+        # In place, but too near to stretched to be controlled there.
         if s.singular[g, 0] < least:
             return False
         for k in range(s.groups[g, GROUP.n_columns]):

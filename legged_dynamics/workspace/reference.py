@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-ReferenceGenerator: from the poses somebody wants to a smooth motion within limits.
+ReferenceGenerator: from desired poses to a smooth motion within limits.
 
 Planning is done in pieces of some hundred microseconds, so that it can go on beside control:
 :meth:`ReferenceGenerator.planning` yields after each.

@@ -27,10 +27,10 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
     """
     Return the truth of each foot at the instants of a motion.
 
-    A load that says which body it acts on is that foot's. Of others each step is given to the foot
-    whose sole is nearest to where it presses; a step beside all soles is nobody's, and counts as
-    not measured. So do instants in which the plates bear clearly less than the motion asks for,
-    for then a foot is beside them.
+    A load that names the body it acts on is that foot's. For others, each step is assigned to the
+    foot whose sole is nearest to where it presses; a step beside all soles belongs to no foot and
+    counts as not measured. So do instants in which the plates bear clearly less than the motion
+    requires, because a foot is then beside them.
 
     Parameters
     ----------

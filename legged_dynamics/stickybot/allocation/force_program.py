@@ -82,6 +82,7 @@ def solve_balance(G, w, basis, particular):
     value = np.empty(rows)
     used = np.zeros(rows, np.bool_)
     for i in range(rows):
+        # Rows in units of their own length, so that one tolerance serves forces and moments.
         value[i] = w[i]
         length = 0.0
         for j in range(size):
@@ -136,6 +137,7 @@ def complete_basis(basis, rank, size):
                 best, at = rest, j
         for j in range(size):
             basis[n, j] = 1.0 if j == at else 0.0
+        # Twice is enough against rounding (Parlett 1980, 6.9).
         for _ in range(2):
             for k in range(n):
                 dot = 0.0

@@ -164,7 +164,7 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
         for j in np.flatnonzero(values[:-1] * values[1:] <= 0.0):
             if values[j] == 0.0 and j > 0:
                 continue
-            # Asked anew: next to a root, one sum and many at once may round to either side of it.
+            # Evaluated again: near a root, one sum and many at once may round to either side.
             s = brentq(miss, grid[j], grid[j + 1], xtol=1e-14, rtol=1e-15) \
                 if miss(grid[j]) * miss(grid[j + 1]) < 0.0 else \
                 float(min(grid[j:j + 2], key=lambda end: abs(miss(end))))

@@ -125,11 +125,11 @@ class StickybotController:
         return self._footing.walking
 
     @walking.setter
-    def walking(self, wish: bool) -> None:
-        self._footing.walking = bool(wish)
+    def walking(self, wanted: bool) -> None:
+        self._footing.walking = bool(wanted)
 
     def reset(self) -> None:
-        """Start anew with the next measurement, all feet taken to be on the wall."""
+        """Start again with the next measurement, all feet taken to be on the wall."""
         nz, n = self.model.nz, self.model.n_limbs
         self._footing.restart()
         self._odometry.reset()
@@ -187,7 +187,7 @@ class StickybotController:
         if dt_ns <= 0:
             raise MeasurementError(
                 f'expected a measurement later than {self._last_ns} ns, got one of '
-                f'{measurement.stamp_ns} ns. Call reset() when time starts anew.')
+                f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot held its last command through a gap: go on from there, and not from where
         # the gait would have been.
         return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns

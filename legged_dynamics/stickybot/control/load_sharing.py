@@ -190,6 +190,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
         start = machine.index[i, LIMB.start]
         G[0, 2 * k], G[0, 2 * k + 1] = 1.0, 0.0
         G[1, 2 * k], G[1, 2 * k + 1] = 0.0, 1.0
+        # Moment about the body of the forces at this foot.
         G[2, 2 * k], G[2, 2 * k + 1] = z[1] - z[start + 1], z[start] - z[0]
         memory.weights[k] = share[i]
         memory.sets[k] = sets[i]
@@ -271,6 +272,7 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
             mass = 0.0
             for k in range(n):
                 mass += constants[link + LINK.width * k + LINK.mass]
+            # The wall's force less the limb's weight is what the hip must carry.
             dx = planned[i, 0] + mass * gx - memory.forces[i, FORCE.hip]
             dy = planned[i, 1] + mass * gy - memory.forces[i, FORCE.hip + 1]
             limb_terms(index, constants, work, i, z, v)
@@ -283,6 +285,7 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
                 torque = (px - jx) * dy - (py - jy) * dx + moment
                 if stiff + damp > 0.0:
                     offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
+        # Implicit Euler of K rho + B rhodot = b: stable at any sample time.
         b = (-(c * dx + s * dy), -(c * dy - s * dx), -moment)
         K, B = limb + HIP.stiffness, limb + HIP.damping
         o0, o1, o2 = offsets[at], offsets[at + 1], offsets[at + 2]

@@ -6,7 +6,7 @@ Sharing the load when hips can only be turned: r_phi moves, r_x and r_y stay.
 Then a limb's radial force is what geometry makes it, and the hip's moment sets the tangential
 one: a foot that turns freely leaves ``r_h x f + m = r_c x m g``. N tangential forces meet the
 balance of moments and of force along the body; what they cannot do, the squeeze between opposite
-limbs, remains and is told as such.
+limbs, remains and is reported.
 """
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
         for j in range(index[i, LIMB.n_links]):
             mass += constants[link + LINK.width * j + LINK.mass]
         fx, fy = hips[i, FORCE.hip] - mass * gx, hips[i, FORCE.hip + 1] - mass * gy
+        # The radial part is set by geometry and kept; only the tangential one is chosen.
         radial = fx * ty - fy * tx
         base[2 * k], base[2 * k + 1] = radial * ty, -radial * tx
         memory.lever[k, 0], memory.lever[k, 1] = length, fx * tx + fy * ty
@@ -142,6 +143,7 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
         planned[i, 0], planned[i, 1] = memory.found[2 * k], memory.found[2 * k + 1]
         tangential = (memory.found[2 * k] * memory.lever[k, 2]
                       + memory.found[2 * k + 1] * memory.lever[k, 3])
+        # A hip's moment over the lever of its limb is the foot's tangential force.
         moments[i] -= gain * memory.lever[k, 0] * (tangential - memory.lever[k, 1])
     return True
 

@@ -87,12 +87,14 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             alpha += zdd[at]
             c, s, r, length = math.cos(angle), math.sin(angle), \
                 constants[link + LINK.center], constants[link + LINK.length]
+            # Acceleration of the link axis: tangential and centripetal.
             tx, ty = -alpha * s - w * w * c, alpha * c - w * w * s
             m, inertia, k_joint = constants[link + LINK.mass], constants[link + LINK.inertia], \
                 constants[link + LINK.stiffness]
             _add_body(out, rate, m, inertia, (x + r * c, y + r * s),
                       (vx - w * r * s, vy + w * r * c), (ax + r * tx, ay + r * ty), w, alpha)
             total += m
+            # The first joint is the foot, which turns freely: no spring.
             if k > 0:
                 bend = z[at] - u[at - 3]
                 out[STORED.potential] += 0.5 * k_joint * bend * bend
@@ -104,6 +106,7 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             ax += length * tx
             ay += length * ty
             link += LINK.width
+        # Elastic energy of the hip, e^T K e / 2 with e = d - r, and its rate e^T K edot.
         limb_terms(index, constants, work, i, z, v)
         d = hip_deflection(body_c, body_s, z, v, work)
         for j in range(3):
@@ -112,6 +115,7 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
                 pull += constants[limb + HIP.stiffness + 3 * j + k] * (d[k] - u[at + k])
             out[STORED.potential] += 0.5 * pull * (d[j] - u[at + j])
             rate[STORED.potential] += pull * (d[3 + j] - ud[at + j])
+    # mass_center still holds the first moment: it is divided by the mass below.
     out[STORED.potential] -= gx * out[STORED.mass_center] + gy * out[STORED.mass_center + 1]
     rate[STORED.potential] -= gx * out[STORED.momentum] + gy * out[STORED.momentum + 1]
     for j in range(2):

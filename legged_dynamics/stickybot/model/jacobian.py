@@ -143,6 +143,7 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
     mass, inertia = constants[BODY.mass], constants[BODY.inertia]
     c, s = math.cos(z[2]), math.sin(z[2])
     at = WORK.mass_matrix + work.shape[0] - 1
+    # One factorisation a limb serves all six columns of the body.
     factor = work[:, at:]
     for i in range(index.shape[0]):
         n, start, limb = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.hip]
@@ -168,6 +169,7 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
             b_part = _times(constants, limb + HIP.damping, dr)
             gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
             wx, wy = c * gx - s * gy, s * gx + c * gy
+            # The hip force acts in body axes: turning the body turns it along.
             if column == 2:
                 wx -= fy
                 wy += fx
@@ -223,6 +225,7 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
                 flows = flows_by_position if side == 0 else flows_by_velocity
                 kept = x[column]
                 x[column] = kept + size
+                # The step as it was rounded, and not as it was meant: the quotient gains digits.
                 scale = 1.0 / (x[column] - kept)
                 limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
                 if side == 0:
@@ -264,6 +267,7 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     turning[0], turning[1] = constants[BODY.mass] * gy, -constants[BODY.mass] * gx
     _body_columns(machine, step, attached, z, v, u, ud, forces)
     _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
+    # Moving a free foot moves its limb's weight, which has a moment about the wall's origin.
     for i in range(index.shape[0]):
         if not attached[i]:
             mass = 0.0

@@ -177,7 +177,7 @@ class ClimbingSimulation:
         """
         Change the body's velocity at once by a (3,) array [m/s, m/s, rad/s]: a knock.
 
-        The energy balance starts anew.
+        The energy balance starts again.
         """
         self._motion.v[:3] += fitting(velocity, (3,), 'a change of the body velocity')
         settle(self.model.machine, self._stepper, self._wall, self._motion)
@@ -186,7 +186,7 @@ class ClimbingSimulation:
 
     def release(self, limb: str) -> FootEvent:
         """
-        Make a foot let go: a pad that fails. It holds again when it is set anew.
+        Make a foot let go: a pad that fails. It holds again when it is set again.
 
         Raises
         ------

@@ -94,6 +94,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
             j = free[b]
             matrix[a, b] = -J_v[i, j] - J_z[i, j] / s
         matrix[a, a] += s
+    # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
     factorize_lu(matrix, n, step.pivots)
     a_stage, u_stage, drift, rhs = (step.vectors[0], step.vectors[1], step.vectors[2],
                                     step.vectors[3])
@@ -142,6 +143,8 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
             j = free[a]
             U[k, nz + j] = rhs[a]
             U[k, j] = (U[k, j] + rhs[a]) / s
+        # Nothing depends on the sums: their rows need no matrix, and follow each stage of the
+        # state.
         for q in range(N_FLOWS):
             total = rates[1, q] + GAMMA_SUM[k] * h * rates[2, q]
             for m in range(k):
@@ -150,6 +153,8 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
                 j = free[a]
                 total += Q_z[q, j] * U[k, j] + Q_v[q, j] * U[k, nz + j]
             Q[k, q] = total / s
+    # The last stage is the difference of the orders 4 and 3: it completes the solution, and is
+    # the error estimate.
     for q in range(N_FLOWS):
         sums[q] = Q[STAGES - 1, q]
         for m in range(STAGES - 1):
