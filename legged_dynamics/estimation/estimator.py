@@ -265,7 +265,7 @@ class GroundReactionEstimator:
         robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
         robot.prior[:] = force ** -2
-        for body, start, size in table.index:
+        for body, start, size in table.index[:, :3]:
             if size == 6:
                 moment = force * self.settings.prior_length
                 robot.prior[start + 3:start + 6] = moment ** -2

@@ -27,7 +27,8 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.gait.stance_detection import detect_contact, soles_of
 from legged_dynamics.gait.travelling_reference import travelling_reference
 from legged_dynamics.gait.wrench_completion import complete_wrenches
-from legged_dynamics.model.feet import Foot, refuse_lines
+from legged_dynamics.model.feet import refuse_lines
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 METHODS = {

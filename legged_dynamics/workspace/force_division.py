@@ -8,15 +8,23 @@ at accelerations ``qdd`` the base takes ``W = M_b a + h_b = sum J_base^T lambda`
 divides ``F`` instead, the wrench that massless legs would carry; a leg's own inertia and weight
 make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
 
-*even*            every flat foot gets ``F / n`` at the base (3.24). A ball cannot carry its share
-                  of a moment: point feet get what is nearest to even forces.
+*even*            every foot gets ``F / n`` at the base (3.24). Who cannot carry its share of a
+                  moment, as a ball, gets what is nearest to even forces.
 *least squares*   the least ``sum |lambda - even share of W|^2`` that gives W.
 *friction cone*   the same within friction, load, the sole's edges and the joints' efforts. When
                   nothing satisfies them all, W is missed by as little as possible.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, START
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_ROTATION,
+    PLANE,
+    SIZE,
+    START,
+    moment_axes,
+    put_moment,
+)
 from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.optimization.dual_method import INFEASIBLE, dual_method_within
@@ -51,8 +59,7 @@ def even_shares(feet, states, force, shares):
         at_contact = subtract(m, cross(get3(states, i, CONTACT), f))
         for k in range(3):
             shares[row + k] = f[k]
-            if feet.index[i, SIZE] == 6:
-                shares[row + 3 + k] = at_contact[k]
+        put_moment(feet.index, states, i, at_contact, shares)
 
 
 @part
@@ -78,8 +85,8 @@ def asked_shares(feet, asked, wrench, weights, shares):
             store3(shares, row, (rest[0] / others, rest[1] / others, rest[2] / others))
         for k in range(3):
             weights[row + k] = 1.0 if asked[i, 0] == 0.0 else ASKED_WEIGHT
-            if feet.index[i, SIZE] == 6:
-                shares[row + 3 + k] = 0.0
+        for k in range(3, feet.index[i, SIZE]):
+            shares[row + k] = 0.0
 
 
 @part
@@ -117,8 +124,9 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
-    ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the ground for a ball,
-    those of the sole for a flat foot, behind the flag that says whether a row is used.
+    ``cones`` (nf, k, 7) has a foot's inequalities on force and moment, behind the flag that says
+    whether a row is used: the force in axes of the ground, of a foot with a plane its own; the
+    moment in the foot's.
 
     Parameters
     ----------
@@ -140,19 +148,19 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
-        # takes base axes to those of the inequalities
-        if size == 6:
-            R = transpose(get9(states, i, FOOT_ROTATION))
-        else:
-            R = compose(transpose(get9(ground, i, 0)), R_WB)
+        R_BF, axes = get9(states, i, FOOT_ROTATION), moment_axes(feet.index, states, i)
+        R = R_BF        # from the axes of the inequalities to those of the base
+        if feet.index[i, PLANE] == 0:
+            R = compose(transpose(R_WB), get9(ground, i, 0))
         for k in range(cones.shape[1]):
             if cones[i, k, 0] == 0.0:
                 continue
-            for half in range(0, size, 3):
-                a = (cones[i, k, 1 + half], cones[i, k, 2 + half], cones[i, k, 3 + half])
-                turned = rotate(transpose(R), a)
-                for c in range(3):
-                    C[row, start + half + c] = turned[c]
+            on_force = rotate(R, get3(cones[i], k, 1))
+            for c in range(3):
+                C[row, start + c] = on_force[c]
+            on_moment = rotate(axes, rotate(R_BF, get3(cones[i], k, 4)))
+            for c in range(size - 3):
+                C[row, start + 3 + c] = on_moment[c]
             d[row] = bounds[i, k]
             row += 1
     return row

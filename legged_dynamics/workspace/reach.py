@@ -14,6 +14,8 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     contact_jacobians,
     contact_points,
+    has_moment,
+    put_moment,
 )
 from legged_dynamics.dynamics.kinematics import forward_kinematics
 from legged_dynamics.dynamics.motion import state_vector
@@ -62,7 +64,7 @@ def solve_legs(s, pose, places, limits, least):
     pose : (12,) array
         ``R_WB`` by rows, ``p_WB``.
     places : (nf, 12) array
-        Wanted contact points in W, and orientations of flat feet.
+        Wanted contact points in W, and orientations of the feet.
     limits : (nv, 2) array [rad or m]
         Of joint positions; those of joints that belong to no leg are of no consequence.
     least : float
@@ -83,10 +85,10 @@ def solve_legs(s, pose, places, limits, least):
             row = s.feet.index[i, START]
             seen = rotate_back(R, subtract(load3(places[i], 0), p))
             store3(away, row, subtract(seen, load3(s.states[i], CONTACT)))
-            if s.feet.index[i, SIZE] == 6:
+            if has_moment(s.feet.index, i):
                 wanted = compose(transpose(R), load9(places[i], 3))
                 turn = compose(wanted, transpose(load9(s.states[i], FOOT_ROTATION)))
-                store3(away, row + 3, rotation_log(turn))
+                put_moment(s.feet.index, s.states, i, rotation_log(turn), away)
             for k in range(s.feet.index[i, SIZE]):
                 worst = max(worst, abs(away[row + k]))
         if worst < CLOSE:

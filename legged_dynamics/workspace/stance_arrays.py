@@ -24,7 +24,7 @@ from legged_dynamics.dynamics.jacobians import (
     feet_table,
 )
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import P_TREE, V_START, Tree
 from legged_dynamics.spatial.layout import offsets
@@ -189,8 +189,8 @@ def _groups(model: RobotModel, table: FeetTable) -> np.ndarray:
 def _reach(model: RobotModel, table: FeetTable) -> np.ndarray:
     """Return the stretched length of each foot's leg for its linear coordinates."""
     reach = np.ones(table.size)
-    for (body, start, _), geometry in zip(table.index, table.geometry):
-        chain = model.chain(int(body))
+    for index, geometry in zip(table.index, table.geometry):
+        start, chain = index[START], model.chain(int(index[BODY]))
         placements = model.tree.constants[chain[1:], P_TREE:P_TREE + 3]
         tip = np.linalg.norm(geometry[9:12]) + geometry[RADIUS]
         length = np.linalg.norm(placements, axis=1).sum() + tip

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, SOLE, START
+from legged_dynamics.dynamics.jacobians import PLANE, SOLE, START, WRENCH, foot_moment
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.workspace.big_base import articulated_scratch
 from legged_dynamics.workspace.control_tick import StanceMemory
 from legged_dynamics.workspace.division_program import division_program, foot_cone
@@ -39,8 +40,8 @@ class StandingFeet:
     Attributes
     ----------
     enough : bool
-        Whether these feet can hold the base: one flat foot, or two of any kind. Without, nothing
-        else is there.
+        Whether these feet can hold the base: one that carries any wrench, as a sole does, or two
+        of any kind. Without, nothing else is there.
     members : (k,) int array
         Place of each standing foot among all feet.
     place : dict of int to (int, int)
@@ -57,7 +58,7 @@ class StandingFeet:
                  settings: WorkspaceSettings):
         self.members = np.flatnonzero(contact)
         standing = [feet[i] for i in self.members]
-        self.enough = len(standing) > 1 or any(isinstance(foot, FlatFoot) for foot in standing)
+        self.enough = len(standing) > 1 or any(len(foot.rows) == WRENCH for foot in standing)
         if not self.enough:
             return
         self.arrays = stance_arrays(model, standing)
@@ -71,9 +72,7 @@ class StandingFeet:
         self.program = division_program(
             standing, table.size, nv, settings['division.friction'], self._minimum,
             self.arrays.ground, UPRIGHT)
-        weights = np.ones(table.size)
-        for start, size in table.index[:, [START, SIZE]]:
-            weights[start + 3:start + size] = settings['division.moment_arm'] ** -2
+        weights = table.rows.scales(1.0, settings['division.moment_arm'] ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
                       if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
@@ -96,7 +95,7 @@ class StandingFeet:
         for cone, foot, friction in zip(self.program.cones, self._standing,
                                         ground.friction[self.members]):
             A, _ = foot_cone(foot, float(friction), self._minimum, self._margin)
-            cone[:len(A), 1:1 + A.shape[1]] = A
+            cone[:len(A), 1:] = A
 
     # ---- forces on single feet, in world axes ----------------------------------------------
 
@@ -125,9 +124,8 @@ class StandingFeet:
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
         """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
         i, start = self.place[foot]
-        size = self.arrays.feet.index[i, SIZE]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
-        if size == 6:
+        if self.arrays.feet.index[i, PLANE]:
             R_BC = self.arrays.states[i, :9].reshape(3, 3)
         in_base = force @ R_WB
         local, cone = in_base @ R_BC, self.program.cones[i]
@@ -148,19 +146,18 @@ class StandingFeet:
         """Return ``friction`` and ``sole`` of WorkspaceController.margins."""
         found: dict[str, float] = {}
         for i, (foot, force) in enumerate(self.forces(R_WB).items()):
-            start, size = self.arrays.feet.index[i, [START, SIZE]]
-            axes = self.arrays.ground[i].reshape(3, 3)
-            if size == 6:
-                R_BF = self.arrays.states[i, :9].reshape(3, 3)
-                axes = R_WB @ R_BF
-                mx, my, _ = self.memory.shares[start + 3:start + 6] @ R_BF
+            R_BF, axes = self.arrays.states[i, :9].reshape(3, 3), self.arrays.ground[i]
+            axes = R_WB @ R_BF if self.arrays.feet.index[i, PLANE] else axes.reshape(3, 3)
             x, y, z = force @ axes
             if z <= 0.0:
                 continue
             free = 1.0 - float(np.hypot(x, y) / (friction[foot] * z))
             found['friction'] = min(free, found.get('friction', 1.0))
-            if size == 6:
-                front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
-                edge = min(0.5 * (front - back) - abs(my / z), 0.5 * (left - right) - abs(mx / z))
-                found['sole'] = min(float(edge), found.get('sole', np.inf))
+            mx, my, _ = as_python(foot_moment)(
+                self.arrays.feet.index, self.arrays.states, i, self.memory.shares) @ R_BF
+            front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
+            for width, off in ((front - back, my / z), (left - right, mx / z)):
+                if width > 0.0:
+                    edge = float(0.5 * width - abs(off))
+                    found['sole'] = min(edge, found.get('sole', np.inf))
         return found

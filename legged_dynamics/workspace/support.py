@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, SOLE
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, PLANE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.spatial.algebra import (
@@ -143,18 +143,10 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
 
     """
     R, points, normals = state.rotation, [], []
-    for foot, index, geometry, axes in zip(s.states, s.feet.index, s.feet.geometry, contact):
-        center = foot[CONTACT:CONTACT + 3]
-        if index[SIZE] == 6:
-            R_BF = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
-            front, back, left, right = geometry[SOLE:SOLE + 4]
-            half = 0.5 * np.array([[i * (front - back), j * (left - right), 0.0]
-                                   for i in (1, -1) for j in (1, -1)])
-            points.extend(center + half @ R_BF.T)
-            normals.append(R @ R_BF[:, 2])
-        else:
-            points.append(center)
-            normals.append(axes.reshape(3, 3)[:, 2])
+    for i, (foot, axes) in enumerate(zip(s.states, contact)):
+        R_BF, corners = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3), s.feet.corners(i)
+        points.extend(foot[CONTACT:CONTACT + 3] + (corners - corners.mean(axis=0)) @ R_BF.T)
+        normals.append(R @ R_BF[:, 2] if s.feet.index[i, PLANE] else axes.reshape(3, 3)[:, 2])
     placed = np.array(points) @ R.T + state.position
     n = np.mean(normals, axis=0)
     axes, origin = rotation_to_z(n / np.linalg.norm(n)), placed.mean(axis=0)

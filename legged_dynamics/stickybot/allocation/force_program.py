@@ -170,7 +170,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
         Row of the first unknown's.
     n : int
         Number of unknowns x.
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
         What the feet can carry.
     weights : (N,) array
         Of `LEAST_MAXIMUM`.

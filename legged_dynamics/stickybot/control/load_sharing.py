@@ -70,11 +70,11 @@ class SharingMemory(NamedTuple):
     force : ForceMemory
     G : (3, 2 N) array
     w, goal : (3,), (2 N,) array
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
     weights : (N,) array
     chosen : (2 N,) array
     zdd : (nz,) array
-    forces : (N, N_FORCE) array
+    forces : (N, FORCE.width) array
     on : (N,) int array
     report : (3,) array
     tangents : (N, 2 N) array
@@ -159,7 +159,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
         Above 0: how much of the load a foot may take, relative to the others.
     wanted : (3,) array [m/s^2, rad/s^2]
         Accelerations of the body.
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
         Half-planes that the forces are to keep to.
     ridge : float
         Smoothness against optimality, see :func:`force_program.solve_forces`.

@@ -41,7 +41,7 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
         Scratch memory; its report is filled.
     z, v : (nz,) array
         Coordinates and rates.
-    hips : (N, N_FORCE) array
+    hips : (N, FORCE.width) array
         Present hip forces.
     holds : (N,) array of bool
         Feet on the wall.

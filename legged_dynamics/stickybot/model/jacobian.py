@@ -43,7 +43,7 @@ class Stepper(NamedTuple):
 
     Attributes
     ----------
-    work : (s + 1, N_WORK + 2 s) array
+    work : (s + 1, WORK.mass_matrix + 2 s) array
     free : (nz,) int array
         Coordinates that are free to move; the first entries are used.
     by_position, by_velocity : (nz, nz) array
@@ -52,7 +52,7 @@ class Stepper(NamedTuple):
     pivots : (nz,) int array
     stages : (6, 2 nz) array
     vectors : (8, nz) array
-    limb_forces : (N, N_FORCE) array
+    limb_forces : (N, FORCE.width) array
     flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
         Gradients of the rates of work, loss and impulses.
     flow_stages : (6, N_FLOWS) array

@@ -47,9 +47,9 @@ def energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> En
 
     Parameters
     ----------
-    start, now : (N_STORED,) array
+    start, now : (STORED.width,) array
         As :func:`bookkeeping.stored` fills it.
-    totals : (N_TOTALS,) array
+    totals : (TOTAL.width,) array
         What was summed in between.
 
     """

@@ -44,11 +44,11 @@ class MovingRobot(NamedTuple):
     ----------
     z, v, zdd : (nz,) array
     u, ud : (nz - 3,) array
-    forces : (N, N_FORCE) array
+    forces : (N, FORCE.width) array
     normals : (N,) array [N]
     attached : (N,) array of bool
     pad_angle : (N,) array [rad]
-    totals : (N_TOTALS,) array
+    totals : (TOTAL.width,) array
     peak : (N,) array [N]
         Largest reaction of each foot since it was last set to zero.
     spare : (3, nz) array
