@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A finding: what is wrong, how sure that is, and the lines that mend it."""
+"""A finding: what is wrong, how sure that is, and the lines that fix it."""
 from __future__ import annotations
 
 import math
@@ -27,14 +27,14 @@ class Finding:
         One sentence.
     evidence : float
         Log of how much more likely the fault is than a healthy robot, prior odds included.
-    mend : mapping of str to value
-        Settings of the robot's YAML that mend it, by dotted name; empty where no YAML can.
+    fix : mapping of str to value
+        Settings of the robot's YAML that fix it, by dotted name; empty where no YAML can.
     advice : str
-        What to do where no YAML mends it, or beside it.
+        What to do where no YAML fixes it, or beside it.
     also : tuple of str
         Other faults that this recording cannot tell from it.
     blocks : bool
-        Whether nothing else can be judged before it is mended.
+        Whether nothing else can be judged before it is corrected.
 
     """
 
@@ -42,7 +42,7 @@ class Finding:
     subject: tuple[str, ...]
     text: str
     evidence: float
-    mend: Mapping[str, Any] = field(default_factory=dict)
+    fix: Mapping[str, Any] = field(default_factory=dict)
     advice: str = ''
     also: tuple[str, ...] = ()
     blocks: bool = False
@@ -68,7 +68,7 @@ def changes(before: RobotConfig, after: RobotConfig,
     Parameters
     ----------
     before, after : RobotConfig
-        As the YAML has it, and mended.
+        As the YAML has it, and corrected.
     joint_names : tuple of str
         Of the model; they become the command order where lists need one and the YAML has none.
 

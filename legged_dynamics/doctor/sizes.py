@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.doctor.correcting import Corrector
 from legged_dynamics.doctor.hypotheses import DEGREE, RARE, legs_of
-from legged_dynamics.doctor.mending import Mender
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -30,7 +30,7 @@ class Sized:
     kind, subject
         As `Finding` has them.
     apply : callable
-        Returns the mended configuration of a size (k,).
+        Returns the corrected configuration of a size (k,).
     steps : (k,) tuple of float
         Sizes for finite differences.
     healthy, faulty : float
@@ -76,7 +76,7 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
         Between joint states.
 
     """
-    m, names, mass = Mender(model), model.joint_names, config.apply_to(model).total_mass
+    m, names, mass = Corrector(model), model.joint_names, config.apply_to(model).total_mass
 
     def offset(i: int) -> Sized:
         return Sized('position_offset', (names[i],), lambda x: m.shifted(config, i, float(x[0])),

@@ -46,7 +46,7 @@ class RobotConfig:
     foot_frames : tuple of FootFrame
         Feet that are no links of the URDF, and where they are fixed.
     sensors : SensorCorrection
-        What is mended of the driver's readings, before anything else sees them.
+        Correction of the driver's readings, applied before anything else.
     payload : Inertia
         What the base carries beyond the URDF, in the root link's frame.
     center_of_mass_offset : tuple of float [m]

@@ -127,7 +127,7 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
 
 
 def _least_squares_without_pull(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return x >= 0 that meets A x = b as well as can be, of least length among those."""
+    """Return x >= 0 that minimises |A x - b|, the shortest of those."""
     # Non-negative least squares by projected steps on |A x - b|^2 + tiny |x|^2: three rows only.
     used = np.ones(A.shape[1], bool)
     x = np.zeros(A.shape[1])

@@ -44,7 +44,7 @@ SETTINGS = (
 
 
 @dataclass(frozen=True)
-class GaitSettings:
+class TrotSettings:
     """
     Timing, steps and joint gains of the stand-in for the robot's own controller.
 
@@ -130,7 +130,7 @@ class Plant(Hardware):
         Friction coefficient of the feet; time constant of their rubber [s].
     restitution, drop_height : float
         Speed after an impact by that before; height of the feet at the start [m].
-    gait : GaitSettings
+    gait : TrotSettings
         How the robot stands and trots.
 
     """
@@ -145,7 +145,7 @@ class Plant(Hardware):
     contact_time: float
     restitution: float
     drop_height: float
-    gait: GaitSettings
+    gait: TrotSettings
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
@@ -182,7 +182,7 @@ class Plant(Hardware):
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
             flat_feet=not config.feet[0].round,
-            noise=config.noise, gait=GaitSettings(**gait), **simulation,
+            noise=config.noise, gait=TrotSettings(**gait), **simulation,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 

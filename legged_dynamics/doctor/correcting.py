@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration with one more mend: readings exchanged, scaled, shifted or turned."""
+"""A configuration with one more fix: readings exchanged, scaled, shifted or turned."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SCALES = {'position': ('position_scale', 'position_offset'), 'velocity': ('veloc
 LISTS = ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale')
 
 
-class Mender:
+class Corrector:
     """
     Makes configurations out of one.
 
