@@ -106,13 +106,14 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
     feet = controller._stances[state.contact.tobytes()]
     s, room, inputs, held = feet.arrays, feet.room, controller._inputs, controller._held
     parameters, gains = controller._parameters, controller._gains
-    out, up = np.zeros(codes.EFFORT + 12 + 28), tuple(state.rotation[2])
+    out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
-    threshold = float(parameters[codes.THRESHOLD])
+    threshold = float(parameters[codes.PARAMETER.threshold])
     find_dynamics(s, parameters, held, inputs)
     find_forces(s, room, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
-    even, free, wrench = room.shares.copy(), out[codes.EFFORT:codes.EFFORT + 12].copy(), \
-        out[codes.NET:codes.MISSING].copy()
+    at = codes.OUTPUT
+    even, free = room.shares.copy(), out[at.effort:at.effort + 12].copy()
+    wrench = out[at.net:at.missing].copy()
     scratch = articulated_scratch(s)
 
     def divide() -> None:
@@ -121,7 +122,7 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
                       free, room.limits, room.weights, room.shares)
 
     def finish() -> None:
-        out[codes.EFFORT:codes.EFFORT + 12] = free
+        out[codes.OUTPUT.effort:codes.OUTPUT.effort + 12] = free
         find_efforts(s, room, FRICTION_CONE, 0, parameters, out)
     return {
         'stage 1: velocity propagation, loads, contact Jacobians': lambda: first(s, up),

@@ -65,6 +65,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.layout import matrix, vector
 from legged_dynamics.spatial.symmetric import (
     add6,
     add9,
@@ -110,6 +111,8 @@ class Scratch(NamedTuple):
         What the joints themselves take of the motors' efforts.
     bodies : (nb, N_ARTICULATED) array
         A row a body; its external wrench is an input.
+    end : int
+        Length of the memory.
 
     """
 
@@ -121,26 +124,21 @@ class Scratch(NamedTuple):
     at_base: np.ndarray
     physics: np.ndarray
     bodies: np.ndarray
-
-
-def scratch_size(nb: int, nq: int, nv: int) -> int:
-    """Return how many floats :func:`carve` needs."""
-    return nq + 4 * nv + 9 + 12 + nb * N_ARTICULATED
+    end: int
 
 
 @lean_kernel
 def carve(memory, nb, nq, nv):
     """Divide a flat memory into the arrays of a :class:`Scratch`."""
-    v = nq
-    effort = v + nv
-    base = effort + nv
-    acceleration = base + 9
-    at_base = acceleration + nv
-    physics = at_base + 12
-    bodies = physics + nv
-    return Scratch(memory[:v], memory[v:effort], memory[effort:base], memory[base:acceleration],
-                   memory[acceleration:at_base], memory[at_base:physics], memory[physics:bodies],
-                   memory[bodies:bodies + nb * N_ARTICULATED].reshape((nb, N_ARTICULATED)))
+    q, at = vector(memory, 0, nq)
+    v, at = vector(memory, at, nv)
+    effort, at = vector(memory, at, nv)
+    base, at = vector(memory, at, 9)
+    acceleration, at = vector(memory, at, nv)
+    at_base, at = vector(memory, at, 12)
+    physics, at = vector(memory, at, nv)
+    bodies, end = matrix(memory, at, nb, N_ARTICULATED)
+    return Scratch(q, v, effort, base, acceleration, at_base, physics, bodies, end)
 
 
 @lean_kernel

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.middleware.conversions.reading import ImuSample, JointSample
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.safety import EffortGuard

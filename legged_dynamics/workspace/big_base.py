@@ -23,7 +23,6 @@ from legged_dynamics.dynamics.articulated_body import (
     articulate,
     bias,
     carve,
-    scratch_size,
 )
 from legged_dynamics.dynamics.articulated_body import G as COUPLING
 from legged_dynamics.dynamics.articulated_body import J as ROTATIONAL
@@ -48,6 +47,7 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import as_python, lean_kernel, part
+from legged_dynamics.spatial.layout import length_of
 from legged_dynamics.spatial.symmetric import (
     about_origin,
     add6,
@@ -135,4 +135,4 @@ def reduce_big_base(s, a, size, twist):
 def articulated_scratch(s: StanceArrays) -> Scratch:
     """Return room for the recursion."""
     nb, nv = s.bodies.shape[0], len(s.v)
-    return as_python(carve)(np.zeros(scratch_size(nb, nv, nv)), nb, nv, nv)
+    return as_python(carve)(np.zeros(length_of(carve, nb, nv, nv)), nb, nv, nv)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.workspace.stance_arrays import MEMBERS, N_COLUMNS, N_ROWS
+from legged_dynamics.workspace.stance_arrays import GROUP
 
 # Two columns are orthogonal when their cosine is below this.
 ORTHOGONAL = 1e-15
@@ -76,8 +76,8 @@ def invert_legs(s, threshold):
     B, V = s.spare[:largest], s.spare[largest:2 * largest]
     s.inverse[:, :] = 0.0
     for g in range(s.groups.shape[0]):
-        k, m = s.groups[g, N_ROWS], s.groups[g, N_COLUMNS]
-        rows, columns = s.groups[g, MEMBERS:], s.groups[g, MEMBERS + k:]
+        k, m = s.groups[g, GROUP.n_rows], s.groups[g, GROUP.n_columns]
+        rows, columns = s.groups[g, GROUP.members:], s.groups[g, GROUP.members + k:]
         for i in range(m):
             for j in range(k):
                 B[i, j] = s.jacobian[rows[j], columns[i]] / s.reach[rows[j]]

@@ -36,13 +36,7 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.leg_inverse import invert_legs
 from legged_dynamics.workspace.reference import BodyPose, run
-from legged_dynamics.workspace.stance_arrays import (
-    MEMBERS,
-    N_COLUMNS,
-    N_ROWS,
-    StanceArrays,
-    stance_arrays,
-)
+from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
 # Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
@@ -109,8 +103,8 @@ def solve_legs(s, pose, places, limits, least):
     for g in range(s.singular.shape[0]):
         if s.singular[g, 0] < least:
             return False
-        for k in range(s.groups[g, N_COLUMNS]):
-            j = s.groups[g, MEMBERS + s.groups[g, N_ROWS] + k]
+        for k in range(s.groups[g, GROUP.n_columns]):
+            j = s.groups[g, GROUP.members + s.groups[g, GROUP.n_rows] + k]
             if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
                 return False
     return True

@@ -17,12 +17,10 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.workspace.minimum_jerk import (
-    DURATION,
-    N_SEGMENT,
     PEAK_ACCELERATION,
     PEAK_SPEED,
-    POWERS,
     SAMPLES,
+    SEGMENT,
     join_knots,
     needed_stretch,
     pass_knots,
@@ -69,7 +67,7 @@ class ReferenceGenerator:
     @property
     def end_ns(self) -> int:
         """When the motion comes to rest [ns]."""
-        return int(self._starts[-1]) + round(self._segments[-1][DURATION] * 1e9)
+        return int(self._starts[-1]) + round(self._segments[-1][SEGMENT.duration] * 1e9)
 
     @property
     def goal(self) -> BodyPose:
@@ -142,7 +140,7 @@ class ReferenceGenerator:
             T *= min(max(slower, 1.02), LONGER)
         assert best is not None
         self._go([stamp_ns], [best])
-        return float(best[DURATION])
+        return float(best[SEGMENT.duration])
 
     def follow(self, stamp_ns: int, times: Sequence[float], poses: Sequence[BodyPose]) -> float:
         """
@@ -202,7 +200,7 @@ class ReferenceGenerator:
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
         steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
-        rows, slower = np.empty((n, N_SEGMENT)), 1.0
+        rows, slower = np.empty((n, SEGMENT.width)), 1.0
         samples, limits = max(4, SAMPLES // n), self._limits()
         limits[4] = np.inf      # a trajectory is as smooth as its points are
         for first in range(1, n, PIECE):
@@ -216,19 +214,19 @@ class ReferenceGenerator:
             yield
         slower = 1.0 if slower <= 1.0 + 1e-6 else slower
         for k in range(1, 6):
-            rows[:, POWERS + 6 * k:POWERS + 6 * k + 6] /= slower ** k
+            rows[:, SEGMENT.powers + 6 * k:SEGMENT.powers + 6 * k + 6] /= slower ** k
             yield
-        rows[:, DURATION] *= slower
+        rows[:, SEGMENT.duration] *= slower
         rates[:, :6] /= slower
         rates[:, 6:] /= slower ** 2
         if n > 2:       # nor need who comes to rest at the end be slow on all the way
-            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
+            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, SEGMENT.duration])
         # Most bodies still rest at the start where they do now; then this is its first piece.
         first = yield from self._between(knots[:2], rates[:2], steps[1] * slower)
-        ends = np.concatenate([[0.0], np.cumsum(rows[2:, DURATION])])
+        ends = np.concatenate([[0.0], np.cumsum(rows[2:, SEGMENT.duration])])
         yield
-        return TrajectoryPlan(float(np.sum(steps)), first[DURATION], knots[1], rates[1], rows,
-                              np.round(ends * 1e9).astype(np.int64))
+        return TrajectoryPlan(float(np.sum(steps)), first[SEGMENT.duration], knots[1], rates[1],
+                              rows, np.round(ends * 1e9).astype(np.int64))
 
     def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
         """Follow a planned trajectory from now on; return by how much it was stretched."""
@@ -239,16 +237,16 @@ class ReferenceGenerator:
         rows[0] = run(self._between(np.array([now.packed[:12], plan.first]),
                                     np.array([rates, plan.first_rates]), plan.first_step))
         starts = np.empty(len(rows), np.int64)
-        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, DURATION] * 1e9)
+        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, SEGMENT.duration] * 1e9)
                                            + plan.ends_ns[:-1])
         self._go(starts, rows)
-        total = float(rows[0, DURATION]) + 1e-9 * int(plan.ends_ns[-1])
+        total = float(rows[0, SEGMENT.duration]) + 1e-9 * int(plan.ends_ns[-1])
         return total / plan.asked if total > plan.asked * (1.0 + 1e-6) else 1.0
 
     def _between(self, knots: np.ndarray, rates: np.ndarray,
                  duration: float) -> Generator[None, None, np.ndarray]:
         """Yield while the segment between two knots is made as long as the limits need it."""
-        row, room = np.empty((2, N_SEGMENT)), np.zeros((2, 3, 6))
+        row, room = np.empty((2, SEGMENT.width)), np.zeros((2, 3, 6))
         best, least = row[1], math.inf
         for _ in range(TRIES):
             join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, room)

@@ -17,7 +17,7 @@ from legged_dynamics.workspace.control_tick import StanceRoom
 from legged_dynamics.workspace.division_program import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
+from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
 
 # A newton metre missing at the base counts as much as so many newtons [1/m]: a body that has to
 # give way rather does so upright.
@@ -74,7 +74,7 @@ class StandingFeet:
             self.arrays.ground, UPRIGHT)
         weights = table.rows.scales(1.0, settings['division.moment_arm'] ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
-                      if start in row[MEMBERS:MEMBERS + row[N_ROWS]])
+                      if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
         limits = model.effort_limits
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']

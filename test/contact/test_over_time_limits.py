@@ -136,8 +136,8 @@ def test_pressure_stays_inside_the_sole_and_above_the_ground(kind, reference):
 def test_what_presses_stays_between_the_ends_of_lines():
     here = case('line')
     motion = here.motion(20)
-    free, found = (here.solver().solve(motion, limits=limits)
-                   for limits in (None, ContactLimits()))
+    solver = here.solver()
+    free, found = (solver.solve(motion, limits=limits) for limits in (None, ContactLimits()))
     ahead = []
     for answer in (free, found):
         about = answer.wrench[..., 4] - np.cross([foot.center for foot in here.feet],

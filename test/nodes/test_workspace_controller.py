@@ -90,7 +90,7 @@ class Standing:
 
     def largest_share_of_limits(self):
         efforts = np.array([message.data for message in self.commands])
-        return (np.abs(efforts) / self.node.guard.limits).max()
+        return (np.abs(efforts) / self.node.efforts.guard.limits).max()
 
 
 @pytest.fixture(scope='module')
@@ -158,7 +158,7 @@ def test_a_target_that_cannot_be_is_refused_and_the_body_stays(standing, offset,
 
 
 def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
-    change = standing.node.changing
+    change = standing.node._changing
     values = {**standing.node.parameters, 'gains.linear.integral': [1e4, 0.0, 0.0]}
     with pytest.raises(ConfigurationError, match='below stiffness times damping'):
         change(values)

@@ -29,10 +29,10 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, N_TOTALS, flow
+from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.model.machine import N_FORCE
+from legged_dynamics.stickybot.model.machine import FORCE
 
 ALL = np.ones(4, bool)
 
@@ -46,7 +46,8 @@ def test_jacobian_by_central_differences(seed, options):
     step, n = make_stepper(model.machine), model.nz
 
     def rates(z, v):
-        zdd, forces, flows = np.zeros(n), np.zeros((model.n_limbs, N_FORCE)), np.zeros(N_TOTALS)
+        zdd, forces = np.zeros(n), np.zeros((model.n_limbs, FORCE.width))
+        flows = np.zeros(TOTAL.width)
         accelerate(model.machine, step.work, attached, z, v, u, ud, zdd, forces)
         flow(model.machine, z, forces, flows)
         return np.concatenate([zdd, flows[:N_FLOWS]]), forces

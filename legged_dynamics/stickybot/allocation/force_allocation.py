@@ -33,7 +33,7 @@ from legged_dynamics.stickybot.allocation.force_program import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import N_SET, RADIUS, ForceSets
+from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.allocation.infeasibility import certificate, unreachable
 from legged_dynamics.stickybot.model.load import Load
 
@@ -87,7 +87,7 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
     table = _table(sets, n)
     c = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if sets is not None:
-        c = np.ascontiguousarray(table[:, RADIUS])
+        c = np.ascontiguousarray(table[:, SET.radius])
     if c.shape != (n,) or not (c > 0.0).all():
         raise ConfigurationError(f'expected {n} weights or radii above 0, got {c.tolist()}')
     least, room, rank, error = _balanced(load.grasp, load.wrench)
@@ -167,7 +167,7 @@ def _balanced(grasp: np.ndarray, wrench: np.ndarray
 
 def _table(sets: ForceSets | None, n: int) -> np.ndarray:
     if sets is None:
-        return np.zeros((n, N_SET))
+        return np.zeros((n, SET.width))
     if sets.n_feet != n:
         raise ConfigurationError(f'expected sets of {n} feet, those on the wall, '
                                  f'got {sets.n_feet}')

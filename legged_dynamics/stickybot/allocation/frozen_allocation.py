@@ -25,7 +25,7 @@ from legged_dynamics.stickybot.allocation.force_program import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import N_SET
+from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.affine import affine_maps
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
@@ -199,7 +199,7 @@ def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
     scale = float(np.abs(directions).max())
     room, forces = make_force_room(n), np.zeros(2 * n)
     _, value = solve_forces(LEAST_MAXIMUM, base, np.ascontiguousarray(directions / scale), 0,
-                            n - rank, np.zeros((n, N_SET)), np.ones(n), np.zeros(n), 0.0,
+                            n - rank, np.zeros((n, SET.width)), np.ones(n), np.zeros(n), 0.0,
                             room.program, forces)
     size2 = (frozen.c ** 2).sum(axis=1)
     return value, ((forces.reshape(-1, 2) - frozen.b) * frozen.c).sum(axis=1) / size2

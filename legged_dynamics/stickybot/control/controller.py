@@ -21,11 +21,11 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_sets import N_SET, fill_sets
+from legged_dynamics.stickybot.allocation.force_sets import SET, fill_sets
 from legged_dynamics.stickybot.control.footing import Footing, smooth_step
 from legged_dynamics.stickybot.control.gait import Gait
 from legged_dynamics.stickybot.control.load_sharing import (
-    KEPT,
+    REPORT,
     follow_forces,
     make_sharing_room,
     share_load,
@@ -37,7 +37,7 @@ from legged_dynamics.stickybot.control.turning import follow_moments, share_by_t
 from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.exchange import StickybotCommand, StickybotMeasurement
-from legged_dynamics.stickybot.model.machine import HIP, N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.robot import StickybotModel
 
 HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
@@ -98,13 +98,13 @@ class StickybotController:
             [replace(pad, tack=0.0).packed() for pad in pads])
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
         self._wall = np.array([model.body.height, model.wall.normal])
-        self._sets = np.zeros((n, N_SET))
+        self._sets = np.zeros((n, SET.width))
         self._nominal, self._nominal_rate = np.zeros(nz - 3), np.zeros(nz - 3)
         self._nominal[model.hip_columns] = model.rest
         self._nominal[model.inner_columns] = model.bends
         self._turn = model.hip_columns[:, 2]
         self._base_angle = self._nominal[self._turn].copy()
-        self._zdd, self._forces = np.zeros(nz), np.zeros((n, N_FORCE))
+        self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
         self._rest, self._bends = model.rest, model.bends
         self._compliance = np.linalg.inv([limb.stiffness for limb in model.limbs])
         servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
@@ -273,11 +273,12 @@ class StickybotController:
         model, z, forces = self.model, self._odometry.z, self._forces
         effort = np.empty((model.n_limbs, 3))
         _fill_efforts(z[2], forces, self._limb_weights, effort, self._loads)
-        kept = self.settings.reduction != 'full' or bool(self._room.report[KEPT])
+        kept = self.settings.reduction != 'full' or bool(self._room.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
-            target[model.inner_columns], effort, forces[:, REACTION:REACTION + 2].copy(),
-            self._planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
+            target[model.inner_columns], effort,
+            forces[:, FORCE.reaction:FORCE.reaction + 2].copy(), self._planned.copy(),
+            z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
 
 
 @kernel
@@ -290,9 +291,9 @@ def _fill_efforts(angle, forces, weights, efforts, loads):
     """
     c, s = math.cos(angle), math.sin(angle)
     for i in range(efforts.shape[0]):
-        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
         efforts[i, 0], efforts[i, 1] = -c * fx - s * fy, s * fx - c * fy
-        efforts[i, 2] = -forces[i, HIP + 2]
+        efforts[i, 2] = -forces[i, FORCE.hip + 2]
         loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
 
 

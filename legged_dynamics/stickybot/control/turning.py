@@ -18,22 +18,9 @@ from legged_dynamics.stickybot.allocation.force_program import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.control.load_sharing import KEPT, SHARE, UNMET, static_load
+from legged_dynamics.stickybot.control.load_sharing import REPORT, static_load
 from legged_dynamics.stickybot.model.limb import limb_terms
-from legged_dynamics.stickybot.model.machine import (
-    DAMPING,
-    GRAVITY_X,
-    GRAVITY_Y,
-    HIP,
-    LIMB,
-    LINKS,
-    MASS,
-    N_LINK,
-    N_LINKS,
-    POSE,
-    START,
-    STIFFNESS,
-)
+from legged_dynamics.stickybot.model.machine import BODY, END, FORCE, HIP, LIMB, LINK
 
 # A direction of the body's plane is balanced by tangential forces when they have, in the mean
 # square, at least this part along it; the other direction is left to the radial springs.
@@ -78,8 +65,8 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
 
     """
     index, constants, work, report = machine.index, machine.constants, room.work, room.report
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
-    report[SHARE], report[UNMET], report[KEPT] = 0.0, 0.0, 1.0
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
     planned[:] = 0.0
     n = 0
     for i in range(index.shape[0]):
@@ -100,16 +87,16 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
     directions[:] = 0.0
     for k in range(n):
         i = room.on[k]
-        start, link = index[i, START], index[i, LINKS]
+        start, link = index[i, LIMB.start], index[i, LIMB.links]
         limb_terms(index, constants, work, i, z, v)
         end = work.shape[0] - 1
-        ax, ay = work[end, POSE] - z[start], work[end, POSE + 1] - z[start + 1]
+        ax, ay = work[end, END.pose] - z[start], work[end, END.pose + 1] - z[start + 1]
         length = math.hypot(ax, ay)
         tx, ty = -ay / length, ax / length
         mass = 0.0
-        for j in range(index[i, N_LINKS]):
-            mass += constants[link + N_LINK * j + MASS]
-        fx, fy = hips[i, HIP] - mass * gx, hips[i, HIP + 1] - mass * gy
+        for j in range(index[i, LIMB.n_links]):
+            mass += constants[link + LINK.width * j + LINK.mass]
+        fx, fy = hips[i, FORCE.hip] - mass * gx, hips[i, FORCE.hip + 1] - mass * gy
         radial = fx * ty - fy * tx
         base[2 * k], base[2 * k + 1] = radial * ty, -radial * tx
         room.lever[k, 0], room.lever[k, 1] = length, fx * tx + fy * ty
@@ -135,7 +122,7 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
         used += 1
     basis, least = room.force.basis, room.force.particular
     rank, unmet = solve_balance(G[:used, :n], w[:used], basis, least)
-    report[UNMET] = unmet
+    report[REPORT.unmet] = unmet
     for k in range(n):
         for j in range(2):
             base[2 * k + j] += least[k] * room.lever[k, 2 + j]
@@ -146,7 +133,7 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
                                    room.weights, room.goal, ridge, room.force.program, room.found)
         if code < 0:
             return False
-        report[SHARE] = value
+        report[REPORT.share] = value
     else:
         room.found[:] = base
     for k in range(n):
@@ -163,8 +150,8 @@ def follow_moments(machine, moments, dt, offsets):
     """Move the offsets of the rest angles one period on towards the moments."""
     index, constants = machine.index, machine.constants
     for i in range(index.shape[0]):
-        at, limb = index[i, START] - 3, index[i, LIMB]
-        damping = constants[limb + DAMPING + 8] / dt
+        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
+        damping = constants[limb + HIP.damping + 8] / dt
         offsets[at], offsets[at + 1] = 0.0, 0.0
         offsets[at + 2] = ((damping * offsets[at + 2] - moments[i])
-                           / (constants[limb + STIFFNESS + 8] + damping))
+                           / (constants[limb + HIP.stiffness + 8] + damping))

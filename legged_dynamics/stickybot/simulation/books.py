@@ -7,17 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.bookkeeping import (
-    ANGULAR_IMPULSE,
-    ANGULAR_MOMENTUM,
-    DAMPED,
-    IMPULSE,
-    KINETIC,
-    MOMENTUM,
-    POTENTIAL,
-    STRUCK,
-    WORK,
-)
+from legged_dynamics.stickybot.model.bookkeeping import STORED, TOTAL
 
 
 @dataclass(frozen=True)
@@ -63,10 +53,11 @@ def make_books(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> Books:
         What was summed in between.
 
     """
-    gain = float(now[KINETIC] + now[POTENTIAL] - start[KINETIC] - start[POTENTIAL])
-    work, damped, struck = float(totals[WORK]), float(totals[DAMPED]), float(totals[STRUCK])
     change = now - start
-    missing = change[MOMENTUM:MOMENTUM + 2] - totals[IMPULSE:IMPULSE + 2]
-    turning = change[ANGULAR_MOMENTUM] - totals[ANGULAR_IMPULSE]
+    gain = float(now[STORED.kinetic] + now[STORED.potential]
+                 - start[STORED.kinetic] - start[STORED.potential])
+    work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
+    missing = change[STORED.momentum:STORED.momentum + 2] - totals[TOTAL.impulse:TOTAL.impulse + 2]
+    turning = change[STORED.angular_momentum] - totals[TOTAL.angular_impulse]
     return Books(work, damped, struck, gain, gain - work + damped + struck,
                  (float(missing[0]), float(missing[1])), float(turning))

@@ -16,11 +16,13 @@ this method follows the stride once the limb has settled, whatever its stiffness
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.optimization.lu import factorize_lu, solve_lu
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import STAGES
@@ -43,9 +45,15 @@ C = np.array([
      -6.058818238834054]])
 ALPHA = np.array([0.0, 0.386, 0.21, 0.63, 1.0, 1.0])
 GAMMA_SUM = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
-# Entries of an integration's limits: tolerated local error of positions [m, rad] and velocities
-# [m/s, rad/s], and the longest step [s].
-POSITION_ERROR, VELOCITY_ERROR, LONGEST_STEP = 0, 1, 2
+class Limits(NamedTuple):
+    """Of an integration."""
+
+    position_error: int = 1     # tolerated local error of positions [m, rad]
+    velocity_error: int = 1     # and of velocities [m/s, rad/s]
+    longest_step: int = 1       # s
+
+
+LIMITS = offsets(Limits())
 
 
 @kernel
@@ -133,7 +141,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
         j = free[a]
         z_new[j] += U[STAGES - 1, j]
         v_new[j] += U[STAGES - 1, nz + j]
-        error = max(error, abs(U[STAGES - 1, j]) / limits[POSITION_ERROR],
-                    abs(U[STAGES - 1, nz + j]) / limits[VELOCITY_ERROR])
+        error = max(error, abs(U[STAGES - 1, j]) / limits[LIMITS.position_error],
+                    abs(U[STAGES - 1, nz + j]) / limits[LIMITS.velocity_error])
     # A step that is not finite must be refused, and NaN compares as neither.
     return error if math.isfinite(error) else math.inf

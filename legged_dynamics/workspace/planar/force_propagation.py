@@ -12,12 +12,7 @@ from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.workspace.planar.robot import PlanarRobot
 from legged_dynamics.workspace.planar.se2 import outboard_wrench
-from legged_dynamics.workspace.planar.velocity_propagation import (
-    ADJOINT,
-    HINGE,
-    N_MOTION,
-    LinkMotion,
-)
+from legged_dynamics.workspace.planar.velocity_propagation import MOTION, LinkMotion
 
 
 @lean_kernel
@@ -30,9 +25,9 @@ def propagate_force(parent, links, force, shares, wrenches, torque):
             leg += 1
         else:
             F = scale(-1.0, load3(wrenches[parent[i]], 0))                   # (3.27)
-        F = scale(-1.0, outboard_wrench(load9(links[i], ADJOINT), F))        # (3.25)
+        F = scale(-1.0, outboard_wrench(load9(links[i], MOTION.adjoint), F))        # (3.25)
         store3(wrenches[i], 0, F)
-        torque[i - 1] = dot(load3(links[i], HINGE), F)                       # (3.26)
+        torque[i - 1] = dot(load3(links[i], MOTION.hinge), F)                       # (3.26)
 
 
 def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
@@ -73,7 +68,7 @@ def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
     if force.shape != (3,):
         raise ConfigurationError('expected a force of three components [N, N m], got an array of '
                                  f'shape {force.shape}')
-    if motion.links.shape != (robot.n_links, N_MOTION):
+    if motion.links.shape != (robot.n_links, MOTION.width):
         raise ConfigurationError(f'expected the motion of {robot.n_links} links, got that of '
                                  f'{len(motion.links)}')
     if weights.shape != (len(robot.feet),) or not abs(weights.sum() - 1.0) < 1e-9:
