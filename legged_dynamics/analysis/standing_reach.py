@@ -20,10 +20,12 @@ from legged_dynamics.force_map import (
     StanceTerms,
     foot_reach,
 )
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FlatFoot, Foot
-from legged_dynamics.spatial.rotations import skew
 
+# Error that the balance may have, beside foot forces of one [N^2].
+BALANCED = 1e-10
 # A robot that lacks less than this part of its weight stands still.
 STILL = 1e-3
 
@@ -128,12 +130,9 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
     """Return efforts that hold still with the least contact wrenches, and what is lacking."""
-    columns = []
-    for foot, point in zip(feet, terms.contact_points):
-        columns.append(np.vstack([np.eye(3), skew(point)]))
-        if isinstance(foot, FlatFoot):
-            columns.append(np.vstack([np.zeros((3, 3)), np.eye(3)]))
-    grasp = np.hstack(columns)
-    wrenches = np.linalg.lstsq(grasp, terms.base_wrench, rcond=1e-9)[0]
-    return (terms.joint_effort - terms.jacobian.T @ wrenches,
-            terms.base_wrench - grasp @ wrenches)
+    grasp = contact_grasp(terms.contact_points, [
+        np.eye(3) if isinstance(foot, FlatFoot) else np.zeros((3, 0)) for foot in feet])
+    n = grasp.shape[1]
+    found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+        grasp, terms.base_wrench, BALANCED).solve()
+    return terms.joint_effort - terms.jacobian.T @ found.mean, found.residual

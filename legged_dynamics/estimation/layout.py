@@ -15,8 +15,9 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import BoundsRoom, bounds_size, carve_bounds
+from legged_dynamics.optimization.within_limits import bounds_size, carve_bounds
 from legged_dynamics.spatial.jit import kernel
 
 # What a tick used; the values of ground_reaction.Mode.
@@ -204,17 +205,6 @@ class Tracking(NamedTuple):
     theta: np.ndarray           # (4,) error of mass and first moment
     rows: np.ndarray            # (n,) int: equations that hold
 
-
-class Ground(NamedTuple):
-    """What is known of the ground under the feet beforehand."""
-
-    given: np.ndarray           # (nf, N_GIVEN): whether a normal is given, and it, world axes
-    limits: np.ndarray          # (m, N_LIMIT): see force_limits
-    bounds: BoundsRoom
-
-
-# Columns of the tables of `Ground`.
-N_GIVEN, N_LIMIT = 4, 8
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
