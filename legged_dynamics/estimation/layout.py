@@ -313,12 +313,12 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     m = int(layout['limits'])
     nx = nc + N_BESIDE
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
-                + int(layout['samples']) + 1 + m + nc + 1)
+                + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
                 + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']
               + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking
-              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc))
+              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc)[0])
     return np.zeros(integers, np.int64), np.zeros(int(floats))
