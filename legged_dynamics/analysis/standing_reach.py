@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.jacobians import contact_rows
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
@@ -20,9 +21,9 @@ from legged_dynamics.force_map import (
     StanceTerms,
     foot_reach,
 )
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 
 # Error that the balance may have, beside foot forces of one [N^2].
 BALANCED = 1e-10
@@ -130,8 +131,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
     """Return efforts that hold still with the least contact wrenches, and what is lacking."""
-    grasp = contact_grasp(terms.contact_points, [
-        np.eye(3) if isinstance(foot, FlatFoot) else np.zeros((3, 0)) for foot in feet])
+    grasp = contact_rows(feet).wrench_map(terms.foot_rotations, terms.contact_points)
     n = grasp.shape[1]
     found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
         grasp, terms.base_wrench, BALANCED).solve()

@@ -272,11 +272,8 @@ class GroundReactionEstimator:
         robot.feet.geometry[:] = table.geometry
         robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
-        robot.prior[:] = force ** -2
+        robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
         for body, start, size in table.index[:, :3]:
-            if size == 6:
-                moment = force * self.settings.prior_length
-                robot.prior[start + 3:start + 6] = moment ** -2
             for b in self.model.chain(int(body)):
                 _bear(robot.columns[b - 1], np.arange(start, start + size))
         mimics = self.model.mimics

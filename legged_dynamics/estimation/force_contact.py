@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
 from legged_dynamics.estimation.foot_lift import note_place, still_there
 from legged_dynamics.optimization.cholesky import factorize
@@ -92,7 +92,7 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
                                   LARGEST_EVIDENCE)
         # A ball lets go at once.
-        there = still_there(layout, settings, memory, i) if feet.index[i, SIZE] > 3 else 0.0
+        there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
         if there > 0.0:
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,

@@ -259,8 +259,9 @@ class GroundReaction:
         """
         (nc, nc) covariance of the stacked contact coordinates of `raw_wrench`, in base axes.
 
-        Three a point foot (force at the contact point), six a flat foot (force, moment about its
-        reference point). Doubt about contact is in it. Without torque, zero for feet that are up.
+        Of a foot the force, and moments about its contact point where it carries any: three
+        numbers a point foot, four a line, six a flat foot. Doubt about contact is in it. Without
+        torque, zero for feet that are up.
         """
         nc = self.layout.table.size
         return self._array(self.layout.index['covariance'], nc, nc)
@@ -286,14 +287,10 @@ class GroundReaction:
             raise UnknownNameError('foot', foot, self.feet)
         i = self.feet.index(foot)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
-        arm = self.contact_point[i] - self.foot_position[i]
-        to_foot = np.zeros((6, size))
+        to_origin = self.layout.table.rows.wrench_map(
+            self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]
         R_FB = self.foot_rotation[i].T
-        to_foot[:3, :3] = R_FB
-        x, y, z = arm
-        to_foot[3:, :3] = R_FB @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        if size == 6:
-            to_foot[3:, 3:] = R_FB
+        to_foot = np.vstack([R_FB @ to_origin[:3], R_FB @ to_origin[3:]])
         stacked = self.latest_covariance if latest else self.covariance
         block = stacked[start:start + size, start:start + size]
         return to_foot @ block @ to_foot.T

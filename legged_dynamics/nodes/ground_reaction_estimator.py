@@ -36,8 +36,8 @@ NODE_SETTINGS = (
             '0: none.', 0.0, 10.0),
 )
 FAULT_TEXTS = {
-    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
-    Fault.GAP: 'a gap in the joint states; the estimator started anew',
+    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
+    Fault.GAP: 'a gap in the joint states; the estimator was reset',
     Fault.NO_EFFORT: 'no joint effort is measured: forces rest on motion alone, and the squeeze '
                      'between feet is not observable',
     Fault.PARTIAL_EFFORT: 'some joints have no effort; their equations are left out',
@@ -238,7 +238,7 @@ class GroundReactionNode(Component):
         residual = reaction.base_residual
         values: dict[str, Any] = {
             'mode': reaction.mode.name.lower(),
-            'feet down': ', '.join(foot for foot, down in zip(reaction.feet,
+            'feet in contact': ', '.join(foot for foot, down in zip(reaction.feet,
                                                              reaction.latest_contact)
                                    if down) or 'none',
             'not observable': ', '.join(

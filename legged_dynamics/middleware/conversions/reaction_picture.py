@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.contact.margins import friction_used, support_margin
-from legged_dynamics.dynamics.jacobians import SIZE, SOLE
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.middleware.conversions.building import duration_message, header
 from legged_dynamics.middleware.conversions.force_markers import CONE, fan
@@ -101,12 +100,11 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
 
 
 def standing_points(reaction: GroundReaction) -> np.ndarray:
-    """Return where the feet that stand can touch: (k, 3) [m] in the base; corners of soles."""
+    """Return where the feet in contact can touch: (k, 3) [m] in the base; corners of soles."""
     table, found = reaction.layout.table, []
     for i in np.flatnonzero(reaction.latest_contact):
-        if table.index[i, SIZE] == 6:
-            front, back, left, right = table.geometry[i, SOLE:SOLE + 4]
-            corners = np.array([[x, y, 0.0] for x in (front, back) for y in (left, right)])
+        corners = table.corners(i)
+        if len(corners) > 1:
             found += list(reaction.foot_position[i] + corners @ reaction.foot_rotation[i].T)
         else:
             found.append(reaction.contact_point[i])
