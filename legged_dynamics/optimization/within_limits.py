@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.cholesky import factorize
-from legged_dynamics.optimization.dual_method import SOLVED, climb
+from legged_dynamics.optimization.dual_method import SOLVED, ascend
 from legged_dynamics.spatial.jit import kernel, part
 
 # A mean that is further outside than so many deviations says that deviations are wrong.
@@ -138,9 +138,9 @@ def nearest_inside(room, y, count):
         size[k] = math.sqrt(square)
     for c in range(n):
         y[c] = 0.0
-    status, acting, _ = climb(room.rows[:count], short[:count], size[:count], 0, y, room.active, 0,
-                              room.u, 50 + 2 * count, room.gram, room.vectors[2],
-                              room.vectors[3], room.vectors[5], 0.0)
+    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active, 0,
+                               room.u, 50 + 2 * count, room.gram, room.vectors[2],
+                               room.vectors[3], room.vectors[5], 0.0)
     return status, acting
 
 
