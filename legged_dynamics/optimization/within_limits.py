@@ -138,8 +138,8 @@ def nearest_inside(room, y, count):
         size[k] = math.sqrt(square)
     for c in range(n):
         y[c] = 0.0
-    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active, 0,
-                               room.u, 50 + 2 * count, room.gram, room.vectors[2],
+    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active,
+                               0, room.u, 50 + 2 * count, room.gram, room.vectors[2],
                                room.vectors[3], room.vectors[5], 0.0)
     return status, acting
 
