@@ -9,7 +9,7 @@ one's own (an expected share, the last force, limits of torques), and to look at
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model.feet import Foot
@@ -60,6 +61,10 @@ class InstantProblem:
         And back.
     moments : (nc,) bool array
         Which unknowns are moments.
+    jacobian : (nc, nv) array
+        Of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
+    free_effort : (nv,) array [N m or N]
+        What the joints would deliver for the same motion without the ground.
 
     """
 
@@ -67,6 +72,27 @@ class InstantProblem:
     to_wrench: np.ndarray
     from_wrench: np.ndarray
     moments: np.ndarray
+    jacobian: np.ndarray
+    free_effort: np.ndarray
+
+    def within_efforts(self, limits: np.ndarray) -> InstantProblem:
+        """
+        Return the problem with limits on joint efforts more, (nv,) [N m or N]; infinite: none.
+
+        Raises
+        ------
+        ConfigurationError
+            When there is not one limit for each joint velocity, or one is below zero.
+
+        """
+        limits = np.asarray(limits, float)
+        if limits.shape != self.free_effort.shape or not (limits >= 0.0).all():
+            raise ConfigurationError(f'expected {len(self.free_effort)} effort limits of at least '
+                                     f'0, got {limits.tolist()}')
+        bounded = np.isfinite(limits) & self.jacobian.any(axis=0)
+        J, free, most = self.jacobian[:, bounded].T, self.free_effort[bounded], limits[bounded]
+        return replace(self, problem=self.problem.with_limits(
+            np.vstack([J, -J]), np.concatenate([free - most, -free - most])))
 
     def wrenches(self, coordinates: np.ndarray) -> np.ndarray:
         """Return (nf, 6) wrenches in the feet's frames [N, N m]."""
@@ -118,7 +144,8 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
         weight = solver.model.total_mass * GRAVITY
         spread = weight * np.where(moments, memory.settings[EASE] ** -0.5, 1.0)
         problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, demand)
-    return InstantProblem(problem.with_limits(*_limits(solver)), to_wrench, from_wrench, moments)
+    return InstantProblem(problem.with_limits(*_limits(solver)), to_wrench, from_wrench, moments,
+                          J, free)
 
 
 def _limits(solver: Solved) -> tuple[np.ndarray, np.ndarray]:
