@@ -215,7 +215,23 @@ def articulate(tree, s):
 
 @lean_kernel
 def add_to_parent(bodies, i, r, m, g, j, force, moment):
-    """Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``."""
+    """
+    Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
+
+    Parameters
+    ----------
+    bodies : (nb, N_ARTICULATED) array
+        Body table.
+    i : int
+        The parent.
+    r : tuple of 3 floats [m]
+        From the parent's origin to the child's.
+    m, g, j : tuples of 6, 9, 6 floats
+        Blocks of the child's ``Ia``: [[m, g], [g^T, j]].
+    force, moment : tuples of 3 floats
+        The child's ``pa``, at its origin.
+
+    """
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
     row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
     row_1 = subtract((g[3], g[4], g[5]), cross((m[1], m[3], m[4]), r))
@@ -290,7 +306,19 @@ def accelerate(tree, s, floating):
 
 @lean_kernel
 def articulated_body(topology, constants, memory, nq, nv, floating):
-    """Forward dynamics as one kernel; False when an input in the memory is not finite."""
+    """
+    Forward dynamics as one kernel; False when an input in the memory is not finite.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory, nq, nv : array, int
+        As :func:`carve` takes them; inputs in place.
+    floating : bool
+        Whether the base is free to move.
+
+    """
     tree = Tree(topology, constants)
     s = carve(memory, topology.shape[0], nq, nv)
     for k in range(nq + 2 * nv + 9):

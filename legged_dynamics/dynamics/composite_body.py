@@ -168,7 +168,19 @@ def fill_base_block(bodies, M):
 
 @lean_kernel
 def composite_body(topology, constants, memory, nq, n_base, nv):
-    """Mass matrix as one kernel; False when a position in the memory is not finite."""
+    """
+    Mass matrix as one kernel; False when a position in the memory is not finite.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory : array
+        That :func:`carve` divides, positions in place.
+    nq, n_base, nv : int
+        Joint positions, velocities of the base (6 or 0) and of the joints.
+
+    """
     tree = Tree(topology, constants)
     q, bodies, M, _ = carve(memory, topology.shape[0], nq, n_base + nv)
     for k in range(nq):

@@ -68,7 +68,7 @@ SLACK, UNKNOWN = offsets(SlackRows()), offsets(UnknownRows())
 
 class ConeProgram(NamedTuple):
     """
-    Room for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
+    Memory for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ConeProgram(NamedTuple):
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """Return room for a program of that size."""
+    """Return memory for a program of that size."""
     m = lines + 3 * cones
     return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
                        np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
@@ -126,6 +126,7 @@ def _factor_normal_equations(program, lines, cones, n, ridge):
         H[a, a] += ridge
         largest = max(largest, H[a, a])
     for a in range(n):
+        # Rounding may leave a zero pivot where active constraints determine all unknowns.
         H[a, a] += 1e-15 * largest
     return factorize(H, n)
 
@@ -135,23 +136,23 @@ def _solve_step(program, lines, cones, n):
     """Fill dx, ds, dz from both residuals and the target, divided by lambda."""
     G, unknown, slack, scaled = program.G, program.unknown, program.slack, program.scaled
     m = lines + 3 * cones
-    room = slack[SLACK.scratch]
+    scratch = slack[SLACK.scratch]
     # W^-1 (r_z + W d_s) = W^-1 r_z + d_s
-    scale(program.scaling, lines, cones, slack[SLACK.residual], room, True)
+    scale(program.scaling, lines, cones, slack[SLACK.residual], scratch, True)
     for j in range(m):
-        room[j] += slack[SLACK.target, j]
+        scratch[j] += slack[SLACK.target, j]
     for a in range(n):
         total = -unknown[UNKNOWN.residual, a]
         for j in range(m):
-            total -= scaled[j, a] * room[j]
+            total -= scaled[j, a] * scratch[j]
         unknown[UNKNOWN.dx, a] = total
     solve_factorized(program.hessian, n, unknown[UNKNOWN.dx])
     for j in range(m):
-        total = room[j]
+        total = scratch[j]
         for a in range(n):
             total += scaled[j, a] * unknown[UNKNOWN.dx, a]
-        room[j] = total
-    scale(program.scaling, lines, cones, room, slack[SLACK.dz], True)
+        scratch[j] = total
+    scale(program.scaling, lines, cones, scratch, slack[SLACK.dz], True)
     for j in range(m):
         total = -slack[SLACK.residual, j]
         for a in range(n):
@@ -227,6 +228,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
             break
         best = min(best, merit)
+        # Predictor and corrector of Mehrotra share one scaling and one factorisation.
         if not find_scaling(program.scaling, lines, cones, s, z):
             break
         scale(program.scaling, lines, cones, z, lam, False)
@@ -251,10 +253,12 @@ def solve_cone_program(program, lines, cones, n, ridge):
                        longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
+                # How far the affine step got says how much centring the next needs.
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
                 scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
                 scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
+        # Never onto the boundary, where the scaling has no meaning.
         step = min(1.0, 0.99 * step)
         for a in range(n):
             unknown[UNKNOWN.x, a] += step * unknown[UNKNOWN.dx, a]

@@ -19,17 +19,17 @@ from legged_dynamics.stickybot.model.exchange import (
 from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.books import Books
+from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
 
-UNKNOWN = Books(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
+UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 
 
 class ClimbingTwin:
     """
     A robot on MuJoCo's wall, driven by the commands of a controller, for `stickybot.climb`.
 
-    It starts on all feet with relaxed springs, knows its state exactly, and keeps no books of
-    energy: those of MuJoCo's constraints are not its own.
+    It starts on all feet with relaxed springs, knows its state exactly, and keeps no
+    energy balance: the energy of MuJoCo's constraints is not its own.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class ClimbingTwin:
         self._peak = np.zeros(self.model.n_limbs)
 
     @property
-    def books(self) -> Books:
+    def energy(self) -> EnergyBalance:
         """Energy and momentum, not known: NaN."""
         return UNKNOWN
 

@@ -86,7 +86,7 @@ class SimulatedHardware:
 
     @property
     def behaviour(self) -> str:
-        """What the robot does now when nobody commands it."""
+        """What the robot does now when it is not commanded."""
         return 'stand'
 
     @property

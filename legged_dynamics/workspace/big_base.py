@@ -78,7 +78,25 @@ def held_inertia(index, states, i, inertia):
 
 @part
 def add_big_base(tree, feet, states, drift, bodies, size):
-    """Put the weight of the Earth on the feet, in the table of a Scratch: (3.14), (3.15)."""
+    """
+    Put the weight of the Earth on the feet, in the table of a Scratch: (3.14), (3.15).
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        Those in contact.
+    states : (nf, N_FOOT_STATE) array
+        Their contact points, base axes.
+    drift : (nc,) array [m/s^2, rad/s^2]
+        ``Jdot v`` of the contacts.
+    bodies : array
+        Body table of the Scratch, whose articulated inertias and bias wrenches are added to.
+    size : float
+        Mass of a foot, in masses of the base.
+
+    """
     mass = size * tree.constants[0, MASS]
     inertia = scale6(size, get6(tree.constants, 0, INERTIA))
     for i in range(feet.index.shape[0]):
@@ -88,9 +106,11 @@ def add_big_base(tree, feet, states, drift, bodies, size):
         h = scale(mass, arm)
         put9(bodies, b, COUPLING, add9(get9(bodies, b, COUPLING), (
             0.0, h[2], -h[1], -h[2], 0.0, h[0], h[1], -h[0], 0.0)))
+        # About axes in which the foot carries no moment it may turn: no inertia there.
         own = held_inertia(feet.index, states, i, inertia)
         put6(bodies, b, ROTATIONAL, add6(get6(bodies, b, ROTATIONAL),
                                          about_origin(own, mass, arm)))
+        # The foot's bias wrench: what its own mass takes to move by Jdot v.
         force = scale(mass, load3(drift, row))
         moment = add(cross(arm, force),
                      symmetric_times(own, foot_moment(feet.index, states, i, drift)))
@@ -133,6 +153,6 @@ def reduce_big_base(s, a, size, twist):
 
 
 def articulated_scratch(s: StanceArrays) -> Scratch:
-    """Return room for the recursion."""
+    """Return memory for the recursion."""
     nb, nv = s.bodies.shape[0], len(s.v)
     return as_python(carve)(np.zeros(length_of(carve, nb, nv, nv)), nb, nv, nv)

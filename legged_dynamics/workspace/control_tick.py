@@ -82,7 +82,7 @@ class Outputs(NamedTuple):
 PARAMETER, INPUT, OUTPUT = offsets(Parameters()), offsets(Inputs()), offsets(Outputs())
 
 
-class StanceRoom(NamedTuple):
+class StanceMemory(NamedTuple):
     """
     What belongs to one set of k standing feet beside its StanceArrays.
 
@@ -137,19 +137,39 @@ def far_off(error, far, turned):
 
 
 @part
-def report(feet, states, singular, inertia, bias, room, out, nv):
-    """Copy what the stages left to where all feet have a place."""
+def report(feet, states, singular, inertia, bias, memory, out, nv):
+    """
+    Copy what the stages left to where all feet have a place.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (k, N_FOOT_STATE) array
+        Their frames and contact points.
+    singular : (ng, 2) array
+        Singular values of the groups.
+    inertia, bias : (6, 6), (6,) array
+        ``Lambda``, ``mu``.
+    memory : StanceMemory
+        After stage 4.
+    out : array
+        Filled, at the places `OUTPUT`.
+    nv : int
+        Number of joint velocities.
+
+    """
     for i in range(6):
         out[OUTPUT.bias + i] = bias[i]
         for k in range(6):
             out[OUTPUT.inertia + 6 * i + k] = inertia[i, k]
-    wrenches_in_feet(feet, states, room.shares, room.wrenches)
+    wrenches_in_feet(feet, states, memory.shares, memory.wrenches)
     n_feet = (out.shape[0] - OUTPUT.effort - nv) // 7
-    for i in range(room.members.shape[0]):
-        foot = room.members[i]
+    for i in range(memory.members.shape[0]):
+        foot = memory.members[i]
         for k in range(6):
-            out[OUTPUT.effort + nv + 6 * foot + k] = room.wrenches[6 * i + k]
-        out[OUTPUT.effort + nv + 6 * n_feet + foot] = singular[room.group[i], 0]
+            out[OUTPUT.effort + nv + 6 * foot + k] = memory.wrenches[6 * i + k]
+        out[OUTPUT.effort + nv + 6 * n_feet + foot] = singular[memory.group[i], 0]
 
 
 @lean_kernel
@@ -184,7 +204,7 @@ def find_dynamics(s, parameters, held, inputs):
 
 
 @lean_kernel
-def find_forces(s, room, method, gains, integral, inputs, dt, out):
+def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     """
     Run stage 3, and fill what the feet are to give and the efforts without them.
 
@@ -192,7 +212,7 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     ----------
     s : StanceArrays
         After stages 1 and 2.
-    room : StanceRoom
+    memory : StanceMemory
         Of these feet; its shares are even ones afterwards.
     method : int
         Of division.
@@ -216,21 +236,21 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     for start in range(0, 6, 3):
         learnt = rotate_back(load9(inputs, 0), load3(integral, start))
         for k in range(3):
-            room.load[start + k] = -gains[2, start + k] * learnt[k]
-            room.moved[start + k] = errors[SERVO.wanted, start + k] - room.load[start + k]
-    follow_base(s.N, s.n0, room.moved, body[POSE.twist:], room.acceleration)
-    free_efforts(s.M, s.h, room.acceleration, out[OUTPUT.effort:OUTPUT.effort + s.v.shape[0]],
+            memory.load[start + k] = -gains[2, start + k] * learnt[k]
+            memory.moved[start + k] = errors[SERVO.wanted, start + k] - memory.load[start + k]
+    follow_base(s.N, s.n0, memory.moved, body[POSE.twist:], memory.acceleration)
+    free_efforts(s.M, s.h, memory.acceleration, out[OUTPUT.effort:OUTPUT.effort + s.v.shape[0]],
                  wrench)
     for i in range(6):
         for k in range(6):
-            wrench[i] += s.inertia[i, k] * room.load[k]
-    even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
+            wrench[i] += s.inertia[i, k] * memory.load[k]
+    even_shares(s.feet, s.states, force if method == EVEN else wrench, memory.shares)
     if method != EVEN:
-        asked_shares(s.feet, room.asked, wrench, room.weights, room.shares)
+        asked_shares(s.feet, memory.asked, wrench, memory.weights, memory.shares)
 
 
 @lean_kernel
-def find_efforts(s, room, method, outcome, parameters, out):
+def find_efforts(s, memory, method, outcome, parameters, out):
     """
     Run stage 4 on divided forces; return bits of what stands between the base and its target.
 
@@ -238,7 +258,7 @@ def find_efforts(s, room, method, outcome, parameters, out):
     ----------
     s : StanceArrays
         After stages 1 and 2.
-    room : StanceRoom
+    memory : StanceMemory
         Of these feet, after stage 3.
     method, outcome : int
         Of division.
@@ -252,12 +272,12 @@ def find_efforts(s, room, method, outcome, parameters, out):
     force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
     effort, missing = out[OUTPUT.effort:OUTPUT.effort + nv], out[OUTPUT.missing:OUTPUT.inertia]
     if method != FRICTION_CONE or outcome == NO_SOLUTION:
-        least_squares(s.grasp, s.spare, force if method == EVEN else wrench, room.weights,
-                      room.shares)
+        least_squares(s.grasp, s.spare, force if method == EVEN else wrench, memory.weights,
+                      memory.shares)
     if method == EVEN:
-        add_leg_loads(s.inverse, effort, room.shares)
-    missing_wrench(s.grasp, wrench, room.shares, missing)
-    propagate_force(s.tree, s.feet, s.bodies, s.states, room.shares, effort)
+        add_leg_loads(s.inverse, effort, memory.shares)
+    missing_wrench(s.grasp, wrench, memory.shares, missing)
+    propagate_force(s.tree, s.feet, s.bodies, s.states, memory.shares, effort)
 
     faults = 0
     for i in range(6):
@@ -265,12 +285,12 @@ def find_efforts(s, room, method, outcome, parameters, out):
             faults |= UNBALANCED
         if errors[SERVO.cut, i] != 0.0:
             faults |= ACCELERATION_LIMIT
-    if cut_efforts(effort, room.limits):
+    if cut_efforts(effort, memory.limits):
         faults |= EFFORT_LIMIT
     for g in range(s.singular.shape[0]):
         if s.singular[g, 0] < parameters[PARAMETER.threshold]:
             faults |= SINGULAR
     if far_off(errors[SERVO.error], parameters[PARAMETER.far], parameters[PARAMETER.turned]):
         faults |= LOST
-    report(s.feet, s.states, s.singular, s.inertia, s.bias, room, out, nv)
+    report(s.feet, s.states, s.singular, s.inertia, s.bias, memory, out, nv)
     return faults

@@ -130,7 +130,7 @@ class WorkspaceController:
         self._stance: bytes | None = None
 
     def reset(self) -> None:
-        """Forget the integral and the posture: the next tick starts anew."""
+        """Forget the integral and the posture: the next tick starts afresh."""
         self._integral[:] = 0.0
         self._stance = None
         self._newest: int | None = None
@@ -182,7 +182,7 @@ class WorkspaceController:
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
         told: dict[str, Any] = {}
         if feet.enough:
-            s, room = feet.arrays, feet.room
+            s, memory = feet.arrays, feet.memory
             s.q[:], s.v[:] = q, v
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
@@ -190,9 +190,9 @@ class WorkspaceController:
             if self._big_base:
                 reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
-            find_forces(s, room, self._method, self._gains, self._integral, inputs, dt, out)
+            find_forces(s, memory, self._method, self._gains, self._integral, inputs, dt, out)
             outcome = self._divide(feet, inputs, out)
-            faults |= find_efforts(s, room, self._method, outcome, self._parameters, out)
+            faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
                 told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             faults |= self._out_of_patience(stamp, faults)
@@ -265,11 +265,11 @@ class WorkspaceController:
     def _divide(self, feet: StandingFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:
             return BALANCED
-        s, room = feet.arrays, feet.room
+        s, memory = feet.arrays, feet.memory
         return friction_cone(
             s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9],
             out[OUTPUT.net:OUTPUT.missing], out[OUTPUT.effort:OUTPUT.effort + self.model.nv],
-            room.limits, room.weights, room.shares)
+            memory.limits, memory.weights, memory.shares)
 
     def _seek(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
@@ -284,7 +284,7 @@ class WorkspaceController:
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
             s, integral = feet.arrays, self._integral.copy()
             feet.ask(staying, state.rotation)
-            find_forces(s, feet.room, self._method, self._gains, integral, inputs, 0.0, out)
+            find_forces(s, feet.memory, self._method, self._gains, integral, inputs, 0.0, out)
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The room in which forces are divided within friction cones, for one set of standing feet."""
+"""The quadratic program that divides forces within friction cones, for one set of stance feet."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ FACETS = 8
 
 class DivisionProgram(NamedTuple):
     """
-    A quadratic program of nc unknowns and room for m constraints, equalities first.
+    A quadratic program of nc unknowns and at most m constraints, equalities first.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class DivisionProgram(NamedTuple):
     memory : (m + nc + 2,) int array
         Number of active constraints of the last solution, and which.
     rows, gram, vectors : arrays
-        Room for the method.
+        Scratch memory of the method.
 
     """
 

@@ -127,6 +127,24 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     ``cones`` (nf, k, 7) has a foot's inequalities on force and moment, behind the flag that says
     whether a row is used: the force in axes of the ground, of a foot with a plane its own; the
     moment in the foot's.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (nf, N_FOOT_STATE) array
+        Foot frames, base axes.
+    R_WB : tuple of 9 floats
+        Orientation of the base.
+    ground : (nf, 9) array
+        ``R_WG`` by rows.
+    cones, bounds : (nf, k, 7), (nf, k) array
+        Inequalities, and what each is to reach at least [N or N m].
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
@@ -150,7 +168,21 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 
 @part
 def fill_efforts(jacobian, free, limits, C, d, row):
-    """Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row."""
+    """
+    Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row.
+
+    Parameters
+    ----------
+    jacobian : (nc, nv) array
+        ``J_q``.
+    free, limits : (nv,) array [N m or N]
+        Efforts without ground reactions, and the largest; zero for a joint without a limit.
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
+    """
     nc, nv = jacobian.shape
     for j in range(nv):
         borne = False
@@ -171,6 +203,7 @@ def fill_efforts(jacobian, free, limits, C, d, row):
 @part
 def recall(active, memory, first, rows):
     """Fill the guess of active constraints, counted from the first; return how many."""
+    # Equalities come first, in their order; of the others those that were active last time.
     found = 0
     for i in range(first, 6):
         active[found] = i
@@ -192,7 +225,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     feet, states, grasp, jacobian
         Of the StanceArrays, after stage 1.
     p : DivisionProgram
-        Room for the program, the feet's cones, and which constraints were active last.
+        Memory of the program, the feet's cones, and which constraints were active last.
     R_WB : (9,) array
         Orientation of the base, by rows.
     wrench : (6,) array [N, N m]
@@ -220,19 +253,19 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
-        # First the wrench as an equality; then, if nothing gives it, as a wish.
-        wish = 0.0 if first == 0 else BALANCE_WEIGHT
+        # First the wrench as an equality; then, if that is infeasible, as a cost.
+        weight = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
             # A body that the ground cannot hold has no force to give away.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= wish * p.balance[i] * grasp[i, c] * wrench[i]
+                p.g[c] -= weight * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += wish * p.balance[i] * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += weight * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

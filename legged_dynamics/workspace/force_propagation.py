@@ -29,7 +29,23 @@ from legged_dynamics.spatial.table import get3, get9
 
 @part
 def propagate_force(tree, feet, bodies, states, shares, effort):
-    """Add to the (nv,) efforts what the feet's wrenches (nc,) ask of the joints."""
+    """
+    Add to the (nv,) efforts what the feet's wrenches (nc,) ask of the joints.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        Those in contact.
+    bodies, states : arrays
+        Body poses and contact points, base axes.
+    shares : (nc,) array [N, N m]
+        Contact coordinates, base axes.
+    effort : (nv,) array [N m or N]
+        Added to.
+
+    """
     topology = tree.topology
     for i in range(feet.index.shape[0]):
         row, b = feet.index[i, START], feet.index[i, BODY]

@@ -43,7 +43,7 @@ EVERY = 100
 @dataclass(frozen=True, eq=False)
 class Ground:
     """
-    What somebody knows of the ground.
+    What is known of the ground beforehand.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class GroundReading:
 
     def look(self, state: BodyState, given: Ground | None = None) -> None:
         """
-        Take in where the feet stand, and normals that somebody gives.
+        Take in where the feet stand, and normals that are given.
 
         Both are looked at when they are others, and now and then.
 

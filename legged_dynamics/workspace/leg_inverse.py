@@ -44,6 +44,7 @@ def orthogonalize(B, V, m, k):
                 if c * c <= ORTHOGONAL * ORTHOGONAL * a * b or a * b == 0.0:
                     continue
                 turned = True
+                # One-sided Jacobi (Hestenes): the smaller root of t^2 + 2 zeta t - 1 turns least.
                 zeta = (b - a) / (2.0 * c)
                 t = math.copysign(1.0, zeta) / (abs(zeta) + math.hypot(1.0, zeta))
                 cosine = 1.0 / math.sqrt(1.0 + t * t)
@@ -80,6 +81,7 @@ def invert_legs(s, threshold):
         rows, columns = s.groups[g, GROUP.members:], s.groups[g, GROUP.members + k:]
         for i in range(m):
             for j in range(k):
+                # J^T in lengths of the leg, so that one threshold serves robots of any size.
                 B[i, j] = s.jacobian[rows[j], columns[i]] / s.reach[rows[j]]
         orthogonalize(B, V, m, k)
         lengths = s.spare[2 * largest]
@@ -100,6 +102,8 @@ def invert_legs(s, threshold):
         for c in range(k):
             if lengths[c] < NOTHING * NOTHING:
                 continue
+            # J^+ = sum v b^T / sigma^2 with b = sigma u; below the threshold, its square
+            # replaces sigma^2, which damps that direction and leaves the others exact.
             weight = 1.0 / max(lengths[c], threshold * threshold)
             for i in range(m):
                 for j in range(k):

@@ -168,7 +168,25 @@ def pass_knots(knots, steps, rates, first, last):
 
 @lean_kernel
 def join_knots(knots, steps, rates, rows, first, last, ends):
-    """Fill the segments that end at knots from first to last - 1; ``ends`` (2, 3, 6) is room."""
+    """
+    Fill the segments that end at knots from first to last - 1.
+
+    Parameters
+    ----------
+    knots : (n, 12) array
+        Poses to pass: rotation by rows, position [m].
+    steps : (n,) array [s]
+        Time from the knot before to each.
+    rates : (n, 12) array
+        Of :func:`pass_knots`.
+    rows : (n, SEGMENT.width) array
+        Filled.
+    first, last : int
+        Which knots.
+    ends : (2, 3, 6) array
+        Scratch.
+
+    """
     for i in range(first, last):
         R = load9(knots[i - 1], 0)
         turn = rotation_log(compose(transpose(R), load9(knots[i], 0)))
@@ -210,7 +228,7 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     slower : float
         What is needed anyhow.
     target : (24,) array
-        Room.
+        Scratch memory.
 
     """
     for i in range(first, last):

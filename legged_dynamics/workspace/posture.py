@@ -6,7 +6,7 @@ Postures: standing up, sitting down and letting go, as shares of the efforts of 
 Standing up, the feet are loaded over a while where the robot lies, and then the body rises.
 Sitting down, it sinks until it lies on something that keeps it from sinking on, or its legs end.
 Who lies takes the load off its feet and holds its legs as they are; who does not, or begins to sag
-on that (it lies on its knees, say), crouches. Legs fall only when somebody asks for damping or
+on that (it lies on its knees, say), crouches. Legs fall only when asked for damping or
 nothing.
 """
 from __future__ import annotations

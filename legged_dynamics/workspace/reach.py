@@ -49,7 +49,7 @@ AT_LIMIT = 1e-3
 LARGEST_MARGIN = 0.1
 
 
-Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
+ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
 
 
 @lean_kernel
@@ -94,6 +94,7 @@ def solve_legs(s, pose, places, limits, least):
         if worst < CLOSE:
             break
         for j in range(s.inverse.shape[0]):
+            # Newton on all feet at once; a step is cut, because far away the Jacobian is no guide.
             step = 0.0
             for c in range(s.inverse.shape[1]):
                 step += s.inverse[j, c] * away[c]
@@ -101,6 +102,7 @@ def solve_legs(s, pose, places, limits, least):
     if not worst < CLOSE:
         return False
     for g in range(s.singular.shape[0]):
+        # In place, but too near to stretched to be controlled there.
         if s.singular[g, 0] < least:
             return False
         for k in range(s.groups[g, GROUP.n_columns]):
@@ -190,7 +192,7 @@ class ReachLimiter:
                 halvings = halvings - 1 if halvings else HALVINGS
         return (found, good, why) if why else (pose, 1.0, '')
 
-    def stance(self, state: BodyState, position: np.ndarray) -> Stance:
+    def stance(self, state: BodyState, position: np.ndarray) -> ReachState:
         """
         Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
 
@@ -206,7 +208,7 @@ class ReachLimiter:
                                   np.maximum(self._limits[:, 1], q + AT_LIMIT)])
         return *self._stance(state, q), limits
 
-    def what_ends(self, stance: Stance, pose: BodyPose, support: Support = ANYTHING) -> str:
+    def what_ends(self, stance: ReachState, pose: BodyPose, support: Support = ANYTHING) -> str:
         """Return what keeps the base from a pose near the last one looked at, or ''."""
         s, places, limits = stance
         target = np.zeros(24)

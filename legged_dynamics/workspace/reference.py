@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-ReferenceGenerator: from the poses somebody wants to a smooth motion within limits.
+ReferenceGenerator: from desired poses to a smooth motion within limits.
 
 Planning is done in pieces of some hundred microseconds, so that it can go on beside control:
 :meth:`ReferenceGenerator.planning` yields after each.
@@ -195,7 +195,7 @@ class ReferenceGenerator:
         steps = np.diff(np.concatenate([[0.0], np.asarray(times, float)]))
         if not (np.isfinite(steps).all() and (steps > 0.0).all()):
             raise ConfigurationError(f'expected rising times above 0 s, got {list(times)}')
-        n, room, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
+        n, scratch, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
         # The place of the start is taken by the first knot until it is known.
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
@@ -207,7 +207,7 @@ class ReferenceGenerator:
             pass_knots(knots, steps, rates, first, min(first + PIECE, n))
             yield
         for first in range(1, n, PIECE):
-            join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), room)
+            join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), scratch)
             # The way to the first knot is stretched by itself, and that to the last.
             slower = needed_stretch(rows, max(first, 2), min(first + PIECE, n - 1), samples,
                                     limits, self.support, slower, target)
@@ -246,10 +246,10 @@ class ReferenceGenerator:
     def _between(self, knots: np.ndarray, rates: np.ndarray,
                  duration: float) -> Generator[None, None, np.ndarray]:
         """Yield while the segment between two knots is made as long as the limits need it."""
-        row, room = np.empty((2, SEGMENT.width)), np.zeros((2, 3, 6))
+        row, scratch = np.empty((2, SEGMENT.width)), np.zeros((2, 3, 6))
         best, least = row[1], math.inf
         for _ in range(TRIES):
-            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, room)
+            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, scratch)
             slower = self._slower(row, 1, 2, SAMPLES, 1.0)
             if slower < least:
                 best, least = row[1].copy(), slower

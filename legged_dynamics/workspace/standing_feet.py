@@ -13,7 +13,7 @@ from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.workspace.big_base import articulated_scratch
-from legged_dynamics.workspace.control_tick import StanceRoom
+from legged_dynamics.workspace.control_tick import StanceMemory
 from legged_dynamics.workspace.division_program import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
@@ -50,7 +50,7 @@ class StandingFeet:
     scratch : Scratch
         For the recursion with a big base.
     program : DivisionProgram
-    room : StanceRoom
+    memory : StanceMemory
 
     """
 
@@ -78,7 +78,7 @@ class StandingFeet:
                  for start in table.index[:, START]]
         limits = model.effort_limits
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
-        self.room = StanceRoom(
+        self.memory = StanceMemory(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
             np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
             np.zeros(6 * len(standing)))
@@ -101,9 +101,9 @@ class StandingFeet:
 
     def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
         """Have the division seek forces [N], by the foot's place."""
-        self.room.asked[:, 0] = 0.0
+        self.memory.asked[:, 0] = 0.0
         for foot, force in sought.items():
-            row = self.room.asked[self.place[foot][0]]
+            row = self.memory.asked[self.place[foot][0]]
             row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
@@ -113,7 +113,7 @@ class StandingFeet:
     def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
         """Return the force that one standing foot has [N]."""
         start = self.place[foot][1]
-        return R_WB @ self.room.shares[start:start + 3]
+        return R_WB @ self.memory.shares[start:start + 3]
 
     def rotation(self, foot: int) -> np.ndarray:
         """Return ``R_BF`` of a foot, the identity for one that does not stand."""
@@ -135,10 +135,10 @@ class StandingFeet:
         if (rows[:-1] @ local < -1e-9 * np.linalg.norm(force)).any():
             return 'outside the friction cone'
         own = self.arrays.jacobian[start:start + 3]
-        free = self.arrays.M[6:] @ self.room.acceleration + self.arrays.h[6:]
+        free = self.arrays.M[6:] @ self.memory.acceleration + self.arrays.h[6:]
         effort = free - in_base @ own
-        if ((np.abs(effort) > self.room.limits) & (np.abs(own).max(axis=0) > 0.0)
-                & (self.room.limits > 0.0)).any():
+        if ((np.abs(effort) > self.memory.limits) & (np.abs(own).max(axis=0) > 0.0)
+            & (self.memory.limits > 0.0)).any():
             return 'beyond the effort limits'
         return 'the other feet cannot balance it'
 
@@ -154,7 +154,7 @@ class StandingFeet:
             free = 1.0 - float(np.hypot(x, y) / (friction[foot] * z))
             found['friction'] = min(free, found.get('friction', 1.0))
             mx, my, _ = as_python(foot_moment)(
-                self.arrays.feet.index, self.arrays.states, i, self.room.shares) @ R_BF
+                self.arrays.feet.index, self.arrays.states, i, self.memory.shares) @ R_BF
             front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
             for width, off in ((front - back, my / z), (left - right, mx / z)):
                 if width > 0.0:

@@ -79,8 +79,8 @@ def test_newton_holds_throughout_every_climb(comparison):
 def test_trace_holds_the_whole_motion(comparison):
     climb = comparison.attempt('full').climb
     trace = climb.trace
-    assert len(trace.states) == len(trace.rests) == len(trace.books) == len(trace.time) == 500
-    assert trace.books[-1] == climb.books
+    assert len(trace.states) == len(trace.rests) == len(trace.energy) == len(trace.time) == 500
+    assert trace.energy[-1] == climb.energy
     np.testing.assert_array_equal(trace.states[99].pose, trace.pose[99])
     np.testing.assert_array_equal(trace.states[99].attached, trace.attached[99])
     for state, rest, reaction in list(zip(trace.states, trace.rests, trace.reaction))[::7]:

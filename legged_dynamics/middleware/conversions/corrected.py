@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states and IMU messages as the robot's YAML mends them."""
+"""Joint states and IMU messages as the robot's YAML corrects them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class SensorReader:
         self._correction = None if c.neutral else c
         driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
         self._urdf_name = dict(zip(driver, names))
-        # Followers follow what is mended: after the correction, whether a message has them or not.
+        # Followers are computed from corrected values, whether a message has them or not.
         self._mimics = mimics if mimics is not None and mimics.joints else None
         self._followers = frozenset(self._mimics.joints if self._mimics is not None else ())
         self._spare = {name: value for name, value in (spare or {}).items()
@@ -86,7 +86,7 @@ class SensorReader:
             effort = self._effort * self._effort_order(effort)
         position = self._position * sample.position + self._offset
         velocity = self._velocity * sample.velocity
-        for name in self.assumed:       # stated as it truly is: nothing to mend
+        for name in self.assumed:       # stated as it truly is: nothing to correct
             position[self._names.index(name)] = self._spare[name]
         if self._mimics is not None:
             position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)

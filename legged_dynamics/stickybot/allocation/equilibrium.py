@@ -12,7 +12,7 @@ from legged_dynamics.stickybot.allocation.allocation import AllocationStatus
 from legged_dynamics.stickybot.allocation.force_allocation import least_maximum
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
-    make_force_room,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
@@ -264,7 +264,7 @@ def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) 
     """Descend over the rest angles; leave `statics` settled at the answer."""
     columns = statics.model.hip_columns[statics.feet, 2]
     n = len(columns)
-    room, forces, caution = make_force_room(n), np.zeros(2 * n), 1e-3
+    memory, forces, caution = make_force_memory(n), np.zeros(2 * n), 1e-3
     reactions = statics.at(statics.z, u)[1]
     peak = _peak(reactions)
     for _ in range(300):
@@ -280,11 +280,11 @@ def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) 
         directions = np.ascontiguousarray(basis[rank:n] @ slopes.T / scale)
         code, _ = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank,
                                np.zeros((n, SET.width)), np.ones(n), np.zeros(n), caution,
-                               room.program, forces)
+                               memory.program, forces)
         if code < 0:
             return u
         unit = float(np.hypot(base[0::2], base[1::2]).max())
-        turn = least + basis[rank:n].T @ room.program.unknown[0, :n - rank] * unit / scale
+        turn = least + basis[rank:n].T @ memory.program.unknown[0, :n - rank] * unit / scale
         trial, kept = u.copy(), statics.z.copy()
         trial[columns] += turn
         try:

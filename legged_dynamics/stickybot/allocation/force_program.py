@@ -35,9 +35,9 @@ LEAST_MAXIMUM, LARGEST, RELAXED = range(3)
 RANK_TOLERANCE = 1e-9
 
 
-class ForceRoom(NamedTuple):
+class ForceMemory(NamedTuple):
     """
-    Room for programs of up to N feet.
+    Memory for programs of up to N feet.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class ForceRoom(NamedTuple):
     program: ConeProgram
 
 
-def make_force_room(n_feet: int) -> ForceRoom:
-    """Return room for that many feet."""
+def make_force_memory(n_feet: int) -> ForceMemory:
+    """Return memory for that many feet."""
     size = 2 * n_feet
-    return ForceRoom(np.zeros((size + 1, size)), np.zeros(size),
-                     make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
+    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
+                       make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
 
 
 @kernel
@@ -82,6 +82,7 @@ def solve_balance(G, w, basis, particular):
     value = np.empty(rows)
     used = np.zeros(rows, np.bool_)
     for i in range(rows):
+        # Rows in units of their own length, so that one tolerance serves forces and moments.
         value[i] = w[i]
         length = 0.0
         for j in range(size):
@@ -136,6 +137,7 @@ def complete_basis(basis, rank, size):
                 best, at = rest, j
         for j in range(size):
             basis[n, j] = 1.0 if j == at else 0.0
+        # Twice is enough against rounding (Parlett 1980, 6.9).
         for _ in range(2):
             for k in range(n):
                 dot = 0.0
@@ -168,7 +170,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
         Row of the first unknown's.
     n : int
         Number of unknowns x.
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
         What the feet can carry.
     weights : (N,) array
         Of `LEAST_MAXIMUM`.
@@ -177,7 +179,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
     ridge : float
         Weight of ``|x|^2 / 2``: which of several solutions.
     program : ConeProgram
-        Room for the cone program.
+        Memory of the cone program.
     forces : (2 N,) array [N]
         Filled.
 

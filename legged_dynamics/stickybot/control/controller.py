@@ -26,9 +26,9 @@ from legged_dynamics.stickybot.control.footing import Footing, smooth_step
 from legged_dynamics.stickybot.control.gait import Gait
 from legged_dynamics.stickybot.control.load_sharing import (
     REPORT,
+    choose_forces,
     follow_forces,
-    make_sharing_room,
-    share_load,
+    make_sharing_memory,
 )
 from legged_dynamics.stickybot.control.odometry import WallOdometry
 from legged_dynamics.stickybot.control.rehearsal import rehearse
@@ -92,7 +92,7 @@ class StickybotController:
         n, nz = model.n_limbs, model.nz
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
-        self._room = make_sharing_room(model.machine, nz)
+        self._memory = make_sharing_memory(model.machine, nz)
         # Without their tack, which is left as the margin for what a touchdown stirs up.
         self._pads = None if pads is None else np.array(
             [replace(pad, tack=0.0).packed() for pad in pads])
@@ -125,11 +125,11 @@ class StickybotController:
         return self._footing.walking
 
     @walking.setter
-    def walking(self, wish: bool) -> None:
-        self._footing.walking = bool(wish)
+    def walking(self, wanted: bool) -> None:
+        self._footing.walking = bool(wanted)
 
     def reset(self) -> None:
-        """Start anew with the next measurement, all feet taken to be on the wall."""
+        """Start again with the next measurement, all feet taken to be on the wall."""
         nz, n = self.model.nz, self.model.n_limbs
         self._footing.restart()
         self._odometry.reset()
@@ -187,7 +187,7 @@ class StickybotController:
         if dt_ns <= 0:
             raise MeasurementError(
                 f'expected a measurement later than {self._last_ns} ns, got one of '
-                f'{measurement.stamp_ns} ns. Call reset() when time starts anew.')
+                f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot held its last command through a gap: go on from there, and not from where
         # the gait would have been.
         return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns
@@ -207,7 +207,7 @@ class StickybotController:
         held, rate = self._held, self._held_rate
         if measurement.effort is not None:
             held, rate = self._held_by(measurement), self._still
-        accelerate(machine, self._room.work, odometry.holds, odometry.z, odometry.v, held, rate,
+        accelerate(machine, self._memory.work, odometry.holds, odometry.z, odometry.v, held, rate,
                    self._zdd, self._forces)
         if self._pads is not None:
             self._pad_angles[fresh] = odometry.z[2] + self._pads[fresh, -1]
@@ -254,15 +254,15 @@ class StickybotController:
         The offsets go by the control period and not by the age of the last sample: it is what the
         actuators take to fulfil a command, and so what the dampers see.
         """
-        settings, machine, room = self.settings, self.model.machine, self._room
+        settings, machine, memory = self.settings, self.model.machine, self._memory
         z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
         dt = self._period_ns * 1e-9
         if settings.reduction == 'full':
-            if share_load(machine, room, z, v, holds, self._footing.share, wanted, self._sets,
-                          settings.smoothness, self._planned):
-                follow_forces(machine, room, z, v, self._nominal, self._nominal_rate, holds,
+            if choose_forces(machine, memory, z, v, holds, self._footing.share, wanted, self._sets,
+                             settings.smoothness, self._planned):
+                follow_forces(machine, memory, z, v, self._nominal, self._nominal_rate, holds,
                               self._planned, dt, self._offsets)
-        elif share_by_turning(machine, room, z, v, self._forces, holds, self._footing.share,
+        elif share_by_turning(machine, memory, z, v, self._forces, holds, self._footing.share,
                               wanted, settings.smoothness, dt / settings.turning_time,
                               self._moments, self._planned):
             follow_moments(machine, self._moments, dt, self._offsets)
@@ -273,7 +273,7 @@ class StickybotController:
         model, z, forces = self.model, self._odometry.z, self._forces
         effort = np.empty((model.n_limbs, 3))
         _fill_efforts(z[2], forces, self._limb_weights, effort, self._loads)
-        kept = self.settings.reduction != 'full' or bool(self._room.report[REPORT.kept])
+        kept = self.settings.reduction != 'full' or bool(self._memory.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
             target[model.inner_columns], effort,

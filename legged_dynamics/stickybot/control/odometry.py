@@ -34,7 +34,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
     machine : Machine
         The robot as arrays.
     work : array
-        Room for one limb.
+        Workspace of one limb.
     hips : (N, 6) array
         d and its rate.
     inner : (2, nq - N) array
@@ -213,7 +213,31 @@ class WallOdometry:
 
 @kernel
 def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
-    """Fill the feet that are lost; return whether any is."""
+    """
+    Fill the feet that are lost; return whether any is.
+
+    Parameters
+    ----------
+    z, v : (nz,) array
+        Estimated coordinates and rates.
+    feet : (N, 2) int array
+        Where the feet's positions stand among the coordinates.
+    anchors : (N, 2) array [m]
+        Where the feet were set.
+    settled : (N,) array of bool
+        Feet that have been on the wall for long enough to be judged.
+    loads : (N,) array [N]
+        Sizes of their forces.
+    dt : float [s]
+        Since the last sample.
+    limits : (3,) array [m/s, m, s]
+        Speed and distance beyond which a foot is suspected, and for how long until it is lost.
+    suspected : (N,) array [s]
+        How long each foot has been; changed.
+    lost : (N,) array of bool
+        Filled.
+
+    """
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
         lost[i] = False

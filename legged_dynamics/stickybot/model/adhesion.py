@@ -148,6 +148,16 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     Among all solutions the one of least norm is taken, which is what equally soft pads do; where
     the feet cannot balance a moment (two feet, about their line) it is left to whatever else
     touches the wall.
+
+    Parameters
+    ----------
+    machine, attached, z, forces
+        See :mod:`~legged_dynamics.stickybot.model.machine`; the reactions are read.
+    wall : (2,) array
+        Height of the centre of mass over the wall [m], gravity along the outward normal [m/s^2].
+    normals : (N,) array [N]
+        Filled; positive presses the foot to the wall.
+
     """
     index, constants = machine.index, machine.constants
     total = constants[BODY.mass]

@@ -63,6 +63,9 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
     The rates follow from each body's own velocity and acceleration: nothing of the equations of
     motion is used, so that they can judge them.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``out`` and ``rate`` are
+    (STORED.width,).
     """
     index, constants = machine.index, machine.constants
     m, inertia = constants[BODY.mass], constants[BODY.inertia]
@@ -84,12 +87,14 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             alpha += zdd[at]
             c, s, r, length = math.cos(angle), math.sin(angle), \
                 constants[link + LINK.center], constants[link + LINK.length]
+            # Acceleration of the link axis: tangential and centripetal.
             tx, ty = -alpha * s - w * w * c, alpha * c - w * w * s
             m, inertia, k_joint = constants[link + LINK.mass], constants[link + LINK.inertia], \
                 constants[link + LINK.stiffness]
             _add_body(out, rate, m, inertia, (x + r * c, y + r * s),
                       (vx - w * r * s, vy + w * r * c), (ax + r * tx, ay + r * ty), w, alpha)
             total += m
+            # The first joint is the foot, which turns freely: no spring.
             if k > 0:
                 bend = z[at] - u[at - 3]
                 out[STORED.potential] += 0.5 * k_joint * bend * bend
@@ -101,6 +106,7 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             ax += length * tx
             ay += length * ty
             link += LINK.width
+        # Elastic energy of the hip, e^T K e / 2 with e = d - r, and its rate e^T K edot.
         limb_terms(index, constants, work, i, z, v)
         d = hip_deflection(body_c, body_s, z, v, work)
         for j in range(3):
@@ -109,6 +115,7 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
                 pull += constants[limb + HIP.stiffness + 3 * j + k] * (d[k] - u[at + k])
             out[STORED.potential] += 0.5 * pull * (d[j] - u[at + j])
             rate[STORED.potential] += pull * (d[3 + j] - ud[at + j])
+    # mass_center still holds the first moment: it is divided by the mass below.
     out[STORED.potential] -= gx * out[STORED.mass_center] + gy * out[STORED.mass_center + 1]
     rate[STORED.potential] -= gx * out[STORED.momentum] + gy * out[STORED.momentum + 1]
     for j in range(2):
@@ -118,7 +125,21 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
 @kernel
 def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
-    """Add one rigid body; the centre of mass is summed as a first moment."""
+    """
+    Add one rigid body; the centre of mass is summed as a first moment.
+
+    Parameters
+    ----------
+    out, rate : (STORED.width,) array
+        Added to.
+    m, inertia : float [kg, kg m^2]
+        Of the body, about its centre of mass.
+    p, v, a : tuple of 2 floats [m, m/s, m/s^2]
+        Motion of the centre of mass, wall axes.
+    w, alpha : float [rad/s, rad/s^2]
+        Angular velocity and acceleration.
+
+    """
     out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
     out[STORED.momentum] += m * v[0]
     out[STORED.momentum + 1] += m * v[1]

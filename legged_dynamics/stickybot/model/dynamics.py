@@ -35,16 +35,24 @@ from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 
 @kernel
 def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, forces):
-    """Fill accelerations and forces of limbs first to last - 1; the body is only read."""
+    """
+    Fill accelerations and forces of limbs first to last - 1; the body is only read.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` of these
+    limbs are filled.
+    """
     index, constants = machine.index, machine.constants
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(first, last):
         n, start = index[i, LIMB.n_links], index[i, LIMB.start]
         limb, link = index[i, LIMB.hip], index[i, LIMB.links]
+        # The hip force follows from positions and rates alone, so that each limb is solved by
+        # itself, and the body last: no system of all coordinates is formed.
         limb_terms(index, constants, work, i, z, v)
         deflection = hip_deflection(c, s, z, v, work)
         bx, by, moment, power, loss = hip_force(constants, limb, deflection, start - 3, u, ud)
         fx, fy = c * bx - s * by, s * bx + c * by
+        # Generalised forces on the limb (11): bias, and the hip's reaction by the end's Jacobian.
         work[0, WORK.solution] = -work[0, WORK.bias] - fx
         work[1, WORK.solution] = -work[1, WORK.bias] - fy
         for j in range(2, n + 2):
@@ -61,6 +69,7 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
             # The foot's two rows are the reaction; the others make the links' accelerations.
             rx, ry = -work[0, WORK.solution], -work[1, WORK.solution]
             work[0, WORK.solution] = work[1, WORK.solution] = 0.0
+            # One link takes a division: the source's case, and that of most runs.
             if n == 1:
                 work[2, WORK.solution] /= work[2, WORK.mass_matrix + 2]
             else:
@@ -74,6 +83,7 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
             zdd[start + j] = work[j, WORK.solution]
         forces[i, FORCE.hip], forces[i, FORCE.hip + 1], forces[i, FORCE.hip + 2] = fx, fy, moment
         forces[i, FORCE.reaction], forces[i, FORCE.reaction + 1] = rx, ry
+        # The arm is d, where the limb ends, and not the rest position r; see the module.
         forces[i, FORCE.body_moment] = moment + deflection[0] * by - deflection[1] * bx
         forces[i, FORCE.power], forces[i, FORCE.loss] = power, loss
 
@@ -85,6 +95,7 @@ def solve_limb(work, first, n):
     for j in range(n):
         for k in range(j + 1):
             work[j, at + k] = work[first + j, WORK.mass_matrix + first + k]
+    # Factored in a copy: the reaction still needs the mass matrix itself.
     factor = work[:, at:]
     factorize(factor, n)
     solve_factorized(factor, n, work[first:, WORK.solution])
@@ -106,7 +117,12 @@ def body_acceleration(machine, forces, zdd):
 
 @kernel
 def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
-    """Fill all accelerations and forces; see :func:`accelerations`."""
+    """
+    Fill all accelerations and forces; see :func:`accelerations`.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` are
+    filled.
+    """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
     body_acceleration(machine, forces, zdd)
 

@@ -33,17 +33,17 @@ from legged_dynamics.stickybot.model.machine import (
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature is felt over centimetres and radians.
 POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
-# Stages of the method whose room the stepper holds.
+# Stages of the method whose memory the stepper holds.
 STAGES = 6
 
 
 class Stepper(NamedTuple):
     """
-    Room for one step of a robot with nz coordinates.
+    Memory for one step of a robot with nz coordinates.
 
     Attributes
     ----------
-    work : (s + 1, N_WORK + 2 s) array
+    work : (s + 1, WORK.mass_matrix + 2 s) array
     free : (nz,) int array
         Coordinates that are free to move; the first entries are used.
     by_position, by_velocity : (nz, nz) array
@@ -52,7 +52,7 @@ class Stepper(NamedTuple):
     pivots : (nz,) int array
     stages : (6, 2 nz) array
     vectors : (8, nz) array
-    limb_forces : (N, N_FORCE) array
+    limb_forces : (N, FORCE.width) array
     flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
         Gradients of the rates of work, loss and impulses.
     flow_stages : (6, N_FLOWS) array
@@ -77,7 +77,7 @@ class Stepper(NamedTuple):
 
 
 def make_stepper(machine: Machine) -> Stepper:
-    """Return room for steps of that robot."""
+    """Return memory for steps of that robot."""
     n = machine.index.shape[0]
     nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
@@ -131,13 +131,19 @@ def _deflection_change(column, c, s, d, rate):
 
 @kernel
 def _body_columns(machine, step, attached, z, v, u, ud, forces):
-    """Fill the columns of the body, and of a free foot, in all rows."""
+    """
+    Fill the columns of the body, and of a free foot, in all rows.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``forces`` are those of the present state.
+    """
     index, constants, work = machine.index, machine.constants, step.work
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
     mass, inertia = constants[BODY.mass], constants[BODY.inertia]
     c, s = math.cos(z[2]), math.sin(z[2])
     at = WORK.mass_matrix + work.shape[0] - 1
+    # One factorisation a limb serves all six columns of the body.
     factor = work[:, at:]
     for i in range(index.shape[0]):
         n, start, limb = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.hip]
@@ -163,6 +169,7 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
             b_part = _times(constants, limb + HIP.damping, dr)
             gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
             wx, wy = c * gx - s * gy, s * gx + c * gy
+            # The hip force acts in body axes: turning the body turns it along.
             if column == 2:
                 wx -= fy
                 wy += fx
@@ -197,7 +204,12 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
 
 @kernel
 def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the columns of all limbs' angles by forward differences."""
+    """
+    Fill the columns of all limbs' angles by forward differences.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state. z and v are restored.
+    """
     index, work = machine.index, step.work
     mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
     moved, other = step.vectors[6], step.limb_forces
@@ -213,6 +225,7 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
                 flows = flows_by_position if side == 0 else flows_by_velocity
                 kept = x[column]
                 x[column] = kept + size
+                # The step as it was rounded, and not as it was meant: the quotient gains digits.
                 scale = 1.0 / (x[column] - kept)
                 limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
                 if side == 0:
@@ -238,7 +251,12 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
 
 @kernel
 def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses."""
+    """
+    Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state.
+    """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     step.by_position[:] = 0.0
@@ -249,6 +267,7 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     turning[0], turning[1] = constants[BODY.mass] * gy, -constants[BODY.mass] * gx
     _body_columns(machine, step, attached, z, v, u, ud, forces)
     _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
+    # Moving a free foot moves its limb's weight, which has a moment about the wall's origin.
     for i in range(index.shape[0]):
         if not attached[i]:
             mass = 0.0

@@ -23,6 +23,8 @@ def limb_terms(index, constants, work, i, z, v):
     ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, with [F; m] the hip's
     force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
     filled.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``work`` is filled.
     """
     n, start, link = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.links]
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -31,6 +33,8 @@ def limb_terms(index, constants, work, i, z, v):
         work[j, WORK.bias] = 0.0
         for k in range(j + 1):
             work[j, WORK.mass_matrix + k] = 0.0
+    # Link by link from the foot outwards: position, velocity, and the acceleration that the
+    # centripetal terms alone give (the drift).
     px, py, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
     ax, ay, angle, rate = 0.0, 0.0, 0.0, 0.0
     for k in range(2, n + 2):
@@ -41,11 +45,14 @@ def limb_terms(index, constants, work, i, z, v):
         m, r, turn = constants[link + LINK.mass], constants[link + LINK.center], rate * rate
         inertia, length = constants[link + LINK.inertia], constants[link + LINK.length]
         cx, cy = px + r * c, py + r * s
+        # What link k's mass takes while no coordinate accelerates: d'Alembert, weight included.
         fx, fy = m * (ax - turn * r * c - gx), m * (ay - turn * r * s - gy)
         work[0, WORK.mass_matrix] += m
         work[1, WORK.mass_matrix + 1] += m
         work[0, WORK.bias] += fx
         work[1, WORK.bias] += fy
+        # Composite of link k in the rows of all joints before it: column j of its Jacobian is the
+        # arm from joint j, turned by a quarter.
         for j in range(2, k + 1):
             jx, jy = work[j, WORK.joint + 1] - cy, cx - work[j, WORK.joint]
             work[j, WORK.bias] += jx * fx + jy * fy
@@ -88,6 +95,7 @@ def hip_deflection(c, s, z, v, work):
     end = work.shape[0] - 1
     dx, dy = work[end, END.pose] - z[0], work[end, END.pose + 1] - z[1]
     wx, wy = work[end, END.velocity] - v[0], work[end, END.velocity + 1] - v[1]
+    # Seen from turning axes the rate has the term -w x d.
     x, y = c * dx + s * dy, c * dy - s * dx
     return (x, y, work[end, END.pose + 2] - z[2], c * wx + s * wy + v[2] * y,
             c * wy - s * wx - v[2] * x, work[end, END.velocity + 2] - v[2])
@@ -100,6 +108,18 @@ def hip_force(constants, limb, deflection, rest, u, ud):
 
     ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
     ``limb`` and ``rest`` say where the hip's constants and rest position stand.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    limb, rest : int
+        Where the hip's constants begin, and its rest position in ``u`` and ``ud``.
+    deflection : tuple of 6 floats
+        Of :func:`hip_deflection`.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
     K, B = limb + HIP.stiffness, limb + HIP.damping
     e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
@@ -121,6 +141,18 @@ def servo_torque(constants, link, at, z, v, u, ud):
     Return torque, actuator's power and damper's loss of an inner joint's servo.
 
     ``link`` says where the link's constants stand, ``at`` which coordinate its joint is.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    link, at : int
+        Where the link's constants begin, and which coordinate its joint is.
+    z, v : (nz,) array
+        Coordinates and rates.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
     slip = v[at] - ud[at - 3]
     torque = (-constants[link + LINK.stiffness] * (z[at] - u[at - 3])

@@ -10,6 +10,20 @@ body: for each limb the hip's r (x, y, angle), then the rest angles of the inner
 
 Two arrays and one workspace: every array that a kernel takes out of a tuple costs it two atomic
 reference counts, which is as much as a limb's kinematics.
+
+The kernels of this package share their arguments:
+
+========================  =====================================================================
+``machine``               a `Machine`; ``index`` and ``constants`` are its two arrays
+``work``                  workspace of one limb, from `make_workspace`; scratch
+``attached``              (N,) array of bool: feet on the wall
+``z``, ``v``, ``zdd``     (nz,) coordinates, rates [m/s, rad/s], accelerations; wall axes
+``u``, ``ud``             (nz - 3,) rest positions and their rates
+``forces``                (N, FORCE.width) array of the forces at and in the limbs
+``i``                     number of a limb
+``pads``                  (N, PAD.width) array, see `adhesion`
+``step``                  a `Stepper`, see `jacobian`
+========================  =====================================================================
 """
 from __future__ import annotations
 

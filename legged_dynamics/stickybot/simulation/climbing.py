@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ClimbingSimulation: the planar robot on its wall, integrated, with books that balance."""
+"""ClimbingSimulation: the planar robot on its wall, integrated, with its energy balance."""
 from __future__ import annotations
 
 import math
@@ -28,7 +28,7 @@ from legged_dynamics.stickybot.model.state import (
     fitting,
     unloaded_state,
 )
-from legged_dynamics.stickybot.simulation.books import Books, make_books
+from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance, energy_balance
 from legged_dynamics.stickybot.simulation.integration import (
     PROGRESS,
     advance,
@@ -159,9 +159,9 @@ class ClimbingSimulation:
         self._motion.peak[:] = 0.0
 
     @property
-    def books(self) -> Books:
+    def energy(self) -> EnergyBalance:
         """Energy and momentum since the start."""
-        return make_books(self._start, self._stored(), self._motion.totals)
+        return energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
         """Return what the robot's sensors would say, without noise."""
@@ -177,7 +177,7 @@ class ClimbingSimulation:
         """
         Change the body's velocity at once by a (3,) array [m/s, m/s, rad/s]: a knock.
 
-        The books start afresh.
+        The energy balance starts again.
         """
         self._motion.v[:3] += fitting(velocity, (3,), 'a change of the body velocity')
         settle(self.model.machine, self._stepper, self._wall, self._motion)
@@ -186,7 +186,7 @@ class ClimbingSimulation:
 
     def release(self, limb: str) -> FootEvent:
         """
-        Make a foot let go: a pad that fails. It holds again when it is set anew.
+        Make a foot let go: a pad that fails. It holds again when it is set again.
 
         Raises
         ------

@@ -36,7 +36,7 @@ class Progress(NamedTuple):
 PROGRESS = offsets(Progress())
 
 
-class Motion(NamedTuple):
+class MovingRobot(NamedTuple):
     """
     The moving robot: arrays that :func:`advance` changes in place.
 
@@ -44,11 +44,11 @@ class Motion(NamedTuple):
     ----------
     z, v, zdd : (nz,) array
     u, ud : (nz - 3,) array
-    forces : (N, N_FORCE) array
+    forces : (N, FORCE.width) array
     normals : (N,) array [N]
     attached : (N,) array of bool
     pad_angle : (N,) array [rad]
-    totals : (N_TOTALS,) array
+    totals : (TOTAL.width,) array
     peak : (N,) array [N]
         Largest reaction of each foot since it was last set to zero.
     spare : (3, nz) array
@@ -74,15 +74,15 @@ class Motion(NamedTuple):
     report: np.ndarray
 
 
-def make_motion(machine: Machine, nz: int) -> Motion:
+def make_motion(machine: Machine, nz: int) -> MovingRobot:
     """Return arrays for that robot, all feet off the wall."""
     n = machine.index.shape[0]
     report = np.zeros(4)
     report[PROGRESS.next_step] = 1e-5
-    return Motion(np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
-                  np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
-                  np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS),
-                  report)
+    return MovingRobot(
+        np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
+        np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
+        np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS), report)
 
 
 @kernel
@@ -125,6 +125,7 @@ def touch_down(machine, step, i, motion):
             before += 0.5 * v[start + j] * m * v[start + k]
             work[j, WORK.solution] += m * v[start + k]
     px, py = -work[0, WORK.solution], -work[1, WORK.solution]
+    # The pinned foot takes the impulse; the angles keep their generalised momentum.
     solve_limb(work, 2, n)
     v[start] = v[start + 1] = 0.0
     for j in range(2, n + 2):
@@ -150,6 +151,19 @@ def advance(machine, step, wall, pads, limits, duration, motion):
     The rest positions move at their constant rates. The present accelerations and forces must be
     those of :func:`settle`; on return they are again.
 
+    Parameters
+    ----------
+    machine, step, pads
+        See :mod:`~legged_dynamics.stickybot.model.machine`.
+    wall : (2,) array
+        Of :func:`~legged_dynamics.stickybot.model.adhesion.normal_loads`.
+    limits : (3,) array
+        At the places `rosenbrock.LIMITS`.
+    duration : float [s]
+        At most.
+    motion : MovingRobot
+        Changed in place.
+
     Returns
     -------
     int
@@ -167,11 +181,13 @@ def advance(machine, step, wall, pads, limits, duration, motion):
     while elapsed < duration:
         last = h >= 0.999 * (duration - elapsed)
         trial = duration - elapsed if last else min(h, limits[LIMITS.longest_step])
+        # A refused step is tried again from the same state: its Jacobian still holds.
         if stale:
             jacobians(machine, step, motion.attached, z, v, u, ud, motion.zdd, motion.forces)
             stale = False
         error = rodas_step(machine, step, limits, n, motion.attached, trial, z, v, u, ud,
                            motion.zdd, motion.forces, z_new, v_new, motion.sums)
+        # Local error goes with h^4: the exponent is -1/4, with a margin of 0.9, within [0.2, 5].
         factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.25))
         if error > 1.0:
             h = trial * factor

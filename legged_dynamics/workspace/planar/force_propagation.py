@@ -17,7 +17,25 @@ from legged_dynamics.workspace.planar.velocity_propagation import MOTION, LinkMo
 
 @lean_kernel
 def propagate_force(parent, links, force, shares, wrenches, torque):
-    """Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27)."""
+    """
+    Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27).
+
+    Parameters
+    ----------
+    parent : (n,) int array
+        Inboard link of each link.
+    links : (n, MOTION.width) array
+        Of stage 1.
+    force : (3,) array [N, N, N m]
+        Wanted on the body, its axes.
+    shares : (legs,) array
+        Part of it that each leg takes.
+    wrenches : (n, 3) array
+        Filled, link axes.
+    torque : (n - 1,) array [N m]
+        Filled.
+
+    """
     leg = 0
     for i in range(1, parent.shape[0]):
         if parent[i] == 0:

@@ -103,7 +103,29 @@ def joint_rates(rates, twist, velocity):
 
 @part
 def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
-    """Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics."""
+    """
+    Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    feet : (legs, HELD.width) array
+        How the feet are held.
+    body : (6,) array
+        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s].
+    torque : (n - 1,) array [N m]
+        Of the joints.
+    push : (3,) array [N, N, N m]
+        On the body's centre of mass, inertial axes.
+    gravity : float [m/s^2]
+        Downwards.
+    work : (., .) array
+        Scratch.
+    slope : (6,) array
+        Filled.
+
+    """
     n = parent.shape[0]
     position, velocity = work[0, :n - 1], work[1, :n - 1]
     links, rates = work[2:2 + n, :MOTION.width], work[2 + n:2 + 2 * n, :3]
@@ -132,7 +154,31 @@ def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slop
 
 @lean_kernel
 def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
-    """Advance pose and twist by so many steps of h, torques and push held."""
+    """
+    Advance pose and twist by so many steps of h, torques and push held.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    feet : (legs, HELD.width) array
+        How the feet are held.
+    body : (6,) array
+        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s]; advanced.
+    torque : (n - 1,) array [N m]
+        Of the joints.
+    push : (3,) array [N, N, N m]
+        On the body's centre of mass, inertial axes.
+    gravity : float [m/s^2]
+        Downwards.
+    h : float [s]
+        Length of a step.
+    steps : int
+        How many.
+    work, slopes : (., .), (5, 6) array
+        Scratch.
+
+    """
     for _ in range(steps):
         half = slopes[4]
         for k in range(4):

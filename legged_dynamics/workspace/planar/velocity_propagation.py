@@ -97,7 +97,23 @@ class LinkMotion:
 
 @lean_kernel
 def propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links):
-    """Fill the rows of all links: (3.1), (3.2) for the body, (3.5)-(3.9) outboard of it."""
+    """
+    Fill the rows of all links: (3.1), (3.2) for the body, (3.5)-(3.9) outboard of it.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    pose, twist : (3,) array [m, m, rad], [m/s, m/s, rad/s]
+        Of the body, inertial axes and its own.
+    position, velocity : (n - 1,) array [rad, rad/s]
+        Of the joints.
+    gravity : float [m/s^2]
+        Downwards.
+    links : (n, MOTION.width) array
+        Filled.
+
+    """
     body, V = links[0], load3(twist, 0)
     body[MOTION.angle] = pose[2]
     store9(body, MOTION.adjoint, IDENTITY)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The books of a simulation: what went in, what was lost, and what is missing."""
+"""Energy and momentum balance of a simulation: what went in, what was lost, and the residual."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from legged_dynamics.stickybot.model.bookkeeping import STORED, TOTAL
 
 
 @dataclass(frozen=True)
-class Books:
+class EnergyBalance:
     """
-    What went in and out of the robot since the simulation began, and what is missing.
+    Energy and momentum in and out of the robot since the simulation began, and the residual.
 
     Attributes
     ----------
@@ -41,15 +41,15 @@ class Books:
     angular_momentum_residual: float
 
 
-def make_books(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> Books:
+def energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> EnergyBalance:
     """
-    Return the books.
+    Return the balance between two instants.
 
     Parameters
     ----------
-    start, now : (N_STORED,) array
+    start, now : (STORED.width,) array
         As :func:`bookkeeping.stored` fills it.
-    totals : (N_TOTALS,) array
+    totals : (TOTAL.width,) array
         What was summed in between.
 
     """
@@ -59,5 +59,5 @@ def make_books(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> Books:
     work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
     missing = change[STORED.momentum:STORED.momentum + 2] - totals[TOTAL.impulse:TOTAL.impulse + 2]
     turning = change[STORED.angular_momentum] - totals[TOTAL.angular_impulse]
-    return Books(work, damped, struck, gain, gain - work + damped + struck,
-                 (float(missing[0]), float(missing[1])), float(turning))
+    return EnergyBalance(work, damped, struck, gain, gain - work + damped + struck,
+                         (float(missing[0]), float(missing[1])), float(turning))
