@@ -39,7 +39,7 @@ AHEAD = 3
 
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-            'orientation': 4, 'given_contact': nf}
+            'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
 
 
 def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
