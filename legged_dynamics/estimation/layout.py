@@ -16,7 +16,7 @@ from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import kernel, part_with_views
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -216,7 +216,7 @@ class Arrays(NamedTuple):
     tracking: Tracking
 
 
-@kernel
+@part_with_views
 def matrix_at(flat, start, rows, columns):
     """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns
