@@ -144,8 +144,7 @@ class WorkspaceController:
                asked: Mapping[int, AskedForce] | None = None,
                ground: Ground | None = None) -> WorkspaceCommand:
         """
-        Return the efforts that move the base towards its target and give feet their desired
-        forces.
+        Return efforts that move the base towards its target and give feet their desired forces.
 
         Parameters
         ----------
@@ -292,7 +291,7 @@ class WorkspaceController:
         if feet is not self._last:
             alone({})
         self._requests.seek(wanted, self._force_rate * dt, feet.place,
-                          partial(feet.force, state.rotation), alone)
+                            partial(feet.force, state.rotation), alone)
         feet.ask(self._requests.sought, state.rotation)
         return wanted
 
