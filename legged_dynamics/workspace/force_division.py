@@ -254,18 +254,18 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
         # First the wrench as an equality; then, if that is infeasible, as a cost.
-        weight = 0.0 if first == 0 else BALANCE_WEIGHT
+        missed = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
             # If the ground cannot hold the body, no force is left for requests.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= weight * p.balance[i] * grasp[i, c] * wrench[i]
+                p.g[c] -= missed * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += weight * p.balance[i] * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += missed * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,
