@@ -49,6 +49,16 @@ def ground_axes(feet, settings, states, i):
 
 
 @part
+def limit_row(on_force, on_moment, arm, axes):
+    """
+    Return a limit's coefficients of a foot's force and of its moments' coordinates.
+
+    A moment about the middle of the sole has that of the force at the contact in it.
+    """
+    return add(on_force, cross(on_moment, arm)), rotate(axes, on_moment)
+
+
+@part
 def fill_inequalities(feet, settings, states, p):
     """Turn the templates into inequalities on contact coordinates."""
     i = -1
@@ -62,9 +72,7 @@ def fill_inequalities(feet, settings, states, p):
         on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
         if has_moment(feet.index, i):
             moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
-            # A moment about the middle of the sole has that of the force at the contact in it.
-            on_force = add(on_force, cross(moment, arm))
-            on_moment = rotate(axes, moment)
+            on_force, on_moment = limit_row(on_force, moment, arm, axes)
         put3(p.narrow, p.C + k, 0, on_force)
         put3(p.narrow, p.C + k, 3, on_moment)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -105,9 +104,7 @@ class Corrector:
 
     def rolled(self, config: RobotConfig, radius: float) -> RobotConfig:
         """Return it with point feet of a radius larger by so much [m]."""
-        return replace(config, feet=tuple(
-            PointFoot(foot.link, max(foot.radius + radius, 0.0))
-            if isinstance(foot, PointFoot) else foot for foot in config.feet))
+        return replace(config, feet=tuple(foot.rolled(radius) for foot in config.feet))
 
 
 def _simplest(c: SensorCorrection) -> SensorCorrection:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.sensor_correction import SETTINGS
 
@@ -94,10 +93,10 @@ def changes(before: RobotConfig, after: RobotConfig,
     if after.center_of_mass_offset != before.center_of_mass_offset:
         found['robot.center_of_mass_offset'] = [float(x) for x in after.center_of_mass_offset]
     for foot, other in zip(after.feet, before.feet):
-        if foot != other and not isinstance(foot, FlatFoot):
+        if foot != other and foot.round:
             found['robot.foot_radius'] = float(foot.radius)
-        elif isinstance(foot, FlatFoot) and foot != other:
-            found['robot.sole'] = [foot.front, foot.back, foot.left, foot.right]
+        elif foot != other:
+            found['robot.sole'] = list(foot.edges)
     return {name: _rounded(value) for name, value in found.items()}
 
 

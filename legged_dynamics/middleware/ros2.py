@@ -103,8 +103,10 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
                 while going() and not stopping and rclpy.ok():
                     _spin(spinner, node)
             with Compilation(component_class, node.get_logger()) as compilation:
-                node.busy = compilation.state
-                spin(lambda: not compilation.done)
+                def compiling() -> bool:
+                    done, node.busy = compilation.done, compilation.state
+                    return not done
+                spin(compiling)
                 node.busy = ''
             if not stopping and node.autostart and not node.start(lambda: not stopping):
                 return 1

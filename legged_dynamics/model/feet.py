@@ -8,7 +8,7 @@ in `model.foot`.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -101,6 +101,13 @@ class LineFoot(Foot):
         x = 0.5 * margin * (self.front - self.back)
         return replace(self, front=self.front - x, back=self.back + x)
 
+    def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
+               ) -> tuple[LineFoot, np.ndarray]:
+        """Return the line as it is seen from above, and its heading."""
+        turned, along = heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
+        high, low = ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
+        return LineFoot(self.link, high, low), turned
+
     def described(self) -> str:
         """Return what touches the ground, in words."""
         return f'a line from {self.back:g} to {self.front:g} m'
@@ -167,10 +174,34 @@ class FlatFoot(Foot):
         return replace(self, front=self.front - x, back=self.back + x, left=self.left - y,
                        right=self.right + y)
 
+    def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
+               ) -> tuple[FlatFoot, np.ndarray]:
+        """Return the sole as it is seen from above, and its heading."""
+        turned, (x, y) = heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
+        front, back = ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
+        left, right = ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
+        return FlatFoot(self.link, front, back, left, right), turned
+
     def described(self) -> str:
         """Return what touches the ground, in words."""
         return (f'a sole from {self.back:g} to {self.front:g} m and {self.right:g} to '
                 f'{self.left:g} m')
+
+
+def heading(R_WF: np.ndarray) -> np.ndarray:
+    """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
+    x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
+    angle = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
+             else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def ends(length: float, at: float, least: float) -> tuple[float, float]:
+    """Return the ends of a length about zero that hold a place and are so far apart [m]."""
+    half = max(length, least) / 2.0
+    # Toes that bend lie in front of the shadow of a rigid sole.
+    return max(half, at + least / 2.0), min(-half, at - least / 2.0)
 
 
 # All kinds, by the name that a robot's YAML has for them.
@@ -184,23 +215,6 @@ def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) ->
     chosen = KINDS[kind]
     return chosen(link, **{name: has[name] for name in chosen.__dataclass_fields__
                            if name in has})
-
-
-def refuse_lines(feet: Iterable[Foot], what: str) -> None:
-    """
-    Refuse line feet where only balls and soles are understood.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is one.
-
-    """
-    lines = [foot.link for foot in feet if isinstance(foot, LineFoot)]
-    if lines:
-        raise ConfigurationError(f'{what}: expected point and flat feet, got the line feet '
-                                 f'{", ".join(lines)}; take a PointFoot at the middle, or a '
-                                 'FlatFoot as wide as the edge')
 
 
 class FootFrame(NamedTuple):

@@ -130,6 +130,23 @@ class Foot:
         """Return the foot without a part of its length and width, half of it at either edge."""
         return self
 
+    def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
+               ) -> tuple[Foot, np.ndarray]:
+        """
+        Return the foot as it is seen from above, and its heading, (3, 3).
+
+        Parameters
+        ----------
+        R_WF : (3, 3) array
+            Its orientation.
+        pressed : (3,) array [m]
+            A place that it is to hold, from its middle in world axes.
+        least : float [m]
+            So long and wide it is at least.
+
+        """
+        return self, np.eye(3)
+
     def rolled(self, more: float) -> Foot:
         """Return the foot with a radius larger by so much [m], should it have one."""
         return self

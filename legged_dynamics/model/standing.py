@@ -9,7 +9,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import tree as layout
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
@@ -115,9 +115,8 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
     points, owner = [], []
     for i, foot in enumerate(feet):
         pose = link_pose(model, bodies, foot.link)
-        places = foot.corners if isinstance(foot, FlatFoot) else np.zeros((1, 3))
-        points += [pose.point(place)[:2] for place in places]
-        owner += [i] * len(places)
+        points += [pose.point(place)[:2] for place in foot.corners]
+        owner += [i] * len(foot.corners)
     com = center_of_mass(model, bodies)[:2]
     A = np.vstack([np.ones(len(points)), (np.array(points) - com).T])
     share = _least_squares_without_pull(A, np.array([1.0, 0.0, 0.0]))

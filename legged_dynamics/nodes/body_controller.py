@@ -51,7 +51,7 @@ SETTINGS = (
 )
 # Without the IMU, joint states must go on being answered before the guard lets go.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
-# How often the ground that the estimator has seen is looked at [ns].
+# How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
@@ -61,7 +61,7 @@ class BodyController(ControllerNode):
     Holds the body where it was on activation, or where its targets are.
 
     A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
-    and then let go limp, until the node is activated anew. Subclasses set `default_name` and
+    and then let go limp, until the node is activated again. Subclasses set `default_name` and
     `settings`, say what feet are asked for (:meth:`asked`), open topics of their own
     (:meth:`join`) and publish on them (:meth:`commanded`).
     """
@@ -265,7 +265,7 @@ class BodyController(ControllerNode):
             self._body.saw(now)
 
     def _anew(self) -> None:
-        """Take the body where it is for where it is wanted."""
+        """Want the body where it is now."""
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
@@ -302,7 +302,7 @@ class BodyController(ControllerNode):
         """Return how inputs, control, body and targets do, at a time [ns]."""
         body = self._body.judge(now)
         if self.lost:
-            body = 'ERROR', f'{self.lost}; activate the node anew'
+            body = 'ERROR', f'{self.lost}; activate the node again'
         elif self.common.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
         return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
@@ -316,8 +316,8 @@ class BodyController(ControllerNode):
             'mode': self.mode(),
             'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
             'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
-            'feet down': ', '.join(foot for foot, down in zip(self._odometry.feet, state.contact)
-                                   if down) or 'none',
+            'feet in contact': ', '.join(foot for foot, touches in zip(
+                self._odometry.feet, state.contact) if touches) or 'none',
             'least stretch of a leg': float(np.nanmin(np.append(command.stretch, 1e9))),
             'drift of the position [mm]': 1e3 * state.position_deviation,
             'slips': state.slips}

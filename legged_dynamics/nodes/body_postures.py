@@ -36,7 +36,7 @@ class BodyPostures:
     holding : callable
         Returns whether the body is held now.
     restart : callable
-        Has the body's state begin anew where the robot is.
+        Starts the body's state again from where the robot is.
 
     Attributes
     ----------

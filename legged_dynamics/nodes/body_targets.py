@@ -36,7 +36,7 @@ SETTINGS = (
 )
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
-# the last one that was looked at that are taken to be in reach as well [m, rad].
+# the last one checked that count as in reach too [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
 BLOCK = 256
 Job = Generator[None, None, str]
@@ -203,7 +203,7 @@ class BodyTargets:
                     least = min(least, part)
                     reasons.add(why)
             yield
-            # What is near one that is in reach is so as well; the last is always looked at.
+            # What is near a pose in reach is in reach too; the last one is always checked.
             i += 1
             while not cut and i < len(knots) - 1:
                 away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)

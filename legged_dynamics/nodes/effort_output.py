@@ -58,8 +58,8 @@ class EffortOutput:
 
     In the order of ``robot.joints``. When joint states stop or cannot be true, a callback fails or
     the controller has nothing good to say, the posture is held for ``safety.hold``, then the safe
-    output goes out, and then nothing until the node is activated anew. The last message on the way
-    out is zero: hardware holds it for ever. While the node is active the robot_description in
+    output goes out, and then nothing until the node is activated again. The last message on the
+    way out is zero: hardware holds it for ever. While the node is active the robot_description in
     force stays in force.
 
     A node that commands makes one beside its RobotComponent, calls :meth:`configure`,
@@ -303,7 +303,7 @@ class EffortOutput:
         if self._leaving_ns is not None:
             return 'WARN', STOPPING
         if guard is not None and guard.state.released and guard.latches:
-            return 'ERROR', f'{guard.cause}: let go; activate the node anew'
+            return 'ERROR', f'{guard.cause}: let go; activate the node again'
         if guard is not None and guard.state is GuardState.ARMED:
             if guard.suspect:
                 return 'WARN', f'not armed: joint_states: {guard.suspect}'

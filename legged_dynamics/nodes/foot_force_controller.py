@@ -114,7 +114,7 @@ class FootForceController(BodyController):
         command = self.command
         assert command is not None and self._controller is not None
         if self.lost:
-            return 'ERROR', f'let go: {self.lost}; activate the node anew'
+            return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused
         problems = [why] if now - since < FAULT_MEMORY_NS else []
         if self._blind_ns is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.given_ground import given_normals
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -17,11 +18,13 @@ from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.reaction_output import all_of
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 NODE_SETTINGS = (
@@ -33,8 +36,8 @@ NODE_SETTINGS = (
             '0: none.', 0.0, 10.0),
 )
 FAULT_TEXTS = {
-    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
-    Fault.GAP: 'a gap in the joint states; the estimator started anew',
+    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
+    Fault.GAP: 'a gap in the joint states; the estimator was reset',
     Fault.NO_EFFORT: 'no joint effort is measured: forces rest on motion alone, and the squeeze '
                      'between feet is not observable',
     Fault.PARTIAL_EFFORT: 'some joints have no effort; their equations are left out',
@@ -108,14 +111,20 @@ class GroundReactionNode(Component):
         self.common.rehearse(model, estimator.update)
         estimator.reset()
         self._estimator = estimator
-        self._publish_foot_frames()
+        self._publish_fixed_frames()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
             f'{", ".join(estimator.feet)}')
 
-    def _publish_foot_frames(self) -> None:
-        """Publish, once and latched, where feet are that are no links of the URDF."""
-        frames = self.common.config.foot_frames
+    def _publish_fixed_frames(self) -> None:
+        """Publish, once and latched, where feet are and where is pushed, beside the URDF."""
+        frames = list(self.common.config.foot_frames)
+        settings, model = self._settings, self._estimator.model     # type: ignore[union-attr]
+        self._pushed = settings.external_link or model.base_link
+        if any(settings.external_point):
+            frames.append(FootFrame(f'{self._pushed}/external_point', self._pushed,
+                                    Transform(np.eye(3), np.array(settings.external_point))))
+            self._pushed = frames[-1].name
         if not frames:
             return
         ns = self.common.now()
@@ -184,10 +193,11 @@ class GroundReactionNode(Component):
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
         if self._push.get_subscription_count():
-            self._push.publish(convert.wrench_stamped(dialect, ns, base, reaction.external_wrench))
+            self._push.publish(convert.wrench_stamped(dialect, ns, self._pushed,
+                                                      reaction.link_wrench))
         if self._push_deviation.get_subscription_count():
             self._push_deviation.publish(
-                convert.wrench_stamped(dialect, ns, base, reaction.external_deviation))
+                convert.wrench_stamped(dialect, ns, self._pushed, reaction.link_deviation))
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
@@ -228,7 +238,7 @@ class GroundReactionNode(Component):
         residual = reaction.base_residual
         values: dict[str, Any] = {
             'mode': reaction.mode.name.lower(),
-            'feet down': ', '.join(foot for foot, down in zip(reaction.feet,
+            'feet in contact': ', '.join(foot for foot, down in zip(reaction.feet,
                                                              reaction.latest_contact)
                                    if down) or 'none',
             'not observable': ', '.join(
@@ -243,8 +253,10 @@ class GroundReactionNode(Component):
 
 
 def _settings(values: dict[str, Any]) -> EstimatorSettings:
-    return EstimatorSettings.from_parameters(
+    found = EstimatorSettings.from_parameters(
         {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS})
+    given_normals(found.ground_normal, found.ground_normals, len(values['robot.feet']))
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:

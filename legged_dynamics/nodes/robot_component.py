@@ -20,7 +20,7 @@ from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.schema import Setting
 
-# Parameters of whoever has to know the robot.
+# Parameters of a node that has to know the robot.
 ROBOT = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS)
 
 
@@ -40,7 +40,7 @@ class RobotComponent:
     accept : callable, optional
         Takes all values as they are to be, before they are; refuses by a ConfigurationError.
     steady : bool
-        Whether `now` is monotonic, for whoever acts on ages; else it is the node's clock.
+        Whether `now` is monotonic, for nodes that act on ages; else it is the node's clock.
 
     Attributes
     ----------

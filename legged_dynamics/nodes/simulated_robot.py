@@ -33,13 +33,13 @@ NODE_SETTINGS = (
     *LOCK_STEP_SETTINGS,
 )
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
-# More sensor periods than this are not made up for at once: the lost time is dropped.
+# A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
 
 
 class SimulatedRobotNode(Component):
     """
-    A robot that is not there: publishes sensors, obeys effort commands, tells the truth.
+    A simulated robot: publishes sensors, obeys effort commands, publishes the truth.
 
     Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
@@ -48,7 +48,7 @@ class SimulatedRobotNode(Component):
     in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
 
     Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
-    simulated, published on ``/clock``, and waits for those who answer.
+    simulated, published on ``/clock``, and waits for the nodes that answer.
     """
 
     default_name = 'simulated_robot'
@@ -143,7 +143,7 @@ class SimulatedRobotNode(Component):
         self._worst_ns = 0
 
     def _go_on(self) -> None:
-        """Step as often as those who answer allow, and not faster than time on the wall."""
+        """Step as often as the answers allow, and not faster than the wall clock."""
         lock, period = self._lock_step, self._robot.period_ns
         if self._timer is None or self._ended or lock is None:
             return

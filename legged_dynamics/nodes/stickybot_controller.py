@@ -130,7 +130,7 @@ class StickybotControllerNode(ControllerNode):
                                      (self._limbs.feet, self._wall.grips)))
 
     def _reset(self) -> None:
-        """Start anew, hanging on all feet."""
+        """Start again, hanging on all feet."""
         self._angle.reset()
         self._restart()
 
@@ -183,7 +183,7 @@ class StickybotControllerNode(ControllerNode):
                            (self._rest, self._rest_rate, self._effort))
 
     def _failed(self) -> None:
-        """Have all feet hold while the efforts are safe; the gait then begins anew."""
+        """Have all feet hold while the efforts are safe; the gait then starts again."""
         if self.efforts.state.released:
             if self._wall is not None:
                 self._wall.hold_on()

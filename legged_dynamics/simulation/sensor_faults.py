@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.identification.sensor_log import ImuLog, JointLog, SensorLog
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -187,8 +186,7 @@ def _height(p: Patient) -> float:
 
 def _radius(p: Patient, share: float) -> Patient:
     return replace(p, config=replace(p.config, feet=tuple(
-        PointFoot(foot.link, foot.radius + share * _height(p))      # type: ignore[union-attr]
-        for foot in p.config.feet)))
+        foot.rolled(share * _height(p)) for foot in p.config.feet)))
 
 
 def _late_imu(p: Patient, seconds: float) -> Patient:
@@ -292,7 +290,7 @@ def planted_faults(healthy: Patient) -> list[PlantedFault]:
           lambda x: 0.08 * height, 0.2),
         F('foot radius wrong', 'foot_radius', lambda x: _radius(x, 0.06),
           _of('robot.foot_radius'),
-          lambda x: x.config.feet[0].radius, 0.25),             # type: ignore[union-attr]
+          lambda x: x.config.feet[0].radius, 0.25),
         F('IMU 20 ms late', 'clock_offset', lambda x: _late_imu(x, 0.020),
           _of('robot.sensors.imu_delay'), lambda _: 0.020, 0.15),
         F('encoder dead', 'frozen_encoder', lambda x: _frozen(x, 'position', thigh)),

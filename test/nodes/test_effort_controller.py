@@ -97,7 +97,7 @@ def test_silent_joints_are_bridged_and_then_the_robot_is_let_go_until_activated_
     robot.run(300)                                      # they are back
     assert len(robot.commands) == count
     level, text = robot.status()['control']
-    assert level == ERROR and 'activate the node anew' in text
+    assert level == ERROR and 'activate the node again' in text
     robot.host.component.deactivate()
     robot.host.component.activate()
     robot.run(10)

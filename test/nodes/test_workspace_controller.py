@@ -177,7 +177,7 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     assert np.abs(standing.error()[:3]).max() < 0.02        # still held
     standing.run(0.5)
     level, text = standing.status('body')
-    assert level == ERROR and 'activate the node anew' in text
+    assert level == ERROR and 'activate the node again' in text
     assert np.isfinite(standing.commands[-1].data).all()
     standing.go(DOWN)
     standing.run(0.01)

@@ -12,7 +12,6 @@ from legged_dynamics.analysis.biomechanics.load import ExternalLoad
 from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.ground_demand import GroundDemand
-from legged_dynamics.model.feet import FlatFoot
 
 # A plate is loaded from this vertical force on [N].
 LOADED = 20.0
@@ -171,10 +170,11 @@ def _beside(demand: GroundDemand, i: int, samples: np.ndarray, point: np.ndarray
     origin = (demand.base_position + demand.foot_arm[:, i])[samples]
     local = np.einsum('nji,nj->ni', demand.foot_rotation[samples, i], point - origin)
     foot = demand.feet[i]
-    if not isinstance(foot, FlatFoot):
+    if len(foot.corners) == 1:
         return np.linalg.norm((point - origin)[:, :2], axis=1)
-    x = local[:, 0] - np.clip(local[:, 0], foot.back, foot.front)
-    y = local[:, 1] - np.clip(local[:, 1], foot.right, foot.left)
+    front, back, left, right = foot.edges
+    x = local[:, 0] - np.clip(local[:, 0], back, front)
+    y = local[:, 1] - np.clip(local[:, 1], right, left)
     # A plate is far below a foot that swings over it.
     above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
     return np.sqrt(x ** 2 + y ** 2 + above ** 2)
