@@ -19,12 +19,14 @@ probability is what has lasted and what is seen now. No sensor tells the base's 
 ground: the accelerometer carries it along, with a variance, and standing feet correct it, so that
 a foot that starts to swing is told from the others by continuity, and not by a vote. A robot that
 is held up stands on one foot at least.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION
+from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.contact_detection import (
@@ -100,16 +102,18 @@ def height_over_place(layout, settings, states, memory, R_WB, i):
 
 
 @part
-def paces(layout, settings, memory):
+def paces(feet, layout, settings, memory, i):
     """
-    Return the speeds of standing and of swinging feet, one deviation each, by recent steps.
+    Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
 
-    That of standing feet is what they differ by, at least the stated noise.
+    Balls move by what they were seen to differ by, and at least by the stated noise; soles roll
+    off, which nobody sees while they stand still.
     """
     swing = min(max(memory[layout.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
-    most = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
-    slip = math.sqrt(max(memory[layout.slip_variance], settings.slip_speed ** 2))
-    return min(slip, most), swing
+    slip = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
+    if feet.index[i, SIZE] == 3:
+        slip = min(slip, math.sqrt(max(memory[layout.slip_variance], settings.slip_speed ** 2)))
+    return slip, swing
 
 
 @part
@@ -161,10 +165,10 @@ def correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, stan
     learn_slip(feet, layout, scratch, states, memory, R_WB, standing, dt)
     information = 1.0 / memory[layout.drift_variance]
     pull = scale(information, load3(memory, layout.drift))
-    slip, _ = paces(layout, settings, memory)
-    each = min(dt / LASTS, 1.0) / slip ** 2
+    share = min(dt / LASTS, 1.0)
     for i in range(feet.index.shape[0]):
-        w = each * standing[i]
+        slip, _ = paces(feet, layout, settings, memory, i)
+        w = share / slip ** 2 * standing[i]
         velocity = rotate(R_WB, foot_velocity(feet, scratch.bodies, states, i))
         pull, information = add_scaled(pull, -w, velocity), information + w
     memory[layout.drift_variance] = 1.0 / information
@@ -176,8 +180,8 @@ def evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt
     """Fill the log-likelihood ratio of each foot's speed and height."""
     base = rotate_back(R_WB, load3(memory, layout.drift))
     fastest = memory[layout.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
-    slip, swing = paces(layout, settings, memory)
     for i in range(feet.index.shape[0]):
+        slip, swing = paces(feet, layout, settings, memory, i)
         speed = norm(add(base, foot_velocity(feet, scratch.bodies, states, i)))
         fastest = max(fastest, speed)
         height = height_over_place(layout, settings, states, memory, R_WB, i)
@@ -231,6 +235,7 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB,
         seen, load = evidence[i], clip(told[i], settings.force_evidence)
         if held < 0.0:      # in flight nothing speaks for a foot
             seen, load = min(seen, held), min(load, 0.0)
+        load += row[layout.switch_evidence + i]
         before = relax(memory[layout.lasted + i], settings.switching_rate, dt)
         p = weigh(before, seen + load)
         lasted = weigh(before, share * seen + load)
