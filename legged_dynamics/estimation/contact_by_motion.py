@@ -233,8 +233,8 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB,
     none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
         seen, load = evidence[i], clip(told[i], settings.force_evidence)
-        if held < 0.0:      # in flight nothing speaks for a foot
-            seen, load = min(seen, held), min(load, 0.0)
+        if held < 0.0:      # in flight no motion speaks for a foot
+            seen = min(seen, held)
         load += row[layout.switch_evidence + i]
         before = relax(memory[layout.lasted + i], settings.switching_rate, dt)
         p = weigh(before, seen + load)
