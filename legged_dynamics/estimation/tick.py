@@ -43,6 +43,7 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
+from legged_dynamics.estimation.missing_inputs import efforts_speak, missing_inputs
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -57,39 +58,6 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import kernel, part
-
-
-@part
-def efforts_speak(row, layout, columns):
-    """
-    Return whether any effort of a joint that bears on a foot is measured.
-
-    A driver that knows none may send zeros: measured torques are not exactly zero all at once.
-    """
-    for j in range(columns.shape[0]):
-        effort = row[layout.effort + j]
-        if columns[j, 0] > 0 and math.isfinite(effort) and effort != 0.0:
-            return True
-    return False
-
-
-@part
-def missing_inputs(row, layout, columns):
-    """Return the fault bits of what a row of measurements lacks."""
-    faults, unknown, bearing = 0, 0, 0
-    silent = not efforts_speak(row, layout, columns)
-    for j in range(columns.shape[0]):
-        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
-            bearing += 1
-            if silent or math.isnan(row[layout.effort + j]):
-                unknown += 1
-    if unknown > 0:
-        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
-    if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
-        faults |= codes.NO_IMU
-    elif math.isnan(row[layout.orientation]):
-        faults |= codes.NO_ORIENTATION
-    return faults
 
 
 @part
