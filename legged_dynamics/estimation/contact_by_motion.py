@@ -16,6 +16,8 @@ Samples closer together than errors last count the less. No sensor tells the bas
 ground: the accelerometer carries it along, with a variance, and standing feet correct it, so that
 a foot that starts to swing is told from the others by continuity, and not by a vote. A robot that
 is held up stands on one foot at least.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

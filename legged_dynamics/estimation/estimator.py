@@ -15,6 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
+from legged_dynamics.estimation.equation_errors import branches_of
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
@@ -34,7 +35,6 @@ from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
@@ -295,7 +295,7 @@ class GroundReactionEstimator:
             bears[0] = 0
         let_bear_external(self.model, int(self._settings['external_body'][0]), robot.columns,
                           robot.mimics)
-        robot.branches[:] = _branches(self.model)
+        robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
         stated = self.config.noise
         effort = stated.of_joints('effort', self.model, self.config.joints)
@@ -312,14 +312,6 @@ def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
     new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
     joint[1 + joint[0]:1 + joint[0] + len(new)] = new
     joint[0] += len(new)
-
-
-def _branches(model: RobotModel) -> np.ndarray:
-    """Return, for each joint, the first one of its branch of the base and the first behind it."""
-    parents = model.tree.topology[1:, PARENT]
-    starts = np.flatnonzero(parents == 0)
-    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
-    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 
 
 _MODES = {mode.value: mode for mode in Mode}

@@ -271,10 +271,10 @@ def test_feet_that_are_no_links_are_published_as_frames():
 
 
 def test_a_pushed_link_has_a_frame_where_it_is_pushed():
-    robot = LoopbackRobot({'external.link': 'LF_THIGH', 'external.point': [0.0, 0.05, -0.1]})
+    robot = LoopbackRobot(**{'external.link': 'LF_THIGH', 'external.point': [0.0, 0.05, -0.1]})
     wrench = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench')
     deviation = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench_stddev')
-    frames = robot.watch('tf2_msgs/msg/TFMessage', 'tf_static', DIALECT.qos.latched)
+    frames = robot.bus.watch('tf2_msgs/msg/TFMessage', '/tf_static', DIALECT.qos.latched)
     robot.run(20)
     at = frames[-1].transforms[0]
     assert wrench[-1].header.frame_id == deviation[-1].header.frame_id == at.child_frame_id
@@ -299,7 +299,7 @@ def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
 
 def test_normals_for_other_feet_than_there_are_are_refused():
     with pytest.raises(ConfigurationError, match='expected 12 values, 3 for each of 4 feet'):
-        LoopbackRobot({'ground.normals': [0.0, 0.0, 1.0]})
+        LoopbackRobot(**{'ground.normals': [0.0, 0.0, 1.0]})
 
 
 def test_a_wrong_parameter_is_refused_by_name():
