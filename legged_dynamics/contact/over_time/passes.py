@@ -148,7 +148,8 @@ class Frames:
         """
         nc, nf = self.size, len(self.table.index)
         width = gain_width(self.problem.index,
-                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()))
+                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()
+                                      and (self.table.index[:, AXES] < IN_FOOT).all()))
         found = Pass(self, np.empty((len(self), width)), np.empty((len(self), nc)))
         P, h = past.information.copy(), past.linear.copy()
         found.fill(np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after)
