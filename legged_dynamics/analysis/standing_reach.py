@@ -85,7 +85,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
     ----------
     model : RobotModel
         With a floating base.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Those on the ground.
     position : (nq,) array [rad or m]
         In the model's joint order.

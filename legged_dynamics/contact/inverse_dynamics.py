@@ -55,7 +55,7 @@ class ContactInverseDynamics:
     model : RobotModel
         With a floating base; with a fixed one only without feet, for then motion tells nothing
         of them: wrenches that are known are `external`.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         None for plain inverse dynamics.
     length_scale : float [m]
         ``L``: how many newtons of force weigh as much as a newton metre of moment.

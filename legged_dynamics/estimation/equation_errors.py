@@ -12,6 +12,9 @@ The equations are those of the base (0 to 5) and of each joint (6 + j). Their er
 * measured torque, dry friction near rest, and what the model of the base leaves out.
 
 The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
+equations that hold, ``mass`` their right sides and mass matrix.
 """
 from __future__ import annotations
 

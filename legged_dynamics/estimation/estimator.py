@@ -33,7 +33,6 @@ from legged_dynamics.estimation.robot_size import robot_size
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
@@ -182,12 +181,12 @@ class GroundReactionEstimator:
 
     def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:
         sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-                 'orientation': 4, 'given_contact': nf}
+                 'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
         return [self._row[int(self._index[name]):int(self._index[name]) + size]
                 for name, size in sizes.items()]
 
     def _fill_row(self, m: Measurement, contact: Sequence[bool] | None) -> None:
-        position, velocity, effort, gyro, acceleration, orientation, given = self._views
+        position, velocity, effort, gyro, acceleration, orientation, given, switch = self._views
         nj, nan = len(position), np.nan
         w, a, xyzw = m.angular_velocity, m.linear_acceleration, m.orientation
         try:
@@ -196,6 +195,7 @@ class GroundReactionEstimator:
                     and (m.effort is None or len(m.effort) == nj)
                     and (w is None or len(w) == 3) and (a is None or len(a) == 3)
                     and (xyzw is None or len(xyzw) == 4)
+                    and (m.switches is None or len(m.switches) == len(switch))
                     and (contact is None or len(contact) == len(given))):
                 raise ValueError
             position[...] = m.position
@@ -205,8 +205,15 @@ class GroundReactionEstimator:
             acceleration[...] = nan if a is None else a
             orientation[...] = nan if xyzw is None else xyzw
             given[...] = nan if contact is None else contact
+            switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
         except (ValueError, TypeError):
             raise MeasurementError(self._misfit(m, contact)) from None
+
+    def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
+        """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
+        missed, false = self.settings.contact_switch_missed, self.settings.contact_switch_false
+        return np.where(np.isnan(closed), 0.0, np.where(
+            closed > 0.5, np.log((1.0 - missed) / false), np.log(missed / (1.0 - false))))
 
     def _misfit(self, m: Measurement, contact: Sequence[bool] | None) -> str:
         nj, nf = self.model.n_joints, len(self.feet)
@@ -220,6 +227,9 @@ class GroundReactionEstimator:
                 got = 'None' if value is None else f'shape {np.shape(value)}'
                 return (f'{name}: expected {size} values'
                         f'{" in the model joint order" if size == nj else ""}, got {got}')
+        if m.switches is not None and np.shape(m.switches) != (nf,):
+            return (f'switches: expected {nf} values (one a foot), got shape '
+                    f'{np.shape(m.switches)}')
         return f'contact: expected {nf} flags (one a foot), got {contact!r}'
 
     def _not_finite(self, m: Measurement) -> str:
@@ -302,19 +312,6 @@ def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
     new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
     joint[1 + joint[0]:1 + joint[0] + len(new)] = new
     joint[0] += len(new)
-
-
-def compile_kernels() -> None:
-    """
-    Compile what :meth:`GroundReactionEstimator.update` runs, or load it from disk.
-
-    Takes seconds on the first call on a machine; the code is the same for every robot.
-    """
-    links = {'base': Inertia(1.0, np.zeros(3), np.eye(3)), 'foot': Inertia(1.0)}
-    model = RobotModel('smallest', links, [Joint('hip', 'revolute', 'base', 'foot')])
-    estimator = GroundReactionEstimator(model,
-                                        RobotConfig.from_parameters({'robot.feet': ['foot']}))
-    estimator.update(Measurement(0, np.zeros(1), np.zeros(1)))
 
 
 _MODES = {mode.value: mode for mode in Mode}

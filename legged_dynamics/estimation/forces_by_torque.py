@@ -4,6 +4,8 @@
 Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
 
 One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import bounds_size, carve_bounds
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import kernel, part_with_views
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -39,7 +39,7 @@ AHEAD = 3
 
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-            'orientation': 4, 'given_contact': nf}
+            'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
 
 
 def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -226,7 +226,7 @@ class Arrays(NamedTuple):
     ground: Ground
 
 
-@kernel
+@part_with_views
 def matrix_at(flat, start, rows, columns):
     """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns

@@ -5,6 +5,8 @@ One tick of the ground reaction estimator, from a row of measurements to all res
 
 The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
 from them which feet are down (without torque the other way round); only then filter the forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

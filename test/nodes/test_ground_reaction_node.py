@@ -306,3 +306,23 @@ def test_a_wrong_parameter_is_refused_by_name():
     from legged_dynamics.exceptions import ConfigurationError
     with pytest.raises(ConfigurationError, match='fusion'):
         LoopbackRobot(fusion='everything')
+
+
+def test_contact_switches_are_heard_and_wrong_ones_are_named():
+    robot = LoopbackRobot(**{'contact.switch_missed': 1e-6})
+    probability = robot.watch('std_msgs/msg/Float64', f'{NODE}/LF_FOOT/contact_probability')
+    switches = robot.bus.create_node('driver').create_publisher(
+        DIALECT.message('sensor_msgs/msg/JointState'), 'foot_switches', DIALECT.qos.reliable(10))
+
+    def say(names, closed):
+        switches.publish(convert.joint_state(DIALECT, robot.bus.now_ns, names, closed))
+    robot.run(50)
+    assert 'foot_switches' not in robot.status()
+    before = probability[-1].data
+    say(['LF_FOOT'], [0.0])
+    robot.run(5)
+    assert probability[-1].data < before        # though it bears load: such a switch does not err
+    say(['NO_FOOT'], [1.0])
+    robot.run(60)
+    level, text = robot.status()['foot_switches']
+    assert level == WARN and 'got NO_FOOT' in text
