@@ -6,6 +6,23 @@ What the kernels of contact inverse dynamics work on, and where things lie in it
 One table of integers and one of floats, which `carve` cuts into their parts by rows: the same
 text inside a kernel and from Python. Rows of one width cost nothing to cut; the results are an
 array of their own, so that one copy takes them all.
+
+The kernels share their arguments:
+
+==========================  ===================================================================
+``q``, ``v``, ``a``         (nq,), (nv,), (nv,): joint states; of batches (n, .)
+``base``                    (9,): angular velocity, angular and proper acceleration, base axes
+``effort``                  (nv,) measured torques; empty where there are none
+``integers``, ``floats``    tables that :func:`carve` cuts up
+``results``                 wrenches (6 nf) and efforts (nv), then the report, see RESIDUAL
+``tree``, ``feet``          `Tree` and `FeetTable`; ``index`` is the integers of the latter
+``settings``                (., ) row at NORMAL, EASE, LENGTH
+``bodies``, ``states``      body table and feet's states, base axes
+``external``                (nb, 6 and more): wrenches on bodies, in their axes
+``narrow, wide, lists``     tables of a `Program`
+``standing``, ``normal``    of batches: (n, nf) flags of feet in contact; (n, 3) normals
+``guess``                   of batches: (n, nf, 6) wrenches in the feet's axes
+==========================  ===================================================================
 """
 from __future__ import annotations
 
@@ -64,12 +81,12 @@ def carve(integers, floats):
 def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return integers, floats and results for a robot on its feet, with its constants in."""
     nb, nf = model.n_bodies, len(table.index)
-    integers = np.zeros((2 + nb + nf, N_TOPOLOGY), np.int64)
-    integers[0] = nb, model.nq, model.nv, nf
+    integers = np.zeros((2 + nb + nf, max(N_TOPOLOGY, N_INDEX + 1)), np.int64)
+    integers[0, :4] = nb, model.nq, model.nv, nf
     integers[1, FLOATING] = model.floating
     floats = np.zeros((1 + 3 * nb + 2 * nf, N_BODY_STATE))
     memory = carve(integers, floats)
-    memory.tree.topology[:] = model.tree.topology
+    memory.tree.topology[:, :N_TOPOLOGY] = model.tree.topology
     memory.tree.constants[:, :model.tree.constants.shape[1]] = model.tree.constants
     memory.feet.index[:, :N_INDEX] = table.index
     memory.feet.geometry[:, :table.geometry.shape[1]] = table.geometry

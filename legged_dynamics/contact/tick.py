@@ -41,8 +41,7 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     contact_points,
     has_moment,
-    moment_coordinates,
-    moment_vector,
+    held,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -83,7 +82,12 @@ def base_demand(bodies):
 
 @part
 def demand(tree, bodies, external, loaded, q, v, a, base):
-    """Walk outwards; return the force and moment that feet are to give at the base's origin."""
+    """
+    Walk outwards; return the force and moment that feet are to give at the base's origin.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`; ``loaded`` says whether
+    there are external wrenches.
+    """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
     if loaded:
@@ -110,8 +114,7 @@ def start_from_guess(index, states, guessed, f, m):
             if has_moment(index, i):
                 arm = subtract(point, get3(states, i, FOOT_POSITION))
                 moment = subtract(rotate(R, get3(states, i, GUESS + 3)), cross(arm, force))
-                moment = moment_vector(index, states, i,
-                                       moment_coordinates(index, states, i, moment))
+                moment = held(index, states, i, moment)
             f = subtract(f, force)
             m = subtract(m, add(moment, cross(point, force)))
         put3(states, i, CONTACT_FORCE, force)
@@ -157,6 +160,8 @@ def tick(q, v, a, base, integers, floats, results):
     -------
     int
         `memory.DONE`, or which of `MISFIT`, `NOT_UNIT` and `NOT_FINITE` the inputs are.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`.
 
     """
     if not fits(integers, q, v, a, base):

@@ -12,14 +12,20 @@ The equations are those of the base (0 to 5) and of each joint (6 + j). Their er
 * measured torque, dry friction near rest, and what the model of the base leaves out.
 
 The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
+equations that hold, ``mass`` their right sides and mass matrix.
 """
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.layout import AHEAD, N_SHARED
-from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION, PARENT
 from legged_dynamics.spatial.algebra import cross, load3
 from legged_dynamics.spatial.jit import part
 
@@ -35,10 +41,18 @@ LASTING = 8.0
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
+def branches_of(model: RobotModel) -> np.ndarray:
+    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
+    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
+    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
+
+
 @part
 def usable_equations(robot, layout, row, use_base, rows):
     """
-    List the equations that hold: joints that bear on a foot and whose torque is known, the base.
+    List the equations that hold: joints that bear on forces and whose torque is known, the base.
 
     Returns
     -------
@@ -48,7 +62,8 @@ def usable_equations(robot, layout, row, use_base, rows):
     """
     n = 0
     for j in range(robot.columns.shape[0]):
-        if robot.columns[j, 0] > 0 and math.isfinite(row[layout.effort + j]):
+        bears = robot.columns[j, robot.columns.shape[1] - 1] > 0
+        if bears and math.isfinite(row[layout.effort + j]):
             rows[n] = 6 + j
             n += 1
     joints = n

@@ -3,15 +3,17 @@
 """
 Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
 
-The state is ``x = [w; e]``: contact coordinates w and an external wrench e on the base. Every
-instant gives
+The state is ``x = [w; e]``: contact coordinates w and an external wrench e on a link, the base or
+another (`external_link`). Every instant gives
 
-    J^T w     = tau_model - tau_measured        one equation a joint
-    A w + e   = b - B theta                     six of the base
+    J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
+    A w + A_e e     = b - B theta                     six of the base
 
 with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
 foot whose own joints contradict its prediction may have been struck and walks as far as they say.
 Nothing here decides about contact; see `force_contact` for what contact does to forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ import math
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import DOUBT
 from legged_dynamics.estimation.equation_errors import LASTING
+from legged_dynamics.estimation.external_link import EXTERNAL_TIME, about_point
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
@@ -48,9 +51,8 @@ SWINGING_RATE = 6.7         # that of a foot in the air, which may land
 # A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
 # foot's force may then have changed by as much as its joints say.
 STRIKE, STRIKE_SHARE = 12.0, 0.5
-# External wrench: how it walks, how long it lasts [s]; and how it walks once the base's equations
-# have been off in one direction, by so many deviations in the mean of so many seconds.
-EXTERNAL_RATE, EXTERNAL_TIME = 0.0022, 0.5
+# External wrench: how it walks once the base's equations have been off in one direction, by so
+# many deviations in the mean of so many seconds.
 PUSH_RATE, PUSH_LEVEL, PUSH_TIME, PUSH_CLIP = 0.45, 1.3, 0.009, 2.5
 # How many deviations of a sample count for what lasts.
 LASTING_CLIP = 2.5
@@ -73,8 +75,8 @@ def start_tracking(feet, settings, up, x, P):
         for k in range(3, feet.index[i, SIZE]):
             P[s + k, s + k] = (settings.weight * settings.arm) ** 2
     for k in range(6):
-        unit = settings.weight * (1.0 if k < 3 else settings.arm)
-        P[nc + k, nc + k] = 0.5 * EXTERNAL_TIME * (EXTERNAL_RATE * unit) ** 2
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        P[nc + k, nc + k] = deviation ** 2
 
 
 @inlined_part
@@ -83,14 +85,12 @@ def predicted(columns, grasp, jacobian, e, x):
     total = 0.0
     if e >= 6:
         j = e - 6
-        for m in range(columns[j, 0]):
+        for m in range(columns[j, columns.shape[1] - 1]):
             c = columns[j, m + 1]
             total += jacobian[c, j] * x[c]
     else:
-        nc = grasp.shape[1]
-        for c in range(nc):
+        for c in range(grasp.shape[1]):
             total += grasp[e, c] * x[c]
-        total += x[nc + e]
     return total
 
 
@@ -167,7 +167,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
     for k in range(6):
         unit = 1.0 if k < 3 else arm2
-        walk[nc + k] = EXTERNAL_RATE ** 2 * W2 * dt * unit
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
         if n > joints:
             # The base's equation with the feet taken as their joints see them.
             r = joints + k
@@ -177,13 +178,17 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
                 for m in range(3):
                     left -= scratch.grasp[k, s + m] * vectors[VECTOR, s + m]
                     spread += scratch.grasp[k, s + m] ** 2 * variance[0, s + m]
-            tracking.left[k] = left + x[nc + k]
+            tracking.left[k] = left
+            for c in range(nc, nx):
+                tracking.left[k] += scratch.grasp[k, c] * x[c]
+            if settings.external_body >= 0:
+                left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
             score = min(max(left / math.sqrt(spread), -PUSH_CLIP), PUSH_CLIP)
             share = min(dt / PUSH_TIME, 1.0)
             at = layout.push + k
             memory[at] += share * (score - memory[at])
             if math.fabs(memory[at]) > PUSH_LEVEL:
-                walk[nc + k] = PUSH_RATE ** 2 * W2 * dt * unit
+                walk[nc + k] = max(walk[nc + k], PUSH_RATE ** 2 * W2 * dt * unit)
     for k in range(nx):
         P[k, k] += walk[k]
 
@@ -211,35 +216,21 @@ def learn_slopes(robot, layout, memory, x, before, dt):
                 memory[layout.slope + k] += share * (x[k] - before[k]) / dt
 
 
-@part
-def fade_external(x, P, dt):
-    """Let the external wrench decay towards nothing for a tick."""
-    nx = x.shape[0]
-    keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
-    for j in range(nx - N_BESIDE, nx - N_BESIDE + 6):
-        x[j] *= keep
-        for k in range(nx):
-            P[j, k] *= keep
-            P[k, j] *= keep
-
-
 @inlined_part
 def times_covariance(columns, grasp, jacobian, e, P, out):
     """Fill equation e's row of ``H P``."""
-    nx, nc = P.shape[0], grasp.shape[1]
+    nx = P.shape[0]
+    for k in range(nx):
+        out[k] = 0.0
     if e >= 6:
         j = e - 6
-        for k in range(nx):
-            out[k] = 0.0
-        for m in range(columns[j, 0]):
+        for m in range(columns[j, columns.shape[1] - 1]):
             c = columns[j, m + 1]
             h = jacobian[c, j]
             for k in range(nx):
                 out[k] += h * P[c, k]
     else:
-        for k in range(nx):
-            out[k] = P[nc + e, k]
-        for c in range(nc):
+        for c in range(nx):
             h = grasp[e, c]
             if h != 0.0:
                 for k in range(nx):

@@ -4,6 +4,8 @@
 Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
 
 One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from legged_dynamics.estimation.equation_errors import (
     motion_response,
     usable_equations,
 )
+from legged_dynamics.estimation.external_link import fade_external
 from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
 from legged_dynamics.estimation.force_contact import judge_contact
 from legged_dynamics.estimation.force_tracking import (
     correct,
-    fade_external,
     follow_speed,
     go_on,
     learn_slopes,
@@ -120,7 +122,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
-    judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
+    judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
 

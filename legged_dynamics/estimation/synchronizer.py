@@ -16,33 +16,25 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.measurement import (
+    ImuSample,
+    JointSample,
+    Measurement,
+    SwitchSample,
+)
 from legged_dynamics.exceptions import ConfigurationError
 
 # Joint states and IMU readings kept at most; the oldest make room.
 CAPACITY = 4096
 # Waiting costs nothing while the IMU lives, so bursts of this length do no harm [s].
 IMU_TIMEOUT = 0.1
+# A contact switch counts as it was read for this long [ns].
+SWITCH_AGE_NS = 100_000_000
 # IMU readings further apart than this are not interpolated, unless told otherwise [s].
 MAX_GAP = 0.02
-
-
-class _Joints(NamedTuple):
-    stamp_ns: int
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray | None
-
-
-class _Imu(NamedTuple):
-    stamp_ns: int
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
-    orientation: np.ndarray | None
 
 
 class MeasurementSynchronizer:
@@ -88,27 +80,16 @@ class MeasurementSynchronizer:
 
     def reset(self) -> None:
         """Drop everything that waits."""
-        self._waiting: deque[_Joints] = deque()
-        self._readings: deque[_Imu] = deque(maxlen=CAPACITY)
+        self._waiting: deque[JointSample] = deque()
+        self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
+        self._switches: deque[SwitchSample] = deque(maxlen=CAPACITY)
         self._newest_joints: int | None = None
         self._newest_imu: int | None = None
         self._first_joints: int | None = None
 
-    def push_joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
-                    effort: np.ndarray | None = None) -> list[Measurement]:
-        """
-        Take a joint state and return the measurements that are complete now, oldest first.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            When the joints were read.
-        position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In the model's joint order.
-        effort : (nj,) array [N m or N] or None
-            What the joints deliver; NaN for a joint whose effort is not known.
-
-        """
+    def push_joints(self, sample: JointSample) -> list[Measurement]:
+        """Take a joint state and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
             if newest - stamp_ns <= self._timeout:
@@ -121,25 +102,12 @@ class MeasurementSynchronizer:
         if newest is None:
             self._first_joints = stamp_ns
         self._newest_joints = stamp_ns
-        self._waiting.append(_Joints(stamp_ns, position, velocity, effort))
+        self._waiting.append(sample)
         return self._release()
 
-    def push_imu(self, stamp_ns: int, angular_velocity: np.ndarray,
-                 linear_acceleration: np.ndarray,
-                 orientation: np.ndarray | None = None) -> list[Measurement]:
-        """
-        Take an IMU reading and return the measurements that are complete now, oldest first.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            When the IMU was read.
-        angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
-            Gyro and accelerometer (+9.81 along up at rest), in the IMU's axes.
-        orientation : (4,) array or None
-            Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
-
-        """
+    def push_imu(self, sample: ImuSample) -> list[Measurement]:
+        """Take an IMU reading and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:
             if newest - stamp_ns <= self._timeout:
@@ -150,8 +118,32 @@ class MeasurementSynchronizer:
             while self._waiting and self._waiting[-1].stamp_ns > stamp_ns + self._timeout:
                 self._waiting.pop()
         self._newest_imu = stamp_ns
-        self._readings.append(_Imu(stamp_ns, angular_velocity, linear_acceleration, orientation))
+        self._readings.append(sample)
         return self._release()
+
+    def push_switches(self, sample: SwitchSample) -> None:
+        """
+        Take a reading of the contact switches; it counts for joint states of its stamp or later.
+
+        Nothing waits for it: it counts from the next joint state on that is complete.
+        """
+        switches = self._switches
+        if switches and sample.stamp_ns <= switches[-1].stamp_ns:
+            if switches[-1].stamp_ns - sample.stamp_ns <= self._timeout:
+                self.late += 1
+                return
+            self.jumps_back += 1
+            switches.clear()
+        switches.append(sample)
+
+    def _closed(self, stamp_ns: int) -> np.ndarray | None:
+        """Return the switches at a stamp, as they were read last."""
+        switches = self._switches
+        while len(switches) > 1 and switches[1].stamp_ns <= stamp_ns:
+            switches.popleft()
+        if not switches or not 0 <= stamp_ns - switches[0].stamp_ns <= SWITCH_AGE_NS:
+            return None
+        return switches[0].closed
 
     def _drop_readings_after(self, stamp_ns: int) -> None:
         """Drop what the IMU said before time was set back."""
@@ -170,23 +162,25 @@ class MeasurementSynchronizer:
             ready.append(self._complete(self._waiting.popleft()))
         return ready
 
-    def _complete(self, joints: _Joints) -> Measurement:
+    def _complete(self, joints: JointSample) -> Measurement:
         """Return the joint state with its IMU reading, and forget the readings before that."""
         stamp, readings = joints.stamp_ns, self._readings
         # Joint states come in order: no later one needs what lies before this one's neighbours.
         while len(readings) > 1 and readings[1].stamp_ns <= stamp:
             readings.popleft()
+        closed = self._closed(stamp)
         if not readings or readings[0].stamp_ns > stamp:
-            return Measurement(*joints)
+            return Measurement(*joints, switches=closed)
         before = readings[0]
         if before.stamp_ns == stamp:
-            return Measurement(*joints, *before[1:])
+            return Measurement(*joints, *before[1:], closed)
         if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
-            return Measurement(*joints)
-        return Measurement(*joints, *_between(before, readings[1], stamp))
+            return Measurement(*joints, switches=closed)
+        return Measurement(*joints, *_between(before, readings[1], stamp), closed)
 
 
-def _between(a: _Imu, b: _Imu, stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _between(a: ImuSample, b: ImuSample,
+             stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     t = (stamp_ns - a.stamp_ns) / (b.stamp_ns - a.stamp_ns)
     orientation = None
     if a.orientation is not None and b.orientation is not None:

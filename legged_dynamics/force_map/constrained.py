@@ -32,7 +32,7 @@ from legged_dynamics.force_map.contact_dynamics import (
     unpack,
 )
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY
@@ -58,7 +58,7 @@ class ConstrainedForceMap:
     ----------
     model : RobotModel
         With a floating base, or a fixed one.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All that may touch the ground.
     actuated : sequence of str, optional
         Joints with a motor, which give the columns; all by default.

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from legged_dynamics.simulation.plant import GaitSettings
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.simulation.plant import TrotSettings
 from legged_dynamics.simulation.quadruped_controller import JointTargets
 
 LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
@@ -31,7 +32,7 @@ class StandingController:
         Joints in the order of the motors; sites at the soles.
     base : str
         Link with the free joint.
-    settings : GaitSettings
+    settings : TrotSettings
         Joint gains.
 
     Attributes
@@ -42,7 +43,7 @@ class StandingController:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, joints: Sequence[str],
-                 feet: Sequence[str], base: str, settings: GaitSettings):
+                 feet: Sequence[str], base: str, settings: TrotSettings):
         self._model, self._data, self._settings = model, data, settings
         self._body = model.body(base).id
         free = model.jnt_dofadr[model.body_jntadr[self._body]]
@@ -73,5 +74,7 @@ class StandingController:
             mujoco.mj_jacSite(model, data, jacobian[0], jacobian[1], site)
         J[:, 1] /= LENGTH
         J = J.reshape(-1, model.nv)
-        wrenches = np.linalg.lstsq(J[:, self._free].T, data.qfrc_bias[self._free], rcond=None)[0]
+        n = len(J)
+        wrenches = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+            J[:, self._free].T, data.qfrc_bias[self._free]).solve().mean
         return data.qfrc_bias[self._dofs] - wrenches @ J[:, self._dofs]

@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces that feet are asked for: where they come from, how fast they come and go, why not.
+Desired foot forces: how fast they are applied and released, and why one is not met.
 
-Of the forces under a robot only the part that adds up to nothing is free: what one foot gets more
-the others get less. A wish cannot run away from what can be given: it is kept within a tenth of
-the weight of it, so a force of ten weights is as quickly gone as one of a third.
+Of the forces under a robot only the internal part, which sums to zero, is free: what one foot
+gains the others lose. A request cannot run away from what is feasible: it stays within a tenth of
+the weight of it, so that a request of ten weights is released as quickly as one of a third.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 
 AXES = ('world', 'base', 'foot')
-# A force further than this part of the weight from what was asked is said to be another.
+# A force further than this part of the weight from what was asked is reported as clipped.
 CLIPPED = 0.01
 # How far, in weights, the force worked towards may be ahead of what can be given.
 AHEAD = 0.1
@@ -60,9 +60,9 @@ class AskedForce:
         return R_WB @ (self.force if self.axes == 'base' else R_BF @ self.force)
 
 
-class ForceWishes:
+class ForceRequests:
     """
-    Moves each force that is worked towards to what is asked, and back when nobody asks any more.
+    Moves each target force towards what is asked, and back when it is no longer asked for.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class ForceWishes:
                 self.sought[foot] = goal if far <= step else start + gap * (step / far)
 
     def stay_near(self, given: Callable[[int], np.ndarray]) -> list[int]:
-        """Let no sought force run away from what can be given; return feet that do not get it."""
+        """Keep each target force near what is feasible; return feet that do not get it."""
         short = []
         for foot, sought in self.sought.items():
             gap = sought - given(foot)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""WorkspaceCommand: what a tick of workspace control came to."""
+"""WorkspaceCommand: the result of one tick of workspace control."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from legged_dynamics.workspace import control_tick as codes
 
 
 class WorkspaceFault(IntFlag):
-    """What stands between the base and its target."""
+    """Why the base does not follow its target, or not fully."""
 
     NONE = 0
-    FOOT_LOST = 1       # fewer feet stand than the robot has
+    FOOT_LOST = 1       # fewer feet are in contact than the robot has
     NO_STANCE = 2       # too few to hold the base: no efforts
     UNBALANCED = codes.UNBALANCED       # the ground cannot give what the motion takes
     EFFORT_LIMIT = codes.EFFORT_LIMIT   # an effort was cut to its limit
@@ -49,7 +49,7 @@ class WorkspaceCommand:
         Of the measurement that it answers.
     faults : WorkspaceFault
     contact : (nf,) array of bool
-        Feet that were taken to stand.
+        Feet taken to be in contact.
     n_joints : int
     data : array
         All results in one row; the properties below are views of it.
@@ -80,16 +80,16 @@ class WorkspaceCommand:
 
         Within the allowed part of the effort limits.
         """
-        return self.data[codes.EFFORT:codes.EFFORT + self.n_joints]
+        return self.data[codes.OUTPUT.effort:codes.OUTPUT.effort + self.n_joints]
 
     @property
     def foot_wrench(self) -> np.ndarray:
         """
         Wrench ``[f; m]`` wanted of the ground on each foot, (nf, 6) [N, N m].
 
-        In the foot's axes about its link's origin; zero for a foot that does not stand.
+        In the foot's axes about its link's origin; zero for a foot that is not in contact.
         """
-        start = codes.EFFORT + self.n_joints
+        start = codes.OUTPUT.effort + self.n_joints
         return self.data[start:start + 6 * len(self.contact)].reshape(-1, 6)
 
     @property
@@ -97,9 +97,9 @@ class WorkspaceCommand:
         """
         Smallest singular value of each leg, (nf,), in lengths of the leg.
 
-        Zero at a straight knee; NaN for a foot that does not stand.
+        Zero at a straight knee; NaN for a foot that is not in contact.
         """
-        return self.data[codes.EFFORT + self.n_joints + 6 * len(self.contact):]
+        return self.data[codes.OUTPUT.effort + self.n_joints + 6 * len(self.contact):]
 
     @property
     def error(self) -> np.ndarray:
@@ -119,24 +119,24 @@ class WorkspaceCommand:
     @property
     def body_force(self) -> np.ndarray:
         """``F``: wrench wanted on the base in its axes (3.23), (6,) [N, N m]."""
-        return self.data[codes.FORCE:codes.NET]
+        return self.data[codes.OUTPUT.force:codes.OUTPUT.net]
 
     @property
     def net_wrench(self) -> np.ndarray:
         """``W``: wrench of all feet together on the base, in its axes, (6,) [N, N m]."""
-        return self.data[codes.NET:codes.MISSING]
+        return self.data[codes.OUTPUT.net:codes.OUTPUT.missing]
 
     @property
     def unbalanced(self) -> np.ndarray:
         """What the feet's wrenches leave of `net_wrench`, (6,) [N, N m]."""
-        return self.data[codes.MISSING:codes.INERTIA]
+        return self.data[codes.OUTPUT.missing:codes.OUTPUT.inertia]
 
     @property
     def inertia(self) -> np.ndarray:
         """``Lambda``: inertia of the base with the feet held, (6, 6)."""
-        return self.data[codes.INERTIA:codes.BIAS].reshape(6, 6)
+        return self.data[codes.OUTPUT.inertia:codes.OUTPUT.bias].reshape(6, 6)
 
     @property
     def bias(self) -> np.ndarray:
         """``mu``, (6,) [N, N m]."""
-        return self.data[codes.BIAS:codes.EFFORT]
+        return self.data[codes.OUTPUT.bias:codes.OUTPUT.effort]

@@ -1,0 +1,215 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What `bounded_gaussian` does, inside kernels: no allocation, and no work where none acts."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.optimization.cholesky import factorize
+from legged_dynamics.optimization.dual_method import SOLVED, ascend
+from legged_dynamics.spatial.jit import kernel, part
+
+# A mean that is further outside than so many deviations says that deviations are wrong.
+LARGEST = 2.0
+# Variance, as a fraction of the largest one, that what is known exactly has for the factor's sake.
+FLOOR = 1e-12
+# Relative size below which a limit is met.
+MET = 1e-8
+
+
+class BoundsRoom(NamedTuple):
+    """
+    Room for m limits on n unknowns, inside kernels.
+
+    Attributes
+    ----------
+    C, d : (m, n), (m,) array
+        The limits, filled by the caller.
+    slack : (m,) array
+        ``C x - d`` of the mean that was given.
+    L : (n, n) array
+        Factor of the covariance.
+    rows : (m, n) array
+        ``C L`` of the limits that are looked at.
+    gram : (n + 1, n + 1) array
+    vectors : (7, at least m, n + 1) array
+    u : (n + 1,) array
+        Multipliers of the limits that act.
+    active, looked_at : (n + 1,), (m,) int array
+        Which those are, of those that are looked at, and which these are.
+
+    """
+
+    C: np.ndarray
+    d: np.ndarray
+    slack: np.ndarray
+    L: np.ndarray
+    rows: np.ndarray
+    gram: np.ndarray
+    vectors: np.ndarray
+    u: np.ndarray
+    active: np.ndarray
+    looked_at: np.ndarray
+
+
+def bounds_size(m: int, n: int) -> tuple[int, int]:
+    """Return how many floats and integers :func:`carve_bounds` cuts up."""
+    return (2 * m * n + 2 * m + n * n + (n + 1) ** 2 + 7 * max(m, n + 1) + n + 1, m + n + 1)
+
+
+@kernel
+def carve_bounds(floats, integers, m, n):
+    """Return the room that lies in two flat arrays."""
+    wide, at = max(m, n + 1), m * n
+    C = floats[0:at].reshape((m, n))
+    rows, at = floats[at:2 * at].reshape((m, n)), 2 * at
+    d, slack, at = floats[at:at + m], floats[at + m:at + 2 * m], at + 2 * m
+    L, at = floats[at:at + n * n].reshape((n, n)), at + n * n
+    gram, at = floats[at:at + (n + 1) ** 2].reshape((n + 1, n + 1)), at + (n + 1) ** 2
+    vectors, at = floats[at:at + 7 * wide].reshape((7, wide)), at + 7 * wide
+    return BoundsRoom(C, d, slack, L, rows, gram, vectors, floats[at:at + n + 1],
+                      integers[0:n + 1], integers[n + 1:n + 1 + m])
+
+
+@part
+def spread_at_limit(z):
+    """Return the mean square departure from an active limit, as a fraction of the variance."""
+    z = min(max(z, -LARGEST), 0.0)
+    density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return 1.0 + z * z + z * density / (0.5 * math.erfc(-z / math.sqrt(2.0)))
+
+
+@part
+def tighten(P, c, z, row):
+    """Let a limit that acts take from a covariance what it tells; ``row`` is room."""
+    n, along = P.shape[0], 0.0
+    for i in range(n):
+        row[i] = 0.0
+        for j in range(n):
+            row[i] += P[i, j] * c[j]
+        along += c[i] * row[i]
+    if not along > 0.0:
+        return
+    less = (1.0 - spread_at_limit(z)) / along
+    for i in range(n):
+        for j in range(n):
+            P[i, j] -= less * row[i] * row[j]
+
+
+@part
+def look_at(room, all_of_them):
+    """List the limits that share an unknown with one that is not met; return how many."""
+    m, n = room.C.shape
+    touched, count = room.vectors[4], 0
+    for c in range(n):
+        touched[c] = 1.0 if all_of_them else 0.0
+        for i in range(m):
+            if room.slack[i] < 0.0 and room.C[i, c] != 0.0:
+                touched[c] = 1.0
+    for i in range(m):
+        for c in range(n):
+            if touched[c] > 0.0 and room.C[i, c] != 0.0:
+                room.looked_at[count] = i
+                count += 1
+                break
+    return count
+
+
+@part
+def nearest_inside(room, y, count):
+    """Find the smallest y that meets the limits looked at; return status and how many act."""
+    n = y.shape[0]
+    short, size = room.vectors[0], room.vectors[1]
+    for k in range(count):
+        i, square = room.looked_at[k], 0.0
+        short[k] = -room.slack[i]
+        for c in range(n):
+            room.rows[k, c] = 0.0
+        for j in range(n):
+            h = room.C[i, j]
+            if h != 0.0:
+                for c in range(j + 1):
+                    room.rows[k, c] += h * room.L[j, c]
+        for c in range(n):
+            square += room.rows[k, c] ** 2
+        size[k] = math.sqrt(square)
+    for c in range(n):
+        y[c] = 0.0
+    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active,
+                               0, room.u, 50 + 2 * count, room.gram, room.vectors[2],
+                               room.vectors[3], room.vectors[5], 0.0)
+    return status, acting
+
+
+@part
+def met_by(room, x):
+    """Return whether a point meets all limits, but for rounding."""
+    for i in range(room.d.shape[0]):
+        s, size = -room.d[i], abs(room.d[i])
+        for c in range(x.shape[0]):
+            s += room.C[i, c] * x[c]
+            size += abs(room.C[i, c] * x[c])
+        if s < -MET * size:
+            return False
+    return True
+
+
+@part
+def within_limits(x, P, room):
+    """
+    Replace mean and covariance by those within the limits of ``room``.
+
+    Limits that have nothing to do with one that is not met are looked at only if the answer does
+    not meet them.
+
+    Returns
+    -------
+    int
+        How many limits act; -1 when nothing satisfies them all, or steps run out: x and P are then
+        as they were.
+
+    """
+    n, m = x.shape[0], room.d.shape[0]
+    C, L, slack = room.C, room.L, room.slack
+    outside = False
+    for i in range(m):
+        slack[i] = -room.d[i]
+        for c in range(n):
+            slack[i] += C[i, c] * x[c]
+        outside = outside or slack[i] < 0.0
+    if not outside:
+        return 0
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, P[i, i])
+    for i in range(n):
+        for j in range(i + 1):
+            L[i, j] = P[i, j]
+        L[i, i] += FLOOR * largest
+    if not factorize(L, n):
+        return -1
+    for i in range(n):
+        L[i, i] = 1.0 / L[i, i]
+    y, start, acting = room.vectors[6][:n], room.vectors[4][:n], 0
+    for attempt in range(2):
+        count = look_at(room, attempt > 0)
+        status, acting = nearest_inside(room, y, count)
+        if status != SOLVED:
+            return -1
+        for i in range(n):
+            start[i] = x[i]
+            for j in range(i + 1):
+                start[i] += L[i, j] * y[j]
+        if count == m or met_by(room, start):
+            break
+    for i in range(n):
+        x[i] = start[i]
+    for a in range(acting):
+        # The length of a row of C L is the deviation along its limit.
+        k = room.active[a]
+        i, deviation = room.looked_at[k], room.vectors[1, k]
+        tighten(P, C[i], slack[i] / deviation if deviation > 0.0 else 0.0, room.vectors[5])
+    return acting
