@@ -125,7 +125,7 @@ def support_excess(support, target, slower):
 def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
                spare: float) -> Support:
     """
-    Return the support of the feet that stand.
+    Return the support of the feet in contact.
 
     Parameters
     ----------

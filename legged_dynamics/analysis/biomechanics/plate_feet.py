@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which foot stands on which plate, when that is known, and the truth of each foot from it."""
+"""Which foot is on which plate, when that is known, and the truth of each foot from it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
