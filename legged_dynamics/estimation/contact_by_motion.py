@@ -186,6 +186,7 @@ def judge_by_motion(robot, layout, settings, scratch, tracking, row, states, mem
                 robot.contact_levels[i, 4], settings.force_evidence)
             if held < 0.0:
                 e = min(e, held)
+        e += row[layout.switch_evidence + i]
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), e)
         given = row[layout.given_contact + i]
         if not math.isnan(given):

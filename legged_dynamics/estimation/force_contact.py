@@ -99,6 +99,7 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
+        evidence += row[layout.switch_evidence + i]
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]

@@ -15,9 +15,10 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import BoundsRoom, bounds_size, carve_bounds
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.optimization.within_limits import bounds_size, carve_bounds
+from legged_dynamics.spatial.jit import kernel, part_with_views
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -38,7 +39,7 @@ AHEAD = 3
 
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-            'orientation': 4, 'given_contact': nf}
+            'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
 
 
 def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -205,17 +206,6 @@ class Tracking(NamedTuple):
     rows: np.ndarray            # (n,) int: equations that hold
 
 
-class Ground(NamedTuple):
-    """What is known of the ground under the feet beforehand."""
-
-    given: np.ndarray           # (nf, N_GIVEN): whether a normal is given, and it, world axes
-    limits: np.ndarray          # (m, N_LIMIT): see force_limits
-    bounds: BoundsRoom
-
-
-# Columns of the tables of `Ground`.
-N_GIVEN, N_LIMIT = 4, 8
-
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
  LASTING_WEIGHTS) = range(9)
@@ -236,7 +226,7 @@ class Arrays(NamedTuple):
     ground: Ground
 
 
-@kernel
+@part_with_views
 def matrix_at(flat, start, rows, columns):
     """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns
@@ -323,12 +313,12 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     m = int(layout['limits'])
     nx = nc + N_BESIDE
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
-                + int(layout['samples']) + 1 + m + nc + 1)
+                + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
                 + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']
               + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking
-              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc))
+              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc)[0])
     return np.zeros(integers, np.int64), np.zeros(int(floats))

@@ -299,7 +299,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if settings.ahead > 0.5:
         describe_sample_before(feet, layout, memory, out)
     if used > 0:        # without torque the prediction knows of friction and that no foot pulls
-        keep_limits(feet, layout, states, ground, out)
+        keep_limits(feet, layout, states, ground, window[-1], out)
     describe_push(layout, settings, scratch.bodies, point, out)
     mark_observable(feet, layout, settings, nc, out)
 

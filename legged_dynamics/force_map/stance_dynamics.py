@@ -92,7 +92,7 @@ class StanceDynamics:
     ----------
     model : RobotModel
         With a floating base.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All that stand.
 
     Raises

@@ -73,7 +73,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
 
     Parameters
     ----------
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Those in contact.
     nc, nv : int
         Contact coordinates, joint velocities.

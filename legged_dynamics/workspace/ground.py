@@ -73,7 +73,7 @@ class GroundReading:
 
     Parameters
     ----------
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
     friction : float
         Coefficient to start with.
 

@@ -137,7 +137,7 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     ----------
     model : RobotModel
         With a floating base and 1-DoF joints.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Those in contact.
 
     Raises

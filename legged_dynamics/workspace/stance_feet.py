@@ -31,7 +31,7 @@ class StanceFeet:
     Parameters
     ----------
     model : RobotModel
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All feet.
     contact : (nf,) sequence of bool
         Which of them stand.
