@@ -116,7 +116,7 @@ def most_violated(p, k):
 
 
 @part
-def climb(index, p, k, least):
+def ascend(index, p, k, least):
     """Take up violated inequalities until none is; return status and how many hold."""
     steps = 0
     u, step = p.wide[U], p.wide[R]

@@ -18,7 +18,7 @@ from legged_dynamics.contact.active_set import (
     INFEASIBLE,
     SOLVED,
     STEPS_RAN_OUT,
-    climb,
+    ascend,
     fill_sizes,
     optimality,
     remember,
@@ -210,7 +210,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         if fill_slacks(index, p) < 0.0:
             fill_sizes(index, p)
             least = INDEPENDENT_OF_WISHES if wish else INDEPENDENT
-            status, k = climb(index, p, start_from_last(index, p, least), least)
+            status, k = ascend(index, p, start_from_last(index, p, least), least)
             if status == SOLVED:
                 remember(p, k)
                 find_unknowns(index, p, k)
