@@ -59,7 +59,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         owner = [i for i, foot in enumerate(demand.feet)
                  if load.body in (foot.link, bodies.get(foot.link, ''))]
         if load.body and not owner:
-            notes.append(f'The load {load.name!r} acts on {load.body}, which is no foot: instants '
+            notes.append(f'Load {load.name!r} acts on {load.body}, which is not a foot: instants '
                          'in which it does are not compared.')
             lost |= on
             continue
