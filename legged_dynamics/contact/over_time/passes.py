@@ -55,7 +55,7 @@ class Past:
 
     @classmethod
     def near(cls, x: np.ndarray, weight: np.ndarray) -> Past:
-        """Return the wish to be near coordinates (nc,), with weights (nc,)."""
+        """Return what draws the next frame to coordinates x (nc,), with weights (nc,)."""
         return cls(np.diag(weight), weight * x)
 
 
