@@ -9,10 +9,13 @@ One Bayes filter a foot. Each sample adds log-likelihood ratios of standing over
   zero-mean normals, narrow for a standing foot, wide for a swinging one, in terms of the leg
   length l and of ``sqrt(g l)``, by which walks are alike (Froude). Feet have no ground in common.
   What rests elsewhere, on a step, stands there all the same: height has no veto;
-* of the load that the base's equations leave it, with its variance. A foot that must bear the
-  robot stands, whatever its motion; and none bears more than all do together.
+* of the load: by how much the base's equations in this sample have made it likelier that the foot
+  bears something (`forces_by_motion.density_of_no_load`). What was guessed before says nothing;
+  a foot that must bear the robot stands, whatever its motion. A robot that falls freely stands on
+  nothing.
 
-Samples closer together than errors last count the less. No sensor tells the base's velocity over
+Samples closer together than errors last count the less, but each look counts in full once: the
+probability is what has lasted and what is seen now. No sensor tells the base's velocity over
 ground: the accelerometer carries it along, with a variance, and standing feet correct it, so that
 a foot that starts to swing is told from the others by continuity, and not by a vote. A robot that
 is held up stands on one foot at least.
@@ -23,18 +26,17 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, START
+from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.contact_detection import (
     DOUBT,
+    clip,
     force_evidence,
-    hysteresis,
     motion_evidence,
     relax,
     weigh,
 )
-from legged_dynamics.estimation.force_contact import normal_force
 from legged_dynamics.estimation.ground_plane import N_PLACE
 from legged_dynamics.estimation.layout import WEIGHTS
 from legged_dynamics.spatial.algebra import (
@@ -67,6 +69,14 @@ RESTS, STOPS = 2.5, 3.0
 MOVES = 4.0
 # Speed of a standing foot, which rolls and whose links bend, as a fraction of a swinging one's.
 SLIP_SHARE = 0.12
+# In which time that speed is learned [s].
+SLIP_TIME = 0.17
+# Certainty of what has lasted: no more than one look can turn, log(0.95 / 0.05) = 3.
+LEAST_LASTED = 0.05
+# What the model of a moving robot may be wrong by, as a fraction of the weight: of all feet.
+FLIGHT_NOISE = 0.1
+# No foot changes contact more often in a natural time; and the lower threshold of a mean.
+STEPS, MEAN_OFF = 1.5, 0.4
 # For how long a foot's speed is remembered [s].
 RECENT = 0.03
 # After how many of its natural times sqrt(l / g) a standing foot's ground is where it is.
@@ -92,10 +102,18 @@ def height_over_place(layout, settings, states, memory, R_WB, i):
 
 
 @part
-def paces(layout, settings, memory):
-    """Return the speeds of standing and of swinging feet, one deviation each, by recent steps."""
+def paces(feet, layout, settings, memory, i):
+    """
+    Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
+
+    Balls move by what they were seen to differ by, and at least by the stated noise; soles roll
+    off, which nobody sees while they stand still.
+    """
     swing = min(max(memory[layout.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
-    return math.hypot(settings.slip_speed, SLIP_SHARE * swing), swing
+    slip = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
+    if feet.index[i, SIZE] == 3:
+        slip = min(slip, math.sqrt(max(memory[layout.slip_variance], settings.slip_speed ** 2)))
+    return slip, swing
 
 
 @part
@@ -126,14 +144,31 @@ def predict_velocity(feet, layout, settings, scratch, states, memory, R_WB, acce
 
 
 @part
-def correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, dt):
+def learn_slip(feet, layout, scratch, states, memory, R_WB, standing, dt):
+    """Learn by which speed standing feet differ, while more than one stands."""
+    mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
+    for i in range(feet.index.shape[0]):
+        p = standing[i]
+        v = foot_velocity(feet, scratch.bodies, states, i)
+        # Over ground; the base's velocity drops out.
+        v = add(v, rotate_back(R_WB, load3(memory, layout.drift)))
+        mean, total, square = add_scaled(mean, p, v), total + p, square + p * dot(v, v)
+    if total > 1.5:
+        spread = max(square - dot(mean, mean) / total, 0.0) / (total - 1.0) / 3.0
+        share = min(dt / SLIP_TIME, 1.0)
+        memory[layout.slip_variance] += share * (spread - memory[layout.slip_variance])
+
+
+@part
+def correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, standing, dt):
     """Let standing feet say how fast the base moves over ground, the more the surer they are."""
+    learn_slip(feet, layout, scratch, states, memory, R_WB, standing, dt)
     information = 1.0 / memory[layout.drift_variance]
     pull = scale(information, load3(memory, layout.drift))
-    slip, _ = paces(layout, settings, memory)
-    each = min(dt / LASTS, 1.0) / slip ** 2
+    share = min(dt / LASTS, 1.0)
     for i in range(feet.index.shape[0]):
-        w = each * memory[layout.standing + i]
+        slip, _ = paces(feet, layout, settings, memory, i)
+        w = share / slip ** 2 * standing[i]
         velocity = rotate(R_WB, foot_velocity(feet, scratch.bodies, states, i))
         pull, information = add_scaled(pull, -w, velocity), information + w
     memory[layout.drift_variance] = 1.0 / information
@@ -144,58 +179,79 @@ def correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, dt):
 def evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt, evidence):
     """Fill the log-likelihood ratio of each foot's speed and height."""
     base = rotate_back(R_WB, load3(memory, layout.drift))
-    slip, swing = paces(layout, settings, memory)
     fastest = memory[layout.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
     for i in range(feet.index.shape[0]):
+        slip, swing = paces(feet, layout, settings, memory, i)
         speed = norm(add(base, foot_velocity(feet, scratch.bodies, states, i)))
         fastest = max(fastest, speed)
         height = height_over_place(layout, settings, states, memory, R_WB, i)
         recent = memory[layout.recent_speed + i]
         rest = RESTS + STOPS * min(recent / swing, 1.0)
         memory[layout.recent_speed + i] += min(dt / RECENT, 1.0) * (speed - recent)
-        evidence[i] = min(dt / LASTS, 1.0) * motion_evidence(
+        evidence[i] = motion_evidence(
             speed, height, slip, swing, memory[layout.drift_variance], rest, settings,
             MOVES)
     memory[layout.fastest] = fastest
 
 
 @part
-def judge_by_motion(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu,
-                    total, spread, dt, out):
+def flag_of(p, i, layout, settings, memory, dt):
+    """
+    Return whether a foot counts as down, by its probability.
+
+    Feet cannot step as often as errors make them seem to: the more restless they were, the longer
+    a mean of the probability decides instead.
+    """
+    pace = memory[layout.restless] / FORGETS - STEPS
+    patience = min(max(pace / STEPS, 0.0), 1.0)
+    mean = memory[layout.flag + i]
+    mean += (min(dt / (patience * LASTS), 1.0) if patience * LASTS > dt else 1.0) * (p - mean)
+    memory[layout.flag + i] = mean
+    off = settings.off + patience * max(MEAN_OFF - settings.off, 0.0)
+    if mean > settings.on:
+        return 1.0
+    return 0.0 if mean < off else memory[layout.contact_state + i]
+
+
+@part
+def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
+                    spread, dt, out):
     """
     Advance each foot's probability of standing and its hysteresis; fill both into ``out``.
 
-    ``total`` is the load on all feet [N] and ``spread`` its variance; negative: not known.
+    ``told`` is what the base's equations have said for each foot in this sample, a log-likelihood
+    ratio; ``total`` the load on all feet [N] and ``spread`` its variance, negative: not known.
     """
     feet, nf = robot.feet, robot.feet.index.shape[0]
-    up = (R_WB[6], R_WB[7], R_WB[8])
     evidence = scratch.vectors[WEIGHTS]
     evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt, evidence)
     held = 0.0
     if spread >= 0.0:
-        held = force_evidence(total, spread, settings.weight, settings.flight, settings.flight,
+        held = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
                               settings.force_evidence)
-    none, best, best_p, anyone = 1.0, 0, -1.0, False
+    share = min(dt / LASTS, 1.0)
+    none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
-        e = evidence[i]
-        if spread >= 0.0:
-            force, variance = normal_force(tracking.covariance, tracking.state,
-                                           feet.index[i, START], up)
-            e += min(dt / LASTS, 1.0) * force_evidence(
-                force, variance, settings.weight, robot.contact_levels[i, 3],
-                robot.contact_levels[i, 4], settings.force_evidence)
-            if held < 0.0:
-                e = min(e, held)
-        e += row[layout.switch_evidence + i]
-        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), e)
+        seen, load = evidence[i], clip(told[i], settings.force_evidence)
+        if held < 0.0:      # in flight no motion speaks for a foot
+            seen = min(seen, held)
+        load += row[layout.switch_evidence + i]
+        before = relax(memory[layout.lasted + i], settings.switching_rate, dt)
+        p = weigh(before, seen + load)
+        lasted = weigh(before, share * seen + load)
         given = row[layout.given_contact + i]
         if not math.isnan(given):
-            p = weigh(given, 0.0)
+            lasted = p = weigh(given, 0.0)
             anyone = True
-        memory[layout.standing + i] = p
+        if (p > 0.5) != (memory[layout.standing + i] > 0.5):
+            changes += 1.0
+        memory[layout.lasted + i] = min(max(lasted, LEAST_LASTED), 1.0 - LEAST_LASTED)
+        memory[layout.standing + i] = evidence[i] = p
         none *= 1.0 - p
         if p > best_p:
             best, best_p = i, p
+    ticks = min(dt / (FORGETS * settings.natural_time), 1.0)
+    memory[layout.restless] += changes / nf - ticks * memory[layout.restless]
     # A robot that is held up while nothing seems to stand moves otherwise than was thought.
     memory[layout.lost] = memory[layout.lost] + dt if held > 0.0 and none > LOST else 0.0
     if memory[layout.lost] > LOST_TIME:
@@ -204,7 +260,7 @@ def judge_by_motion(robot, layout, settings, scratch, tracking, row, states, mem
         p, given = memory[layout.standing + i], row[layout.given_contact + i]
         if held >= 0.0 and not anyone:      # something holds the robot up
             p = min(p / (1.0 - none), 1.0 - DOUBT)
-        down = hysteresis(p, memory[layout.contact_state + i], settings)
+        down = flag_of(p, i, layout, settings, memory, dt)
         if held >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0
         if not math.isnan(given):
@@ -212,4 +268,4 @@ def judge_by_motion(robot, layout, settings, scratch, tracking, row, states, mem
         memory[layout.standing + i], memory[layout.contact_state + i] = p, down
         out[layout.contact + i], out[layout.probability + i] = down, p
     if memory[layout.drift_known] > 0.5:
-        correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, dt)
+        correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, evidence, dt)

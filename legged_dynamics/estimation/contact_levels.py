@@ -36,9 +36,9 @@ from legged_dynamics.model.tree import FRICTION
 # Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
 LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
-# Without torque, of the load that the motion asks for: error and threshold, as fractions of the
-# weight, and below what load on all feet nothing stands.
-LOAD_NOISE, LOAD_SHARE, LOAD_LEVEL, FLIGHT = 0.03, 0.4, 0.08, 0.1
+# Without torque: below what load on all feet nothing stands, as a fraction of the weight; two and
+# a half deviations of what the model of a moving robot is wrong by.
+FLIGHT = 0.25
 # Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
 # of sqrt(g l), l the leg length; heights of the two as multiples of l.
 SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
@@ -60,9 +60,9 @@ def contact_levels(model: RobotModel, config: RobotConfig,
 
     Returns
     -------
-    (nf, 5) array
+    (nf, 3) array
         Where contact is as likely as not, the error of a foot in the air, and the error that the
-        stated noise of the torques makes; the first two once more, where no torque is measured.
+        stated noise of the torques makes.
 
     """
     table, weight = feet_table(model, config.feet), model.total_mass * GRAVITY
@@ -77,16 +77,17 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     friction = model.tree.constants[1:, FRICTION]
     stated = config.noise.of_joints('effort', model, config.joints)
     variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
-    levels = np.zeros((nf, 5))
+    levels = np.zeros((nf, 3))
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
         # A leg cannot tell a force along which it is straight: there the upper bound holds.
-        information = J / variance @ J.T + np.eye(size) / weight ** 2
-        error = np.sqrt(np.linalg.inv(information)[2, 2]) / weight
+        # By singular values: what joints see and what none sees may be any way apart.
+        U, s, _ = np.linalg.svd(J / np.sqrt(variance))
+        information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
+        error = np.sqrt((U[2] ** 2 / information).sum()) / weight
         noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
-        levels[i, :3] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
-                         error)
-        levels[i, 3:] = min(LOAD_LEVEL, LOAD_SHARE / nf), LOAD_NOISE
+        levels[i] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
+                     error)
     return levels
 
 

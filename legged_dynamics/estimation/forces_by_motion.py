@@ -25,9 +25,9 @@ import math
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
-from legged_dynamics.estimation.force_contact import mix_with_air
+from legged_dynamics.estimation.force_contact import mix_with_air, normal_force
 from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance, whiten
-from legged_dynamics.estimation.layout import BASE
+from legged_dynamics.estimation.layout import BASE, BEYOND
 from legged_dynamics.estimation.load_prediction import carry_loads, start_loads
 from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import dot, load3
@@ -39,6 +39,11 @@ FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
 # Noise of the base's equations is learned, too, as a share of what the stated noise makes of it:
 # bounds, and in which time [s].
 LEAST_SCALE, NOISE_TIME = 0.03, 0.17
+# How large a squared deviation of moments counts for that, and how fast one sample is believed:
+# impacts are no Gaussian's.
+SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
+# What the load on a foot may seem to be for other reasons, as a fraction of the weight.
+LOAD_NOISE = 0.1
 # How many deviations of a moment count.
 FAR_OFF = 2.0
 
@@ -62,12 +67,12 @@ def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
     # An impact puts moments off by far more than forces: what is too far off counts for less.
     surprise = 0.0
     for r in range(3, 6):
-        surprise += min(nu[r] * nu[r], 9.0) / 3.0
+        surprise += min(nu[r] * nu[r], SURPRISING) / 3.0
         weight = math.sqrt(min(1.0, FAR_OFF / max(math.fabs(nu[r]), 1e-9)))
         nu[r] *= weight
         for k in range(nx):
             gain[r, k] *= weight
-    change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, 1.0)
+    change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
     memory[layout.noise_scale] = min(max(memory[layout.noise_scale] * math.exp(change),
                                          LEAST_SCALE), 1.0)
     learn_rates(robot, layout, settings, gain, nu, up, memory, dt)
@@ -121,6 +126,14 @@ def learn_rates(robot, layout, settings, gain, nu, up, memory, dt):
 
 
 @part
+def density_of_no_load(tracking, feet, settings, i, up):
+    """Return the logarithm of the density that a foot's load has at nothing."""
+    load, variance = normal_force(tracking.covariance, tracking.state, feet.index[i, START], up)
+    variance += (LOAD_NOISE * settings.weight) ** 2
+    return -0.5 * (load * load / variance + math.log(variance))
+
+
+@part
 def standing_forces(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu, dt,
                     out):
     """Find contact and forces from motion alone, where no torque is measured."""
@@ -136,7 +149,10 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
             for k in range(5):
                 memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
             memory[layout.soles + 2 * i] = 0.0
-        memory[layout.noise_scale] = 1.0
+        memory[layout.noise_scale], memory[layout.restless] = 1.0, 0.0
+        memory[layout.slip_variance] = settings.swing_speed ** 2
+        for i in range(nf):
+            memory[layout.lasted + i] = memory[layout.flag + i] = memory[layout.standing + i]
     memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0
     for r in range(nc, nx):         # nothing external: motion alone cannot tell it from feet
         x[r] = 0.0
@@ -144,16 +160,26 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
             P[r, c] = P[c, r] = 0.0
     carry_loads(robot, layout, settings, states, up, memory, x, P, dt)
     total, spread = 0.0, -1.0
+    told = scratch.vectors[BEYOND]
+    for i in range(nf):
+        told[i] = 0.0
     if base_used:
-        if not take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+        for i in range(nf):
+            told[i] = density_of_no_load(tracking, feet, settings, i, up)
+        if take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+            for i in range(nf):
+                told[i] -= density_of_no_load(tracking, feet, settings, i, up)
+        else:
             start_loads(feet, settings, up, x, P)
+            for i in range(nf):
+                told[i] = 0.0
         push_only(feet, up, x, P)
         total = dot(up, load3(scratch.bodies[0], FORCE))
         spread = max(robot.variance[0], max(robot.variance[1], robot.variance[2]))
     predict_velocity(feet, layout, settings, scratch, states, memory, R_WB,
                      load3(scratch.vectors[BASE], 6), imu, dt)
-    judge_by_motion(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu,
-                    total, spread, dt, out)
+    judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
+                    spread, dt, out)
 
     # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
     now, covariance = tracking.now, tracking.carried

@@ -63,8 +63,8 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'described': 1, 'heights': 4 * nf,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
-            'recent_speed': nf, 'lost': 1, 'load_rate': 5 * nf, 'state': nx,
-            'state_covariance': nx * nx}
+            'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,
+            'slip_variance': 1, 'load_rate': 5 * nf, 'state': nx, 'state_covariance': nx * nx}
 
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics', 'limits')
@@ -141,10 +141,9 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity.
-    contact_levels : (nf, 5) array
+    contact_levels : (nf, 3) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
-        error that the noise of its torques makes, as fractions of the weight; then the first two
-        where no torque is measured.
+        error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
         Where the feet are from the base in the standing pose, seen from above.
 
@@ -272,7 +271,7 @@ def unpack(layout, integers, floats):
     few, at = matrix_at(floats, at, 7, nx)
     ahead, at = matrix_at(floats, at, 6, nx)
     block, at = matrix_at(floats, at, 6, 7)
-    levels, at = matrix_at(floats, at, nf, 5)
+    levels, at = matrix_at(floats, at, nf, 3)
     homes, at = matrix_at(floats, at, nf, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
@@ -315,7 +314,7 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
                 + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
+                + nx * nx + 24 + 13 * nx + 42 + 5 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']

@@ -43,6 +43,7 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
+from legged_dynamics.estimation.missing_inputs import efforts_speak, missing_inputs
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -57,24 +58,6 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import kernel, part
-
-
-@part
-def missing_inputs(row, layout, columns):
-    """Return the fault bits of what a row of measurements lacks."""
-    faults, unknown, bearing = 0, 0, 0
-    for j in range(columns.shape[0]):
-        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
-            bearing += 1
-            if math.isnan(row[layout.effort + j]):
-                unknown += 1
-    if unknown > 0:
-        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
-    if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
-        faults |= codes.NO_IMU
-    elif math.isnan(row[layout.orientation]):
-        faults |= codes.NO_ORIENTATION
-    return faults
 
 
 @part
@@ -277,11 +260,14 @@ def tick(layouts, settings_table, integers, floats, out):
     contact_map(feet, states, scratch.grasp)
     point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
     fold_mimics(robot, vectors[TAU], scratch.jacobian)
-    used = 0
+    used, speak = 0, efforts_speak(now, layout, robot.columns)
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
-        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
-            used += 1
+        if robot.columns[j, 0] > 0:
+            if not speak:
+                vectors[RESIDUAL, j] = math.nan
+            elif math.isfinite(now[layout.effort + j]):
+                used += 1
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:

@@ -8,7 +8,7 @@ import pytest
 from motions import Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import START
-from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
+from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.model import FlatFoot, Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.spatial.frames import Transform
 
@@ -121,3 +121,46 @@ def test_contact_does_not_depend_on_the_rate(rate):
             seen = t
             assert np.flatnonzero(~r.contact).tolist() == [0]
     assert seen is not None and 0.5 < seen < 0.75
+
+
+@pytest.mark.parametrize('rate', [100.0, 400.0, 1000.0])
+def test_a_flight_is_seen_from_the_accelerometer_alone(rate):
+    """Joints at rest, a body that falls: nothing but the accelerometer tells of the flight."""
+    model, config = two_soles()
+    estimator = GroundReactionEstimator(model, config, {'rate': rate})
+    rng, still = np.random.default_rng(2), np.zeros(2)
+    left = landed = None
+    for k in range(round(1.5 * rate)):
+        t = k / rate
+        flying = 0.6 <= t < 0.9
+        # Up with 1.5 m/s, a flight of 0.3 s, and as much to brake.
+        a = 0.0 if flying else 9.81 + (5.0 if 0.3 <= t < 0.6 or 0.9 <= t < 1.2 else 0.0)
+        r = estimator.update(Measurement(
+            round(t * 1e9), still, 1e-3 * rng.normal(size=2), None, 1e-3 * rng.normal(size=3),
+            np.array([0.0, 0.0, a]) + 0.02 * rng.normal(size=3), np.array([0.0, 0, 0, 1.0])))
+        if not r.mode:
+            continue
+        assert (np.diag(r.covariance) > 0.0).all()
+        if 0.1 < t < 0.6 or t > 0.96:
+            assert r.contact.any()
+        if flying and left is None and not r.contact.any():
+            left = t
+        if flying and t > 0.66:
+            assert not r.contact.any()
+            assert np.abs(r.wrench[:, 2]).max() < 0.05 * model.total_mass * 9.81
+        if t >= 0.9 and landed is None and r.contact.any():
+            landed = t
+    assert left - 0.6 < 0.03 and landed - 0.9 < 0.03
+
+
+@pytest.mark.parametrize('effort', [np.zeros(12), np.full(12, np.nan)], ids=['zeros', 'nan'])
+def test_efforts_that_are_not_measured_are_no_efforts(effort):
+    scene = Scene(*quadruped(), motion=0.3, squeeze=0.0)
+    with_none = without_torque(scene, 60)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'rate': 500.0})
+    for k in range(60):
+        r = estimator.update(replace(scene.measurement(k), effort=effort))
+        assert Fault.NO_EFFORT in r.faults
+        if r.mode is not Mode.UNAVAILABLE:
+            assert r.mode is Mode.BASE_ONLY and np.isnan(r.external_torque).all()
+            np.testing.assert_array_equal(r.raw_wrench, with_none[k].raw_wrench)

@@ -1,0 +1,46 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a row of measurements lacks.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.estimation import layout as codes
+from legged_dynamics.spatial.jit import part
+
+
+@part
+def efforts_speak(row, layout, columns):
+    """
+    Return whether any effort of a joint that bears on a foot is measured.
+
+    A driver that knows none may send zeros: measured torques are not exactly zero all at once.
+    """
+    for j in range(columns.shape[0]):
+        effort = row[layout.effort + j]
+        if columns[j, 0] > 0 and math.isfinite(effort) and effort != 0.0:
+            return True
+    return False
+
+
+@part
+def missing_inputs(row, layout, columns):
+    """Return the fault bits of what a row of measurements lacks."""
+    faults, unknown, bearing = 0, 0, 0
+    silent = not efforts_speak(row, layout, columns)
+    for j in range(columns.shape[0]):
+        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
+            bearing += 1
+            if silent or math.isnan(row[layout.effort + j]):
+                unknown += 1
+    if unknown > 0:
+        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
+    if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
+        faults |= codes.NO_IMU
+    elif math.isnan(row[layout.orientation]):
+        faults |= codes.NO_ORIENTATION
+    return faults
