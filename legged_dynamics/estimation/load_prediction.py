@@ -40,6 +40,8 @@ from legged_dynamics.spatial.jit import part
 # How fast the load of a foot in the air walks, which may land: its deviation after one natural
 # time sqrt(l / g), as a fraction of the weight.
 LANDING_RATE = 3.0
+# No foot is so sure to stand that its load does not walk as if it might have just landed.
+SUREST = 0.99
 # After how many natural times load is shared evenly, and how unevenly feet share it, as a
 # fraction of an even share.
 EVEN_TIME, UNEVEN = 3.0, 0.5
@@ -175,7 +177,7 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
                 known += up[r] * P[s + r, s + c] * up[c]
         # What is as unknown as an even share is large need not become more so.
         room = max(1.0 - known / max(even * even, 1e-9), 0.0)
-        q = ((p * rate ** 2 * room + (1.0 - p) * LANDING_RATE ** 2) * W2 * ticks
+        q = ((p * rate ** 2 * room + (1.0 - min(p, SUREST)) * LANDING_RATE ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
         for r in range(size):
             g = d[r] if r < 3 else lever[r - 3]
