@@ -22,12 +22,14 @@ else
 	@$(BIN)/legged-dynamics demo $(ARGS)
 endif
 
-# One worker more than processors, for some tests mostly wait; the longest files first, as
-# test/conftest.py has them.
+# One worker more than processors, for some tests mostly wait; those on real ROS 2 wait beside them,
+# and are shown after them. The longest files first, as test/conftest.py has them.
 test: lint
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
-	    --no-loadscope-reorder $(ARGS)
-	@$(MAKE) --no-print-directory test-ros2
+	@$(MAKE_COMMAND) --no-print-directory test-ros2 > $(VENV)/ros2.log 2>&1 & ros=$$!; \
+	trap "kill $$ros" INT TERM; \
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder \
+	    $(ARGS); suite=$$?; \
+	wait $$ros || suite=1; cat $(VENV)/ros2.log; exit $$suite
 
 test-ros2: $(ROS)/.ready
 	@if test -e $(ROS)/.ready; then \

@@ -51,4 +51,7 @@ if Missing.names:
 def pytest_collection_modifyitems(items):
     """Begin with the longest files; within a file nothing changes."""
     order = {HERE / name: place for place, name in enumerate(LONGEST)}
+    gone = [path for path in order if not path.exists()]
+    if gone:
+        raise pytest.UsageError(f'LONGEST in {__file__} names what is not there: {gone}')
     items.sort(key=lambda item: order.get(item.path, len(order)))

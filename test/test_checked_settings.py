@@ -33,7 +33,7 @@ def another(one):
     if isinstance(one.default, float):
         low = one.default - 1.0 if one.lower is None else one.lower
         return (one.default + low) / 2.0 if low < one.default else low + 1e-3
-    return one.default * 2
+    return one.default * 2 or ([1.0] if isinstance(one.default, list) else 'something')
 
 
 def test_there_are_such_settings():

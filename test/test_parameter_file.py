@@ -127,7 +127,7 @@ def test_feet_of_mixed_kinds_with_frames_of_their_own(tmp_path):
 
 @pytest.mark.parametrize(('lines', 'said'), [
     ('foot_types: [point]', 'robot.foot_types: expected 2 values'),
-    ('foot_types: [point, round]', 'robot.foot_types: expected one of point, flat'),
+    ('foot_types: [point, round]', 'robot.foot_types: expected one of point, line, flat'),
     ('soles: [0.1, -0.1]', 'robot.soles: expected 8 values, 4 each'),
     ('foot_parents: [base, base]', 'foot_parents and robot.foot_frames: expected both'),
     ('absent_positions: [1.0]', 'robot.absent_positions: expected 0 values'),

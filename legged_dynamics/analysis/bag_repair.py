@@ -53,7 +53,7 @@ def saved_messages(path: Path) -> Iterator[SavedMessage]:
     Raises
     ------
     BagError
-        When it is no mcap file, or cannot be read.
+        When it is not an mcap file, or cannot be read.
 
     """
     try:
@@ -61,7 +61,7 @@ def saved_messages(path: Path) -> Iterator[SavedMessage]:
     except OSError as error:
         raise BagError(f'cannot read {path}: {error}') from error
     if bytes(data[:8]) != MAGIC:
-        raise BagError(f'{path} is no mcap file: it does not begin like one')
+        raise BagError(f'{path} is not an mcap file: it does not begin like one')
     schemas: dict[int, tuple[str, str]] = {}
     channels: dict[int, SavedTopic] = {}
     yield from _messages(data[8:], schemas, channels)

@@ -225,7 +225,7 @@ def _check_path(path: Path) -> None:
             hint = f'did you mean {path / inside[0]}?'
         else:
             hint = 'nothing in it looks like a recording'
-        raise BagError(f'{path} has no metadata.yaml, so it is no complete rosbag2 recording; '
+        raise BagError(f'{path} has no metadata.yaml, so it is not a complete rosbag2 recording; '
                        f'{hint}')
 
 

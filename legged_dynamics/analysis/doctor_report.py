@@ -20,8 +20,8 @@ from legged_dynamics.identification.sensor_log import SensorLog
 KINDS = {'balance': 'forces and torques against the equations of motion',
          'cone': 'feet that pull or slip', 'velocity': 'velocities against positions',
          'limits': 'positions against the limits of the URDF',
-         'stance': 'standing feet against each other and the gyro',
-         'ground': 'standing feet against level ground', 'below': 'feet below the body',
+         'stance': 'feet in contact against each other and the gyro',
+         'ground': 'feet in contact against level ground', 'below': 'feet below the body',
          'gravity': 'length of gravity', 'attitude': 'orientation against accelerometer',
          'turning': 'orientation against gyro'}
 

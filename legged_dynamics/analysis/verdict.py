@@ -51,7 +51,7 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
     found = []
     worst = max(main, key=lambda error: error.vertical_percent, default=None)
     if worst is not None and worst.vertical_percent > LARGEST_ERROR:
-        found.append(f'the error of a standing foot is {worst.vertical_percent:.0f} % of the '
+        found.append(f'the error of a foot in contact is {worst.vertical_percent:.0f} % of the '
                      f'weight ({worst.subject})')
     agree = [value for value in agreements if np.isfinite(value)]
     if agree and np.mean(agree) < LEAST_AGREEMENT:
@@ -75,7 +75,7 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
     if main:
         parts = [f'{error.vertical:.1f} N or {error.vertical_percent:.1f} % of the weight while '
                  f'{error.subject}' for error in main]
-        return (f'Error of the vertical force on a standing foot, against the truth: '
+        return (f'Error of the vertical force on a foot in contact, against the truth: '
                 f'{_joined(parts)} (rms, both low-passed at 25 Hz without delay).', True)
     return ('There is nothing to compare with in this bag. What the estimate leaves unexplained '
             f'at the base is {100.0 * base_residual(analysis):.1f} % of the weight, rms; that is '

@@ -37,10 +37,10 @@ from legged_dynamics.spatial.algebra import norm
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.table import get3
 
-# Relative size below which one inequality is a sum of others: under equations, and under wishes
-# that outweigh the rest and leave it little room.
-INDEPENDENT, INDEPENDENT_OF_WISHES = 1e-8, 1e-10
-# Relative size below which an inequality is met: such a wish costs digits.
+# Relative size below which one inequality is a sum of others: under equations, and under costs
+# that outweigh the rest and leave it little freedom.
+INDEPENDENT, INDEPENDENT_IF_SOFT = 1e-8, 1e-10
+# Relative size below which an inequality is met: such large weights cost digits.
 MET = 1e-10
 SOLVED, INFEASIBLE, STEPS_RAN_OUT = 0, 1, 2
 # Relative error of the optimality conditions up to which an answer is one.
@@ -116,7 +116,7 @@ def most_violated(p, k):
 
 
 @part
-def climb(index, p, k, least):
+def ascend(index, p, k, least):
     """Take up violated inequalities until none is; return status and how many hold."""
     steps = 0
     u, step = p.wide[U], p.wide[R]

@@ -128,7 +128,7 @@ def touch(feet, states, settings, flags, bodies, lanes, demand, k, results):
 @lean_kernel
 def batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results, inputs, lanes):
     """
-    Fill the rows of results for all samples of motion; inputs and lanes are room for blocks.
+    Fill the rows of results for all samples of motion; inputs and lanes are scratch.
 
     Returns
     -------

@@ -151,7 +151,7 @@ class ContactInverseDynamics:
              center_of_pressure: np.ndarray | None = None,
              external: Mapping[str, np.ndarray] | None = None) -> ContactSolution:
         """
-        Return the same as `solve`, with as little ado as a call can have.
+        Return the same as `solve`, with the least overhead that a call can have.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class ContactInverseDynamics:
     def uncertainty(self, motion: Motion, noise: MotionNoise, *,
                     effort: np.ndarray | None = None, **conditions: Any) -> WrenchUncertainty:
         """
-        Return how well the wrenches of an instant are known, and what nothing is known of.
+        Return how well the wrenches of an instant are known, and what is left undetermined.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Room for the quadratic program of one tick, and what it is given for a robot once.
+Memory of the quadratic program of one tick, and what is set once for a robot.
 
 Unknown are the contact coordinates w of all feet, base axes:
 
@@ -46,7 +46,7 @@ N_VECTORS = 13
 
 class Program(NamedTuple):
     """
-    Room for nc coordinates, e equations and m inequalities: three tables, and where things lie.
+    Memory for nc coordinates, e equations and m inequalities: three tables, and where things lie.
 
     Few arrays, because each costs whatever calls a kernel, and each part of it to compile.
 
@@ -91,7 +91,7 @@ def carve_program(narrow, wide, lists):
 
 def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
                  cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
-    """Return room for the program, with what does not change; no cones: no inequalities."""
+    """Return memory for the program, with what does not change; no cones: no inequalities."""
     nc, nv = table.size, model.nv
     rows = []
     for i, cone in enumerate(cones):

@@ -4,8 +4,8 @@
 One tick with measured joint torque, within friction cones, or both.
 
 As `tick`, but the closed form is only the start. Motion alone must be carried exactly; where no
-admissible forces do, the equations become a wish that outweighs the rest, and what stays is the
-residual. With measured torque every equation is a wish, weighed by its variance.
+admissible forces do, the equations become costs that outweigh the rest, and what stays is the
+residual. With measured torque every equation is a cost, weighted by its variance.
 """
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import math
 from legged_dynamics.contact.active_set import (
     ACCEPTED,
     INDEPENDENT,
-    INDEPENDENT_OF_WISHES,
+    INDEPENDENT_IF_SOFT,
     INFEASIBLE,
     SOLVED,
     STEPS_RAN_OUT,
-    climb,
+    ascend,
     fill_sizes,
     optimality,
     remember,
@@ -116,11 +116,11 @@ def fill_closed_form(index, states, p):
 
 
 @part
-def fill_wishes(settings, p, wish):
-    """Let the base's equations be wishes that outweigh the distance from the guess, or exact."""
+def soften(settings, p, soft):
+    """Make the base's equations costs that outweigh the distance from the guess, or exact."""
     for r in range(6):
         square = 1.0 if r < 3 else settings[LENGTH] * settings[LENGTH]
-        p.wide[V, r] = settings[EASE] * square / BALANCE_WEIGHT if wish else 0.0
+        p.wide[V, r] = settings[EASE] * square / BALANCE_WEIGHT if soft else 0.0
 
 
 @part
@@ -187,18 +187,18 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         fill_closed_form(index, states, p)
         fill_distance(index, settings[EASE], p)
 
-    # First exactly, then as a wish; and without what held last time, should that lead astray.
+    # First exactly, then as a cost; and without what held last time, should that lead astray.
     attempt, last, status = 0, 1 if measured else 2, SOLVED
     if measured or (rank > 0 and fill_slacks(index, p) < 0.0):
         status = INFEASIBLE
     while status != SOLVED and attempt <= last:
-        wish = attempt > 0 or measured
+        soft = attempt > 0 or measured
         if attempt == 0 or (attempt == 1 and not measured):
             if not measured:
-                fill_wishes(settings, p, wish)
+                soften(settings, p, soft)
                 results[OUTCOME] = attempt
             condense(index, p)
-            if rank < 6 and not wish:
+            if rank < 6 and not soft:
                 close_gap(index, states, p, rank)
             if not factorize(narrow[p.M:], p.e):
                 attempt += 1
@@ -209,8 +209,8 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         status = SOLVED
         if fill_slacks(index, p) < 0.0:
             fill_sizes(index, p)
-            least = INDEPENDENT_OF_WISHES if wish else INDEPENDENT
-            status, k = climb(index, p, start_from_last(index, p, least), least)
+            least = INDEPENDENT_IF_SOFT if soft else INDEPENDENT
+            status, k = ascend(index, p, start_from_last(index, p, least), least)
             if status == SOLVED:
                 remember(p, k)
                 find_unknowns(index, p, k)

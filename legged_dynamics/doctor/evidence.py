@@ -178,7 +178,7 @@ class Judge:
         return normal
 
     def _load(self, feet: FeetTable, samples: Samples, normal: np.ndarray) -> np.ndarray:
-        """Return how surely each foot stands, 0 to 1, (n, nf)."""
+        """Return how surely each foot is in contact, 0 to 1, (n, nf)."""
         share = CARRIES * self.weight / len(feet.index)
         return np.clip(normal / share - 0.5, 0.0, 1.0)
 
@@ -196,7 +196,7 @@ class Judge:
 
     def _feet(self, feet: FeetTable, samples: Samples, eq: Equations, load: np.ndarray | None,
               parts: dict[str, tuple[np.ndarray, float]]) -> None:
-        """Add that standing feet move with the ground, lie on it, and are below."""
+        """Add that feet in contact move with the ground, lie on it, and are below."""
         first = _first_columns(eq)
         J = np.stack([eq.jacobian[:, c:c + 3] for c in first], axis=1)
         w, up = samples.base[:, :3], samples.up

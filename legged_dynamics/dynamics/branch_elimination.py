@@ -41,6 +41,14 @@ def branch_ends(model: RobotModel) -> np.ndarray:
     return ends
 
 
+def branches_of(model: RobotModel) -> np.ndarray:
+    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
+    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
+    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
+
+
 @lean_kernel
 def eliminate_branches(rows, ends, width, tolerance):
     """

@@ -81,8 +81,10 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
         # A leg cannot tell a force along which it is straight: there the upper bound holds.
-        information = J / variance @ J.T + np.eye(size) / weight ** 2
-        error = np.sqrt(np.linalg.inv(information)[2, 2]) / weight
+        # By singular values: what joints see and what none sees may be any way apart.
+        U, s, _ = np.linalg.svd(J / np.sqrt(variance))
+        information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
+        error = np.sqrt((U[2] ** 2 / information).sum()) / weight
         noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
         levels[i] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
                      error)

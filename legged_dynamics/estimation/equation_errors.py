@@ -20,12 +20,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.layout import AHEAD, N_SHARED
-from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import FRICTION, PARENT
+from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import cross, load3
 from legged_dynamics.spatial.jit import part
 
@@ -39,14 +36,6 @@ LASTING_SHARE = 0.4
 LASTING = 8.0
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
-
-
-def branches_of(model: RobotModel) -> np.ndarray:
-    """Return, for each joint, the first one of its branch of the base and the first behind it."""
-    parents = model.tree.topology[1:, PARENT]
-    starts = np.flatnonzero(parents == 0)
-    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
-    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 
 
 @part

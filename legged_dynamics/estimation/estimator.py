@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics.branch_elimination import branch_ends
+from legged_dynamics.dynamics.branch_elimination import branch_ends, branches_of
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import branches_of
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals

@@ -6,6 +6,8 @@ The link that is pushed: where an external wrench acts, and what it does to join
 The tracked wrench e acts at a point p of a link, axes of the base. At the base's origin that is
 ``A_e e`` with ``A_e = [1, 0; [p]x, 1]``; the joints between base and link feel ``J_e^T e``.
 Without a named link p is the base's origin, and no joint feels it.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ covariance: the force that a foot cannot have goes to where it is least certain 
 belong. Only the forces of now are limited. The filters go on from what they have found, and the
 forces of the sample before stay as they are, for whoever filters them: noise that is cut off on
 one side is a bias once it is averaged.
+
+Arguments of the kernels: see ``estimation/__init__.py``; ``ground`` is a layout.Ground.
 """
 from __future__ import annotations
 

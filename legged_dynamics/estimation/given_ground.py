@@ -4,6 +4,8 @@
 The ground's normals that a user gives, beside the one that feet have found (`ground_plane`).
 
 World axes: z up, heading of the IMU. A foot without a given normal stands on the common plane.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -78,8 +78,9 @@ class EstimatorSettings(CheckedSettings):
         'prior.length', 0.1, 'm', 'Moment over force that a flat foot may carry.', 1e-3, 10.0)
     ground_limits: str = setting(
         'ground.limits', 'cone', '',
-        'What the newest forces are kept within; unilateral: no foot pulls, soles press inside '
-        'their edges; cone: nor does one slide.', choices=('none', 'unilateral', 'cone'))
+        'What the newest forces are kept within while torque is measured; unilateral: no foot '
+        'pulls, soles press inside their edges; cone: nor does one slide.',
+        choices=('none', 'unilateral', 'cone'))
     ground_friction: float = setting(
         'ground.friction', 1.0, '',
         'Friction coefficient of ground.limits cone; more than there is costs little.', 0.01,

@@ -184,10 +184,12 @@ class _Workspace:
         model = owner.model
         feet = [foot for foot, there in zip(owner.feet, on) if there]
         table = feet_table(model, feet)
+        in_base = np.flatnonzero(~table.rows.in_foot & (table.rows.axis == 0)).tolist()
         self.layout = ContactLayout(
             owner.columns, tuple(foot.link for foot in feet),
             tuple(slice(int(start), int(start + size))
-                  for start, size in table.index[:, [START, SIZE]]))
+                  for start, size in table.index[:, [START, SIZE]]),
+            tuple(slice(row, row + 3) for row in in_base))
         n_base, na = 6 if model.floating else 0, len(owner.columns)
         self.arguments = allocate((model.nq, model.n_bodies, n_base, model.nv, len(feet),
                                    table.size, na))

@@ -25,12 +25,15 @@ class ContactLayout:
         Links of the feet in contact.
     rows : (k,) tuple of slice
         Each foot's rows of the map.
+    vectors : tuple of slice
+        Rows by threes that are a vector in base axes: forces, and moments of some feet.
 
     """
 
     columns: tuple[str, ...]
     feet: tuple[str, ...]
     rows: tuple[slice, ...]
+    vectors: tuple[slice, ...]
 
     @property
     def n_rows(self) -> int:
@@ -150,7 +153,6 @@ class ContactForceMap(AffineMap):
         about an axis of its own.
         """
         data, R = self.data.copy(), np.asarray(R, float)
-        for rows in self.layout.rows:
-            for k in range(rows.start, rows.stop - 2, 3):
-                data[k:k + 3] = R @ data[k:k + 3]
+        for rows in self.layout.vectors:
+            data[rows] = R @ data[rows]
         return ContactForceMap(self.layout, data, self.redundancy)

@@ -24,7 +24,7 @@ from legged_dynamics.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.smooth_transition import smooth_transition
 from legged_dynamics.gait.sole_motion import SoleMotion
-from legged_dynamics.gait.stance_detection import detect_contact, soles_of
+from legged_dynamics.gait.stance_detection import detect_stance, soles_of
 from legged_dynamics.gait.travelling_reference import travelling_reference
 from legged_dynamics.gait.wrench_completion import complete_wrenches
 from legged_dynamics.model.foot import Foot
@@ -78,8 +78,8 @@ class DoubleSupport:
     def detect(self, motion: RecordedMotion,
                ground_velocity: np.ndarray | None = None) -> np.ndarray:
         """Return which feet are on the ground, (n, nf) bool, by the motion alone; see `solve`."""
-        return detect_contact(ground_demand(self.model, self.feet, motion, ground_velocity),
-                              self.settings)
+        return detect_stance(ground_demand(self.model, self.feet, motion, ground_velocity),
+                             self.settings)
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
@@ -119,7 +119,7 @@ class DoubleSupport:
         demand = ground_demand(self.model, self.feet, motion, ground_velocity)
         moved = soles_of(demand, self.settings)
         if contact is None:
-            contact = detect_contact(demand, self.settings, moved)
+            contact = detect_stance(demand, self.settings, moved)
         contact = np.array(contact, bool)
         if contact.shape != (len(motion), len(self.feet)):
             raise MeasurementError(f'expected contact flags of shape '

@@ -28,7 +28,7 @@ SLOWEST_STEP, REST = 0.15, 0.2
 
 
 @dataclass(frozen=True)
-class Stance:
+class StancePhase:
     """
     One foot on the ground from landing to leaving.
 
@@ -54,8 +54,8 @@ class Stance:
         return slice(self.first, self.last + 1)
 
 
-def detect_contact(demand: GroundDemand, settings: GaitSettings,
-                   moved: SoleMotion | None = None) -> np.ndarray:
+def detect_stance(demand: GroundDemand, settings: GaitSettings,
+                  moved: SoleMotion | None = None) -> np.ndarray:
     """
     Return which feet are on the ground, (n, nf) bool.
 
@@ -109,10 +109,10 @@ def soles_of(demand: GroundDemand, settings: GaitSettings) -> SoleMotion:
                        settings.flight_load)
 
 
-def stances(contact: np.ndarray) -> list[Stance]:
+def stances(contact: np.ndarray) -> list[StancePhase]:
     """Return each stretch of (n, nf) flags in which one foot stands, foot by foot."""
     n = len(contact)
-    return [Stance(i, first, end - 1, first > 0, end < n)
+    return [StancePhase(i, first, end - 1, first > 0, end < n)
             for i in range(contact.shape[1]) for first, end in runs(contact[:, i])]
 
 

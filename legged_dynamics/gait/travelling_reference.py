@@ -25,7 +25,7 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion, on_floor, speed_scale
-from legged_dynamics.gait.stance_detection import Stance, soles_of, stances
+from legged_dynamics.gait.stance_detection import StancePhase, soles_of, stances
 from legged_dynamics.model.foot import Foot
 
 
@@ -85,7 +85,7 @@ def _front(foot: Foot, edge: float, rolled: tuple[np.ndarray, np.ndarray], dt: f
     return float(np.clip(np.median(seen), edge, front + settings.longer_sole * (front - back)))
 
 
-def _path(stance: Stance, edges: tuple[float, float], seen: np.ndarray, edge: np.ndarray,
+def _path(stance: StancePhase, edges: tuple[float, float], seen: np.ndarray, edge: np.ndarray,
           dt: float, settings: GaitSettings,
           rolled: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
     """Return one coordinate of the path through one stance."""

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The estimation problem: equations of motion without the ground's forces, and feet that stand.
+The estimation problem: equations of motion without the ground's forces, and feet in contact.
 
 At each instant the unknown forces of the ground are taken out of the whitened equations by an
 orthogonal projection, so that nothing need be known of them (variable projection: Golub and
@@ -25,7 +25,7 @@ from legged_dynamics.identification.unknowns import Unknowns
 FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
 STANDS = 0.15           # of a foot's share of the weight, below which it swings
 FREE, HELD = 5.0, 0.005     # of the weight: forces that a standing, a swinging foot may have
-SPEED, LEVEL = 0.004, 0.004   # heights/s and heights: how standing feet differ on level ground
+SPEED, LEVEL = 0.004, 0.004   # heights/s and heights: how feet in contact differ on level ground
 SETTLED = 0.09          # s from a foot's step: the filter spreads an impact about so far
 STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
          'gyro_bias': 1e-3}
@@ -91,7 +91,7 @@ class Problem:
         """
         Let each equation count by what the robot with unknowns (p,) leaves of it, from now on.
 
-        Friction that is no sum of Coulomb's and viscous, say, must not outweigh feet that stand.
+        Friction that is no sum of Coulomb's and viscous, say, must not outweigh feet in contact.
         """
         left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
         self.scale = np.maximum(self._least, left)
@@ -239,7 +239,7 @@ class Problem:
         return forces, project, standing, rest
 
     def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray) -> np.ndarray:
-        """Return how standing feet differ in speed and height, (n, 4 nf), in tolerances."""
+        """Return how feet in contact differ in speed and height, (n, 4 nf), in tolerances."""
         size = eq.jacobian.shape[1] // standing.shape[1]
         J = np.stack([eq.jacobian[:, size * i:size * i + 3]
                       for i in range(standing.shape[1])], axis=1)

@@ -67,6 +67,19 @@ class Foot:
 
     """
 
+    def __init_subclass__(cls, **more: object) -> None:
+        """Refuse rows that kernels would not understand."""
+        super().__init_subclass__(**more)
+        forces, moments = cls.rows[:3], cls.rows[3:]
+        about_base = sum(not row.in_foot for row in moments)
+        if (forces != FORCES or any(row.kind != MOMENT for row in moments)
+                or len(set(moments)) != len(moments)
+                or about_base not in ((3,) if cls.plane else (0, 3))
+                or about_base not in (0, len(moments))):
+            raise TypeError(f'{cls.__name__}: expected the rows FORCES, then moments about '
+                            'different axes of the foot, or about all three of the base (of a '
+                            f'foot with a plane these), got {cls.rows}')
+
     link: str
     kind: ClassVar[str]
     rows: ClassVar[tuple[ContactRow, ...]]

@@ -22,7 +22,7 @@ MET = 1e-8
 
 class BoundsRoom(NamedTuple):
     """
-    Room for m limits on n unknowns, inside kernels.
+    Memory for m limits on n unknowns, inside kernels.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class LiveOptions:
     joint_states, imu, reactions : str
         Topics; the usual ones when empty.
     odometry : str
-        Topic with the pose of the base; empty: the robot stays on the feet that stand.
+        Topic with the pose of the base; empty: the robot stays on the feet in contact.
 
     """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Placement: where the robot is drawn, by the feet that stand where nothing else says it."""
+"""Placement: where the robot is drawn, by the feet in contact where nothing else says it."""
 from __future__ import annotations
 
 import numpy as np

@@ -61,7 +61,7 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
         As `analysis.robot.choose_robot` has them.
     odometry : str
         Topic with the pose of the base; found by name when empty, and where there is none the
-        robot stays on the feet that stand.
+        robot stays on the feet in contact.
     rate : float [Hz]
         Snapshots per second of the bag.
     progress : callable, optional

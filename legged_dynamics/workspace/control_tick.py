@@ -196,6 +196,7 @@ def find_dynamics(s, parameters, held, inputs):
         s.posture[j] = (parameters[PARAMETER.posture_stiffness] * (held[j] - s.q[j])
                         - parameters[PARAMETER.posture_damping] * s.v[j])
     for i in range(s.lean.shape[0]):
+        # Only the difference from up is kept: kernels of dynamics know one normal for all feet.
         normal = rotate_back(load9(inputs, 0), load3(s.touch[i], 0))
         store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
@@ -244,6 +245,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     for i in range(6):
         for k in range(6):
             wrench[i] += s.inertia[i, k] * memory.load[k]
+    # The paper divides F of massless legs; the others W, with the legs in it.
     even_shares(s.feet, s.states, force if method == EVEN else wrench, memory.shares)
     if method != EVEN:
         asked_shares(s.feet, memory.asked, wrench, memory.weights, memory.shares)

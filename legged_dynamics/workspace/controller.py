@@ -30,7 +30,7 @@ from legged_dynamics.workspace.control_tick import (
 from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, friction_cone
 from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.standing_feet import StandingFeet
+from legged_dynamics.workspace.stance_feet import StanceFeet
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
 from legged_dynamics.workspace.target import BodyTarget
 from legged_dynamics.workspace.workspace_force import wanted_acceleration
@@ -125,7 +125,7 @@ class WorkspaceController:
             self._parameters[at] = value
         self._force_rate = settings['division.force_rate'] * self.model.total_mass * GRAVITY
         self._patience_ns = round(settings['limits.patience'] * 1e9)
-        self._stances: dict[bytes, StandingFeet] = {}
+        self._stances: dict[bytes, StanceFeet] = {}
         self.ground = GroundReading(self._config.feet, settings['division.friction'])
         self._stance: bytes | None = None
 
@@ -136,7 +136,7 @@ class WorkspaceController:
         self._newest: int | None = None
         self._unbalanced_since: int | None = None
         self._integrate = True
-        self._last: StandingFeet | None = None
+        self._last: StanceFeet | None = None
         self._requests = ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
 
@@ -149,7 +149,7 @@ class WorkspaceController:
         Parameters
         ----------
         state : BodyState
-            Pose, twist and standing feet, of the same instant as the measurement.
+            Pose, twist and feet in contact, of the same instant as the measurement.
         measurement : Measurement
             Joint positions and velocities, in the model's order.
         target : BodyTarget
@@ -262,7 +262,7 @@ class WorkspaceController:
                 force[foot] = f
             self.ground.feel(state.foot_offset, force)
 
-    def _divide(self, feet: StandingFeet, inputs: np.ndarray, out: np.ndarray) -> int:
+    def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:
             return BALANCED
         s, memory = feet.arrays, feet.memory
@@ -271,7 +271,7 @@ class WorkspaceController:
             out[OUTPUT.net:OUTPUT.missing], out[OUTPUT.effort:OUTPUT.effort + self.model.nv],
             memory.limits, memory.weights, memory.shares)
 
-    def _seek(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, AskedForce],
+    def _seek(self, feet: StanceFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
         """Set the forces that the division is to seek; return those asked for, in the world."""
         if not asked and not self._requests.sought:
@@ -295,7 +295,7 @@ class WorkspaceController:
         feet.ask(self._requests.sought, state.rotation)
         return wanted
 
-    def _explain(self, feet: StandingFeet, state: BodyState,
+    def _explain(self, feet: StanceFeet, state: BodyState,
                  asked: Mapping[int, np.ndarray]) -> dict[int, str]:
         """Return why feet do not get what is asked of them."""
         found = {foot: 'it does not stand' for foot in asked if foot not in feet.place}
@@ -309,13 +309,13 @@ class WorkspaceController:
         self._newest = stamp
         return step if 0.0 < step <= LONGEST_TICK else 0.0
 
-    def _feet_of(self, state: BodyState, q: np.ndarray) -> StandingFeet:
+    def _feet_of(self, state: BodyState, q: np.ndarray) -> StanceFeet:
         """Return the arrays of the feet in contact; joints they leave free stay where they are."""
         key = state.contact.tobytes()
         if key != self._stance:
             self._stance, self._held = key, q.copy()
         if key not in self._stances:
-            self._stances[key] = StandingFeet(self.model, self._config.feet, state.contact,
+            self._stances[key] = StanceFeet(self.model, self._config.feet, state.contact,
                                               self.settings)
         return self._stances[key]
 

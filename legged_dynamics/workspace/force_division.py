@@ -13,6 +13,9 @@ make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
 *least squares*   the least ``sum |lambda - even share of W|^2`` that gives W.
 *friction cone*   the same within friction, load, the sole's edges and the joints' efforts. When
                   nothing satisfies them all, W is missed by as little as possible.
+
+The last is the ground-force problem of `force_map.ground_force_problem`, filled and solved within
+the control tick: a text of its own, because that one takes some 480 us and this one 8.
 """
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ def propagate_force(tree, feet, bodies, states, shares, effort):
         while b > 0:
             axis = z_axis(get9(bodies, b, ROTATION))
             iv = topology[b, V_START]
+            # tau = -J^T lambda, joint by joint: a slide feels the force, a hinge its moment.
             if topology[b, JOINT] == PRISMATIC:
                 effort[iv] -= dot(axis, force)
             else:

@@ -166,7 +166,7 @@ class GroundReading:
         Parameters
         ----------
         offset : (nf,) array [m]
-            How far each standing foot is from its place.
+            How far each foot in contact is from its place.
         force : (nf, 3) array [N]
             On each foot in world axes, as commanded last.
 

@@ -82,6 +82,7 @@ def sample_segment(segment, t, target):
         target[k] = 0.0
     if resting:
         return
+    # The target has twist and acceleration in the axes of the moving base, component-wise.
     velocity, rate = powers_at(segment, t, 1)
     acceleration, bend = powers_at(segment, t, 2)
     w, alpha = turn_rates(phi, rate, bend)
@@ -98,6 +99,8 @@ def fill_segment(R_start, start, end, T, row):
     store9(row, SEGMENT.rotation, R_start)
     row[SEGMENT.duration] = T
     for k in range(6):
+        # The lower three powers are the start; the upper three meet the end in position, velocity
+        # and acceleration: what is left of each after the lower ones, in closed form.
         c0, c1, c2 = start[0, k], start[1, k], 0.5 * start[2, k]
         gap = end[0, k] - (c0 + T * (c1 + T * c2))
         slope = T * (end[1, k] - (c1 + 2.0 * T * c2))
@@ -113,6 +116,7 @@ def fill_segment(R_start, start, end, T, row):
 def coordinate_rates(phi, w, alpha):
     """Return rate and acceleration of exponential coordinates that turn with w, alpha."""
     zero = (0.0, 0.0, 0.0)
+    # turn_rates is linear in the rate: its columns by unit vectors, inverted by cross products.
     x, _ = turn_rates(phi, (1.0, 0.0, 0.0), zero)
     y, _ = turn_rates(phi, (0.0, 1.0, 0.0), zero)
     z, _ = turn_rates(phi, (0.0, 0.0, 1.0), zero)
@@ -120,6 +124,7 @@ def coordinate_rates(phi, w, alpha):
     part = 1.0 / dot(x, yz)
     rate = (part * dot(yz, w), part * dot(zx, w), part * dot(xy, w))
     _, drift = turn_rates(phi, rate, zero)
+    # What is left of alpha after the part that the rate alone makes.
     rest = subtract(alpha, drift)
     return rate, (part * dot(yz, rest), part * dot(zx, rest), part * dot(xy, rest))
 

@@ -222,7 +222,7 @@ class ReachLimiter:
         return 'a leg ends'
 
     def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
-        """Return arrays of the standing feet with joints at q, and where those feet stand."""
+        """Return arrays of the feet in contact with joints at q, and where those feet stand."""
         key = state.contact.tobytes()
         if key not in self._stances:
             self._stances[key] = stance_arrays(self._model, [

@@ -51,7 +51,7 @@ SETTINGS = (
             choices=('even', 'least_squares', 'friction_cone')),
     Setting('division.friction', 0.6, '', 'Coefficient of friction to rely on.', 0.01, 5.0),
     Setting('division.minimum_load', 0.02, '',
-            'Least normal force of a standing foot, as a fraction of the weight.', 0.0, 0.2),
+            'Least normal force of a foot in contact, as a fraction of the weight.', 0.0, 0.2),
     Setting('division.force_rate', 2.0, '1/s', 'How fast a force goes to what is asked, and back, '
             'in weights of the robot per second.', 0.01, 1000.0),
     Setting('division.sole_margin', 0.1, '', 'Part of a sole, at its edges, that the pressure is '

@@ -103,6 +103,8 @@ def support_excess(support, target, slower):
     at = NUMBER.inertia
     J = (numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3], numbers[at + 4],
          numbers[at + 5])
+    # Acceleration of the centre of mass: of the origin (v is in turning axes, hence w x v), and of
+    # the arm c that turns with the base.
     of_com = add(add(a, cross(w, v)), add(cross(alpha, c), cross(w, cross(w, c))))
     turning = rotate(R, add(symmetric_times(J, alpha), cross(w, symmetric_times(J, w))))
     force = rotate(R, of_com)
@@ -112,8 +114,10 @@ def support_excess(support, target, slower):
     arm = subtract(add(load3(target, POSE.position), rotate(R, c)), load3(numbers, NUMBER.origin))
     moment = add(cross(arm, force), turning)
     normal = dot(force, n)
+    # Next to free fall there is no zero-moment point worth speaking of.
     if normal < 0.1 * GRAVITY:
         return 1.0, 1.0
+    # Where the line of the force meets the plane: n x m / (n . f), about its origin.
     point = scale(1.0 / normal, cross(n, moment))
     px, py, least = dot(point, x), dot(point, y), 1e9
     for k in range(edges.shape[0]):
@@ -125,7 +129,7 @@ def support_excess(support, target, slower):
 def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
                spare: float) -> Support:
     """
-    Return the support of the feet that stand.
+    Return the support of the feet in contact.
 
     Parameters
     ----------

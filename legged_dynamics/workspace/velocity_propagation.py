@@ -39,6 +39,7 @@ def propagate_velocity(s, up):
         The world's z in base axes; a ball touches along that and its ``lean``.
 
     """
+    # With joint accelerations of zero the wrenches that bodies take are the bias h.
     forward_kinematics(s.tree, s.q, s.v, s.still, s.base, s.bodies)
     place_inertias(s.tree, s.bodies)
     place_inertial_wrenches(s.bodies)

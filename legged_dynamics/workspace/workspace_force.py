@@ -108,6 +108,7 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
     for start in range(0, 6, 3):
         error = load3(out[SERVO.error], start)
         total = add(load3(integral, start), scale(dt, rotate(R, error)))
+        # The integral is kept in world axes and limited in the base's, where the gains are.
         felt = rotate_back(R, total)
         kept, feedback, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
         for k in range(3):
@@ -120,6 +121,7 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
             length += x * x
         store3(integral, start, rotate(R, kept))
         length = math.sqrt(length)
+        # The feedback is cut as a vector: cut by components it would change direction.
         share = 1.0 if length <= gains[4, start] else gains[4, start] / length
         wanted = add(a_d if start == 0 else alpha_d, scale(share, feedback))
         store3(out[SERVO.wanted], start, wanted)

@@ -63,7 +63,7 @@ def test_a_page_needs_nothing_beside_itself():
 def test_a_report_of_a_bag_says_its_verdict_first(walking_bag, tmp_path, capsys):
     assert main(['analyze', str(walking_bag), '-o', str(tmp_path / 'out'), '--no-csv',
                  '--no-enriched-bag']) == 0
-    assert capsys.readouterr().out.startswith('Error of the vertical force on a standing foot')
+    assert capsys.readouterr().out.startswith('Error of the vertical force on a foot in contact')
     text = (tmp_path / 'out' / 'report.html').read_text()
     assert text.count('class="chart"') == 4 and len(text) < 3_000_000
     assert 'class="banner"' not in text

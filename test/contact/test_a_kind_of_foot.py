@@ -47,6 +47,16 @@ class Pad(Foot):
 FEET = [Pad('link4'), LineFoot('link5', 0.1, -0.06), Pad('link6'), PointFoot('link7', 0.02)]
 
 
+def test_rows_that_nothing_understands_are_refused():
+    turning = ContactRow(MOMENT, 2)
+    for rows, plane in ((FORCES[:2], False), ((*FORCES, turning), False),
+                        ((turning, *FORCES), False),
+                        ((*FORCES, turning._replace(in_foot=True)), True),
+                        ((*FORCES, *[turning._replace(in_foot=True)] * 2), False)):
+        with pytest.raises(TypeError, match='Odd: expected the rows FORCES, then moments about'):
+            type('Odd', (Foot,), {'rows': rows, 'plane': plane})
+
+
 def contacts(model, feet, q, up):
     """Return the dense map to the base's wrench, and to each wrench in its foot's frame."""
     poses, grasp, into, rows = frame_poses(model, q), [], [], []

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from motions import QUIET, Scene, quadruped
 from robots import golden
 
 from legged_dynamics.contact import ContactInverseDynamics
@@ -150,3 +151,20 @@ def test_a_blade_that_rolls_over_its_edge_does_not_turn_the_body():
         q[turn] += 1e-3     # it rolls over its edge
     assert found.slips == 0
     assert np.abs(found.rotation - np.eye(3)).max() < 1e-3
+
+
+@pytest.mark.parametrize('seed', [0, 1])
+def test_a_quadruped_on_short_skids_that_moves(seed):
+    """
+    Three joints a leg cannot see a skid's four numbers: the base's equations tell the rest.
+
+    The skids are not level. A skid is taken to bear on its low end, the truth on its middle.
+    """
+    skids = {'robot.foot_type': 'line', 'robot.sole': [0.01, -0.01, 0.0, 0.0]}
+    scene = Scene(*quadruped(**QUIET, **skids), seed=seed)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'force_filter.cutoff': 0.0})
+    for k in range(40):
+        reaction = estimator.update(scene.measurement(k), (True,) * 4)
+    truth, weight = scene.truth(reaction.stamp_ns * 1e-9)[2], 9.81 * scene.model.total_mass
+    np.testing.assert_allclose(reaction.raw_wrench, truth.wrench, atol=0.005 * weight)
+    assert np.abs(truth.wrench).max() > 0.2 * weight

@@ -28,7 +28,7 @@ from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.smooth_transition import leaving_share, smooth_transition
 from legged_dynamics.gait.stance_detection import runs, stances
 from legged_dynamics.gait.travelling_reference import travelling_reference
-from legged_dynamics.model import FlatFoot, Inertia, RobotModel
+from legged_dynamics.model import FlatFoot, Inertia, LineFoot, RobotModel
 from legged_dynamics.optimization.quadratic_program import solve_quadratic_program
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -103,6 +103,27 @@ def test_no_foot_pulls_slips_or_presses_beside_its_sole():
     assert flat.sum() > 100
     assert inside[:, 0].max() <= FRONT + 1e-6 and inside[:, 0].min() >= BACK - 1e-6
     assert np.abs(inside[:, 1]).max() <= SIDE + 1e-6
+
+
+def test_a_walk_on_blades_is_told_as_one_on_soles():
+    """The walker presses in the middle of its width, so an edge bears all that its sole does."""
+    blades = [LineFoot(foot.link, foot.front, foot.back) for foot in WALK.feet]
+    motion = WALK.motion()
+    found = DoubleSupport(WALK.model, blades, AIM).solve(motion)
+    assert load_error(found, WALK) < 2.5
+    demand = ground_demand(WALK.model, blades, motion)
+    moment = np.einsum('nfij,nfj->nfi', found.foot_rotation, found.wrench[..., 3:])
+    arm = found.foot_position - motion.base_position[:, None]
+    borne = np.hstack([found.force.sum(axis=1),
+                       (moment + np.cross(arm, found.force)).sum(axis=1)])
+    np.testing.assert_allclose(borne + found.root_residual, demand.wrench, atol=1e-9 * WEIGHT)
+    assert np.abs(found.root_residual[:, :3]).max() < 1e-3
+    level = found.contact & (np.abs(found.foot_rotation[..., 2, 0]) < 1e-9)
+    level &= found.force[..., 2] > 1.0
+    inside = (found.center_of_pressure - found.foot_position)[level]
+    assert level.sum() > 100 and np.ptp(inside[:, 0]) > 0.5 * (FRONT - BACK)
+    assert inside[:, 0].max() <= FRONT + 1e-6 and inside[:, 0].min() >= BACK - 1e-6
+    assert np.abs(inside[:, 1]).max() < 1e-6 < SIDE
 
 
 def test_nothing_depends_on_where_the_world_is():

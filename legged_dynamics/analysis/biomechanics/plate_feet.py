@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which foot stands on which plate, when that is known, and the truth of each foot from it."""
+"""Which foot is on which plate, when that is known, and the truth of each foot from it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         owner = [i for i, foot in enumerate(demand.feet)
                  if load.body in (foot.link, bodies.get(foot.link, ''))]
         if load.body and not owner:
-            notes.append(f'The load {load.name!r} acts on {load.body}, which is no foot: instants '
+            notes.append(f'Load {load.name!r} acts on {load.body}, which is not a foot: instants '
                          'in which it does are not compared.')
             lost |= on
             continue

@@ -58,7 +58,7 @@ def refuse_no_motion(source: Path) -> None:
 
     """
     if source.suffix.lower() in NO_MOTION:
-        raise MeasurementError(f'{source} is no motion: {NO_MOTION[source.suffix.lower()]}')
+        raise MeasurementError(f'{source} is not a motion: {NO_MOTION[source.suffix.lower()]}')
 
 
 def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMotion, list[str]]:

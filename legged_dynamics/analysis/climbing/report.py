@@ -52,7 +52,7 @@ QUESTION_A = (
     '"Least maximum" holds the accelerations of body and limbs; it is a cone program, solved to a '
     'duality gap of {gap:.0e}, and the rest positions that make it real follow from the springs. '
     '"This instant" takes the question literally: rest angles alone, the state frozen. It tells '
-    'what happens before the limbs have moved, and is no law of load sharing.')
+    'what happens before the limbs have moved, and is not a law of load sharing.')
 QUESTION_B = (
     '(b) What acceleration does a limit on the forces allow? From rest on all feet, and on those '
     'that carry in the middle of a stride; "sinks" is the least acceleration down the slope that '

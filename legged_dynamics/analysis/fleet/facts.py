@@ -61,7 +61,7 @@ class RobotFacts:
         return self._by_recording(self.inputs, name)
 
     def errors_of(self, treatment: str) -> np.ndarray:
-        """(n,) vertical errors of a standing foot, of the worse behaviour, as a part of weight."""
+        """(n,) vertical errors of a foot in contact, of the worse behaviour, by weight."""
         found = self._by_recording([row for row in self.errors if row['treatment'] == treatment
                                     and row['subject'] != 'sum of all feet'], 'vertical')
         return found / self.column('weight')

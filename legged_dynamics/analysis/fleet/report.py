@@ -111,8 +111,9 @@ def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
             f'{unlike} {"is" if unlike == 1 else "are"} unlike the others of the robot. Half of '
             f'them leave less than {100.0 * share:.1f} % of the weight unexplained at the base.')
     if np.isfinite(errors).any():
-        said += (' Where a recording has the truth, the vertical force on a standing foot was off '
-                 f'by {100.0 * float(np.nanmedian(errors)):.1f} % of the weight on line (median).')
+        said += (' Where a recording has the truth, the vertical force on a foot in contact was '
+                 f'off by {100.0 * float(np.nanmedian(errors)):.1f} % of the weight on line '
+                 '(median).')
     return said
 
 

@@ -3,7 +3,7 @@
 """
 How far feet slide on the ground, told by each other, without knowing where the robot is.
 
-The material point of a foot that touches the ground does not move while the foot stands or rolls.
+The material point of a foot that touches the ground does not move while it rests or rolls.
 From one sample to the next it moves in level axes that travel with the base by minus the base's
 own step; what a foot does beside the others on the ground is slip. Two feet share it: which of
 them slid cannot be told.

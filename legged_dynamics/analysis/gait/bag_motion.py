@@ -4,7 +4,7 @@
 Motion out of a bag: joints from joint states, the base from odometry or from an IMU.
 
 Odometry gives poses, which are differentiated like the joints. An IMU gives the base's rotation
-and acceleration themselves; where the base is then follows from the feet that stand, by leg
+and acceleration themselves; where the base is then follows from the feet in contact, by leg
 odometry, and which feet stand from the on-line estimator.
 """
 from __future__ import annotations

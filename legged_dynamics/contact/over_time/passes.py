@@ -55,7 +55,7 @@ class Past:
 
     @classmethod
     def near(cls, x: np.ndarray, weight: np.ndarray) -> Past:
-        """Return the wish to be near coordinates (nc,), with weights (nc,)."""
+        """Return what draws the next frame to coordinates x (nc,), with weights (nc,)."""
         return cls(np.diag(weight), weight * x)
 
 
@@ -148,7 +148,8 @@ class Frames:
         """
         nc, nf = self.size, len(self.table.index)
         width = gain_width(self.problem.index,
-                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()))
+                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()
+                                      and (self.table.index[:, AXES] < IN_FOOT).all()))
         found = Pass(self, np.empty((len(self), width)), np.empty((len(self), nc)))
         P, h = past.information.copy(), past.linear.copy()
         found.fill(np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after)

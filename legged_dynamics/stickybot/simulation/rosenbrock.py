@@ -45,6 +45,8 @@ C = np.array([
      -6.058818238834054]])
 ALPHA = np.array([0.0, 0.386, 0.21, 0.63, 1.0, 1.0])
 GAMMA_SUM = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
+
+
 class Limits(NamedTuple):
     """Of an integration."""
 

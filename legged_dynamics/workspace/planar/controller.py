@@ -62,7 +62,7 @@ class PlanarCommand:
 
 class PlanarController:
     """
-    Moves the body of a planar robot on standing feet by joint torques.
+    Moves the body of a planar robot on feet in contact by joint torques.
 
     Parameters
     ----------

@@ -132,6 +132,7 @@ def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slop
     dynamics = work[2 + 2 * n]
     pose, twist = body[:3], body[3:]
     place_legs(parent, constants, feet, pose, position)
+    # Twice: rates of the joints follow from the Jacobian, which needs no rates; then with them.
     velocity[:] = 0.0
     propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links)
     reduce_exact(parent, constants, links, rates, dynamics)

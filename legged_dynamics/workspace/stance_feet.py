@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""StandingFeet: what workspace control keeps for one set of standing feet."""
+"""StanceFeet: what workspace control keeps for one set of feet in contact."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
 UPRIGHT = 10.0
 
 
-class StandingFeet:
+class StanceFeet:
     """
     Arrays of the stages for a robot on some of its feet.
 
@@ -43,9 +43,9 @@ class StandingFeet:
         Whether these feet can hold the base: one that carries any wrench, as a sole does, or two
         of any kind. Without, nothing else is there.
     members : (k,) int array
-        Place of each standing foot among all feet.
+        Place of each foot in contact among all feet.
     place : dict of int to (int, int)
-        Of each standing foot among these, and of its first contact coordinate.
+        Of each foot in contact among these, and of its first contact coordinate.
     arrays : StanceArrays
     scratch : Scratch
         For the recursion with a big base.
@@ -107,11 +107,11 @@ class StandingFeet:
             row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the force that each standing foot has from the division [N], by its place."""
+        """Return the force that each foot in contact has from the division [N], by its place."""
         return {foot: self.force(R_WB, foot) for foot in self.place}
 
     def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
-        """Return the force that one standing foot has [N]."""
+        """Return the force that one foot in contact has [N]."""
         start = self.place[foot][1]
         return R_WB @ self.memory.shares[start:start + 3]
 
@@ -122,7 +122,7 @@ class StandingFeet:
         return self.arrays.states[self.place[foot][0], :9].reshape(3, 3)
 
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
-        """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
+        """Return why a foot in contact cannot have a force [N]; the last reason is the others'."""
         i, start = self.place[foot]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
         if self.arrays.feet.index[i, PLANE]:

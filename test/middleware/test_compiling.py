@@ -1,0 +1,51 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A node that compiles at its first start says how far it is."""
+import subprocess
+import sys
+
+from legged_dynamics.middleware import compiling
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.spatial import kernel_state
+
+WARM = """
+import pathlib, sys, time
+print('0.1', end='', flush=True)            # half a line tells nothing
+print('25\\n0.250', flush=True)
+for _ in range(6000):                       # so that a fault does not hang the test
+    if pathlib.Path(sys.argv[1]).exists():
+        break
+    time.sleep(0.01)
+"""
+
+
+class Cold(Component):
+    """Has kernels, and none is compiled."""
+
+    default_name, has_kernels = 'cold', True
+
+
+class Log:
+    """Lets the compiler end once it is heard how far it is."""
+
+    def __init__(self, heard):
+        self.lines, self._heard = [], heard
+
+    def info(self, text):
+        self.lines.append(text)
+        if '25 %' in text:
+            self._heard.touch()
+
+
+def test_progress_is_logged_until_it_is_compiled(tmp_path, monkeypatch):
+    popen, log = subprocess.Popen, Log(tmp_path / 'heard')
+    monkeypatch.setattr(kernel_state, 'is_warm', lambda name: False)
+    monkeypatch.setattr(compiling, 'SAYING', 0.0)
+    monkeypatch.setattr(subprocess, 'Popen', lambda command, **options: popen(
+        [sys.executable, '-c', WARM, str(tmp_path / 'heard')], **options))
+    with compiling.Compilation(Cold, log) as compilation:
+        while not compilation.done:
+            assert compilation.state.startswith('compiling, once')
+    assert log.lines[0].startswith('compiling') and log.lines[-1] == 'compiled'
+    assert any('25 %' in line and 's left' in line for line in log.lines)
+    assert compilation.state == ''
