@@ -10,6 +10,7 @@ simulated and waits for them: what comes out is the same on a busy machine, only
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -211,14 +212,20 @@ def _follow(bus: Any, processes: Any, motion: body_motion.Motion | None, duratio
 
 
 def _warm(motion: str) -> None:
-    """Have everything on the disk before the processes start."""
-    from legged_dynamics.cli.warm import warm
-    from legged_dynamics.spatial.kernel_state import is_warm, mark_warm
-    for name in (ESTIMATOR, *((body_motion.CONTROLLER,) if motion == 'body' else ())):
-        if not is_warm(name):
-            _say('Compiling (once; a minute or two)')
-            warm(name)
-            mark_warm(name)
+    """
+    Have everything on the disk before the processes start.
+
+    Another process does it: one that has compiled a kernel's parts by themselves may go on with
+    those, and its results would not be the nodes' to the last bit.
+    """
+    from legged_dynamics.spatial.kernel_state import is_warm
+    names = [name for name in (ESTIMATOR, *((body_motion.CONTROLLER,) if motion == 'body' else ()))
+             if not is_warm(name)]
+    if names:
+        _say('Compiling (once; a minute or two)')
+        # What fails here is compiled, or told of, by the nodes.
+        subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', *names],
+                       stdout=subprocess.DEVNULL, check=False)
 
 
 def _say(text: str) -> None:
