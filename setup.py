@@ -28,10 +28,10 @@ EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
     'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
-    'cli': ['argcomplete>=3'],
+    'cli': ['argcomplete>=3', 'rich>=13'],
     'c3d': ['ezc3d>=1.5'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
-    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14', 'rich>=13'],
+    'fleet': ['dask[distributed]>=2024.1', 'pyarrow>=14'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
     'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],
@@ -40,7 +40,8 @@ EXTRAS = {
              'ruff>=0.6', 'mypy>=1.10', 'playwright>=1.40'],
 }
 # What the demo runs on, its page in the browser included, and nothing that only developers need.
-EXTRAS['demo'] = EXTRAS['dds'] + EXTRAS['sim'] + EXTRAS['bag'] + EXTRAS['view']
+EXTRAS['demo'] = [name for extra in ('dds', 'sim', 'bag', 'view', 'cli')
+                  for name in EXTRAS[extra]]
 NOT_IN_ALL = {'zoo', 'docs', 'demo'}
 
 # Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have

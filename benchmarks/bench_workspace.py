@@ -104,25 +104,26 @@ def body_state(R: np.ndarray, twist: np.ndarray) -> BodyState:
 def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, Callable]:
     """Return what each stage of the last tick costs, by name."""
     feet = controller._stances[state.contact.tobytes()]
-    s, room, inputs, held = feet.arrays, feet.room, controller._inputs, controller._held
+    s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs, controller._held
     parameters, gains = controller._parameters, controller._gains
-    out, up = np.zeros(codes.EFFORT + 12 + 28), tuple(state.rotation[2])
+    out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
-    threshold = float(parameters[codes.THRESHOLD])
+    threshold = float(parameters[codes.PARAMETER.threshold])
     find_dynamics(s, parameters, held, inputs)
-    find_forces(s, room, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
-    even, free, wrench = room.shares.copy(), out[codes.EFFORT:codes.EFFORT + 12].copy(), \
-        out[codes.NET:codes.MISSING].copy()
+    find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
+    at = codes.OUTPUT
+    even, free = memory.shares.copy(), out[at.effort:at.effort + 12].copy()
+    wrench = out[at.net:at.missing].copy()
     scratch = articulated_scratch(s)
 
     def divide() -> None:
-        room.shares[:] = even
+        memory.shares[:] = even
         friction_cone(s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9], wrench,
-                      free, room.limits, room.weights, room.shares)
+                      free, memory.limits, memory.weights, memory.shares)
 
     def finish() -> None:
-        out[codes.EFFORT:codes.EFFORT + 12] = free
-        find_efforts(s, room, FRICTION_CONE, 0, parameters, out)
+        out[codes.OUTPUT.effort:codes.OUTPUT.effort + 12] = free
+        find_efforts(s, memory, FRICTION_CONE, 0, parameters, out)
     return {
         'stage 1: velocity propagation, loads, contact Jacobians': lambda: first(s, up),
         'stage 2, of which: singular values and inverses of the legs':
@@ -132,7 +133,7 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
         'stage 2 with a big base, on top':
             lambda: reduce_big_base(s, scratch, BIG_BASE, inputs[12:18]),
         'stage 3: errors, wanted acceleration, force, inverse dynamics':
-            lambda: find_forces(s, room, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out),
+            lambda: find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out),
         'force division: QP of 12 unknowns, 66 constraints': divide,
         'stage 4: propagation to joint efforts, report': finish}
 

@@ -83,7 +83,7 @@ def main(names: list[str]) -> int:
             'Planted faults on simulated robots, 16.9 s of standing, lifting each leg and '
             'squatting, with the sensor noise of their YAML; by `python -m '
             'benchmarks.doctor_table`. A fault counts as found when it is the only finding, of '
-            'the right kind, and its mend has the right value.', '',
+            'the right kind, and its fix has the right value.', '',
             f'| planted | finding | {" | ".join(robots)} |', f'|---|---|{"---|" * len(robots)}']
     text += [f'| {name} | `{kind}` | {" | ".join(row[r] for r in robots)} |'
              for (name, kind), row in rows.items()]

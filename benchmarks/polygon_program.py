@@ -14,7 +14,7 @@ from legged_dynamics.stickybot.allocation.allocation import (
     answer,
     no_answer,
 )
-from legged_dynamics.stickybot.allocation.force_sets import RADIUS, ForceSets
+from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.allocation.infeasibility import certificate
 from legged_dynamics.stickybot.model.load import Load
 
@@ -35,7 +35,7 @@ def largest_multiple_of_polygons(load: Load, direction: np.ndarray, sets: ForceS
     rows, bounds = [], []
     for i in range(n):
         normals, limits = sets.planes(i)
-        radius = sets.table[i, RADIUS] * math.cos(math.pi / sides)
+        radius = sets.table[i, SET.radius] * math.cos(math.pi / sides)
         for normal, bound in [*zip(outward, np.full(sides, radius)), *zip(normals, limits)]:
             row = np.zeros(2 * n + 1)
             row[2 * i:2 * i + 2] = normal

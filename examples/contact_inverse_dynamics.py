@@ -8,8 +8,7 @@ import legged_dynamics as ld
 yaml, urdf = ld.robot_files('solo_class')
 config = ld.RobotConfig.from_yaml(yaml)
 model = ld.RobotModel.from_urdf(urdf)
-order = [config.joints.index(name) for name in model.joint_names]
-standing = np.array(config.nominal_position)[order]
+standing = config.nominal_in(model)
 still = np.zeros(model.nv)
 solver = ld.ContactInverseDynamics(model, config.feet)
 np.set_printoptions(precision=2, suppress=True)

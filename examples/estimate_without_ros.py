@@ -14,17 +14,15 @@ config = ld.RobotConfig.from_yaml(yaml)
 estimator = ld.GroundReactionEstimator(ld.RobotModel.from_urdf(urdf), config)
 robot = SimulatedRobot.from_files(yaml, schedule=Schedule.from_text('stand 1, trot_forward 2'))
 
-# Sensors come in command order, the estimator wants the model's: match by name, never by place.
-order = [config.joints.index(name) for name in estimator.model.joint_names]
+# Sensors come in command order, the estimator wants the model's: joints are matched by name.
+order = ld.JointOrder(config.joints, estimator.model.joint_names)
 truth = {}
 print('time [s]', *(f'{foot:>16}' for foot in estimator.feet))
 for _ in range(1500):
     robot.step()
     sample = robot.read()
     truth[sample.stamp_ns] = robot.truth().feet.wrench
-    reaction = estimator.update(ld.Measurement(
-        sample.stamp_ns, sample.position[order], sample.velocity[order], sample.effort[order],
-        sample.angular_velocity, sample.linear_acceleration, sample.orientation))
+    reaction = estimator.update(sample.ordered(order))
     if not reaction.mode or reaction.stamp_ns % 500_000_000:
         continue
     up = reaction.base_rotation[2]      # the world's z, in base axes

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from legged_dynamics.dynamics import BaseMotion, Motion
     from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
     from legged_dynamics.force_map import ForceMap, FrictionCone
-    from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotConfig, RobotModel
+    from legged_dynamics.model import (
+        FlatFoot,
+        JointOrder,
+        LineFoot,
+        PointFoot,
+        RobotConfig,
+        RobotModel,
+    )
     from legged_dynamics.resources import robot_files
     from legged_dynamics.safety import EffortGuard
     from legged_dynamics.workspace import BodyTarget, WorkspaceController
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 # Where each name of the package's face is at home.
 _HOMES = {
     'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
-    'LineFoot': 'model', 'robot_files': 'resources',
+    'LineFoot': 'model', 'JointOrder': 'model', 'robot_files': 'resources',
     'Motion': 'dynamics', 'BaseMotion': 'dynamics',
     'ForceMap': 'force_map', 'FrictionCone': 'force_map',
     'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
@@ -42,9 +49,9 @@ _HOMES = {
 }
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
-           'GroundReactionEstimator', 'LegOdometry', 'LineFoot', 'Measurement', 'Motion',
-           'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel', 'WorkspaceController',
-           '__version__', 'robot_files']
+           'GroundReactionEstimator', 'JointOrder', 'LegOdometry', 'LineFoot', 'Measurement',
+           'Motion', 'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel',
+           'WorkspaceController', '__version__', 'robot_files']
 
 
 def __getattr__(name: str) -> Any:

@@ -16,9 +16,10 @@ from legged_dynamics.parameter_file import read_parameters, shown
 # First parts of the names of all settings there are, whoever reads them; the names without a dot.
 # A name that begins otherwise is misspelt, for nobody would read it. (A test keeps them complete.)
 GROUPS = frozenset({
-    'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'force',
-    'force_filter', 'friction', 'gains', 'gait', 'identify', 'limits', 'lock_step', 'map',
-    'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot', 'safety',
+    'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'external', 'force',
+    'force_filter', 'friction', 'gains', 'gait', 'ground', 'identify', 'limits', 'lock_step',
+    'map', 'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot',
+    'safety',
     'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
     'qos_overrides', 'relay'})
 NAMES = frozenset({

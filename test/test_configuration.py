@@ -9,22 +9,28 @@ from legged_dynamics.nodes.effort_watchdog import NODE_SETTINGS as WATCHDOG_NODE
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
 from legged_dynamics.nodes.reaction_relay import NODE_SETTINGS as RELAY_NODE
+from legged_dynamics.nodes.robot_component import ROBOT
 from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
-from legged_dynamics.nodes.stickybot_controller import NODE_SETTINGS as CLIMBING_NODE
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT
+
+
+def without(settings, *tables):
+    """Return a node's parameters but for those that the robot's own YAML has."""
+    others = {setting.name for table in tables for setting in table}
+    return [setting for setting in settings if setting.name not in others]
+
 
 TABLES = {'effort_watchdog': WATCHDOG_NODE,
-          'foot_force_controller': (*FootForceController.shared_settings(),
-                                   *FootForceController.settings),
+          'foot_force_controller': without(FootForceController.settings, ROBOT),
           'ground_reaction_estimator': (*ESTIMATOR, *ESTIMATOR_NODE),
           'reaction_relay': RELAY_NODE,
           'simulated_robot': SIMULATOR_NODE,
-          'stickybot_controller': (*StickybotControllerNode.shared_settings(), *CLIMBING_NODE),
-          'workspace_controller': (*WorkspaceControllerNode.shared_settings(),
-                                   *WorkspaceControllerNode.settings)}
+          'stickybot_controller': without(StickybotControllerNode.settings, ROBOT, STICKYBOT),
+          'workspace_controller': without(WorkspaceControllerNode.settings, ROBOT)}
 
 
 @pytest.mark.parametrize('node', TABLES)

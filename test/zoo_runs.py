@@ -10,7 +10,8 @@ import numpy as np
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import robot
 from benchmarks.zoo.scenarios import Scenario
-from benchmarks.zoo.simulate import simulate
+from benchmarks.zoo.simulate import SETTLING, simulate
+from benchmarks.zoo.simulate import _Run as Run
 
 SHORT = {
     'four': Scenario('four', 'quadruped', 'trot', seconds=2.2, speed=0.6, landing=0.6, calm=0.6),
@@ -69,3 +70,33 @@ def with_force(recording, force):
     wrench = recording.wrench.copy()
     wrench[:, :, :3] = force
     return replace(recording, wrench=wrench)
+
+
+class _PushedAt(Run):
+    """Pushes of 0.3 of the weight, to the left and ahead, at a point of any link."""
+
+    def __init__(self, scenario, link, point):
+        self.link, self.point = link, np.array(point)
+        super().__init__(scenario, 500.0)
+
+    def _push(self, time):
+        data, body = self.data, self.model.body(self.link).id
+        self.external, data.xfrc_applied[body] = np.zeros(6), 0.0
+        t = time - SETTLING - self.scenario.calm
+        if not 0.0 <= t < 1.6:
+            return
+        inside = min(t % 1.0 / 0.05, 1.0, max(0.6 - t % 1.0, 0.0) / 0.05)
+        size = self.scenario.push * self.estimator_model.total_mass * 9.81 * inside
+        force = size * np.array([0.0, 1.0, 0.0] if t < 1.0 else [0.8, 0.0, -0.6])
+        at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ self.point
+        data.xfrc_applied[body] = [*force, *np.cross(at - data.xipos[body], force)]
+        self.external[:] = *force, *np.cross(at - data.xpos[self.body.base], force)
+
+
+@lru_cache
+def pushed_at(link, point):
+    """Return a recording of the standing quadruped, pushed at a point of a link."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        return _PushedAt(Scenario('pushed', 'quadruped', 'stand', seconds=2.6, push=0.3,
+                                  calm=0.6), link, point).run()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.zoo.recording import Recording
+from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 
 
@@ -81,7 +82,7 @@ def outputs_of(r, order: list[int]) -> Outputs:
             ('latest', r.latest_ns, r.wrench, r.latest_contact, r.latest_covariance)):
         force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])[order]
         covariance = np.array([full[start:start + 3, start:start + 3]
-                               for _, start, _ in table])[order]
+                               for start in table[:, START]])[order]
         found[name] = Output(stamp, force, contact[order].copy(), covariance, r.external_wrench,
                              r.external_deviation)
     return found

@@ -51,12 +51,12 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         page.listing([*(f'or: {other}' for other in finding.also),
                       *([finding.advice] if finding.advice else []),
                       *(f'{key}: {yaml.safe_dump(value, default_flow_style=True, width=9999)}'
-                        .replace('\n...', '').strip() for key, value in finding.mend.items())])
+                        .replace('\n...', '').strip() for key, value in finding.fix.items())])
         page.figure(_picture(finding, log), 'What the sensors of this finding said.')
     if examined.before is not None and examined.after is not None:
         page.heading('Evidence')
         page.figure(_evidence(examined.before, examined.after),
-                    'Residuals in tolerances of a healthy robot: as described, and mended.')
+                    'Residuals in tolerances of a healthy robot: as described, and corrected.')
     page.heading('Not judged')
     page.listing(examined.unchecked or ['Everything could be judged.'])
     try:
@@ -97,7 +97,7 @@ def _evidence(before: Evidence, after: Evidence) -> bytes:
     kinds = [kind for kind in before.squares if kind in after.squares]
     figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
     for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
-        for evidence, label in ((before, 'as described'), (after, 'mended')):
+        for evidence, label in ((before, 'as described'), (after, 'corrected')):
             axes.plot(evidence.time, np.sqrt(evidence.squares[kind]) + 1e-4, label=label, lw=1.0)
         axes.set_yscale('log')
         axes.axhline(1.0, color='#999', lw=0.6)

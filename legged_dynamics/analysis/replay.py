@@ -184,8 +184,7 @@ class Replay:
         if len(self._receipts) > _RECEIPTS_KEPT:
             self._receipts.clear()
         self._receipts[sample.stamp_ns] = receipt_ns
-        return self._synchronizer.push_joints(sample.stamp_ns, sample.position, sample.velocity,
-                                              sample.effort)
+        return self._synchronizer.push_joints(sample)
 
     def _take_imu(self, message: Any, receipt_ns: int) -> list[Measurement]:
         try:
@@ -194,8 +193,7 @@ class Replay:
             self._refuse(str(error))
             return []
         self.imu.note(sample.stamp_ns, receipt_ns)
-        return self._synchronizer.push_imu(sample.stamp_ns, sample.angular_velocity,
-                                           sample.linear_acceleration, sample.orientation)
+        return self._synchronizer.push_imu(sample)
 
     def _estimate(self, measurement: Measurement, receipt_ns: int,
                   on_estimate: Callable[[GroundReaction, int], None] | None) -> None:

@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 
-from legged_dynamics.model import FlatFoot, RobotConfig, RobotModel
+from legged_dynamics.model import Foot, RobotConfig, RobotModel
 from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
 from legged_dynamics.spatial.frames import Transform
 
@@ -72,12 +72,10 @@ def robot_picture(model: RobotModel, config: RobotConfig, position: np.ndarray) 
             + '\n</svg>\n')
 
 
-def _outline(model: RobotModel, bodies: Sequence[Transform], foot: object) -> list[np.ndarray]:
+def _outline(model: RobotModel, bodies: Sequence[Transform], foot: Foot) -> list[np.ndarray]:
     """Return the corners of a sole, or the middle of a ball, in the base."""
-    pose = link_pose(model, bodies, foot.link)      # type: ignore[attr-defined]
-    if not isinstance(foot, FlatFoot):
-        return [pose.p]
-    return [pose.point(foot.corners[k]) for k in (0, 1, 3, 2)]
+    pose = link_pose(model, bodies, foot.link)
+    return [pose.point(corner) for corner in foot.outline]
 
 
 class _View:
@@ -107,9 +105,9 @@ class _View:
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" class="joint"/>')
         return parts
 
-    def foot(self, model: RobotModel, bodies: Sequence[Transform], foot: object,
+    def foot(self, model: RobotModel, bodies: Sequence[Transform], foot: Foot,
              load: float) -> list[str]:
-        link: str = foot.link                       # type: ignore[attr-defined]
+        link = foot.link
         body = bodies[model.frame(link).body]
         corners = _outline(model, bodies, foot)
         parts = [self.line(body.p, link_pose(model, bodies, link).p, 'class="bone"')]
@@ -117,7 +115,7 @@ class _View:
             path = ' '.join(f'{x:.1f},{y:.1f}' for x, y in map(self, corners))
             parts.append(f'<polygon points="{path}" class="foot"/>')
         else:
-            radius = max(getattr(foot, 'radius', 0.0) * self._scale, 3.0)
+            radius = max(foot.radius * self._scale, 3.0)
             x, y = self(corners[0])
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" class="foot"/>')
         x, y = self(np.mean(corners, axis=0))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.jacobians import contact_rows
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
@@ -21,8 +22,7 @@ from legged_dynamics.force_map import (
     foot_reach,
 )
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.feet import FlatFoot, Foot
-from legged_dynamics.spatial.rotations import skew
+from legged_dynamics.model.foot import Foot
 
 # A robot that lacks less than this part of its weight stands still.
 STILL = 1e-3
@@ -128,12 +128,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
     """Return efforts that hold still with the least contact wrenches, and what is lacking."""
-    columns = []
-    for foot, point in zip(feet, terms.contact_points):
-        columns.append(np.vstack([np.eye(3), skew(point)]))
-        if isinstance(foot, FlatFoot):
-            columns.append(np.vstack([np.zeros((3, 3)), np.eye(3)]))
-    grasp = np.hstack(columns)
+    grasp = contact_rows(feet).wrench_map(terms.foot_rotations, terms.contact_points)
     wrenches = np.linalg.lstsq(grasp, terms.base_wrench, rcond=1e-9)[0]
     return (terms.joint_effort - terms.jacobian.T @ wrenches,
             terms.base_wrench - grasp @ wrenches)

@@ -31,6 +31,7 @@ from legged_dynamics.cli import (
     warm,
 )
 from legged_dynamics.cli.processes import end_with_parent
+from legged_dynamics.cli.progress import say
 from legged_dynamics.exceptions import LeggedDynamicsError
 
 VERBS = (demo, run, record, repair, analyze, view, doctor, identify, inverse_dynamics, convert,
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LeggedDynamicsError as error:
         if args.verbose:
             traceback.print_exc()
-        print(f'legged-dynamics {args.verb}: {" ".join(str(error).split())}', file=sys.stderr)
+        say(f'legged-dynamics {args.verb}: {" ".join(str(error).split())}', 'red', sys.stderr)
         return WRONG
     except ModuleNotFoundError as error:
         if (error.name or '').startswith('legged_dynamics'):

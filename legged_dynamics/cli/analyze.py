@@ -122,15 +122,18 @@ def show(analysis: Analysis, report: Path | None) -> int:
     """Print verdict, notes, tables and the report's path; return the exit code."""
     from legged_dynamics.analysis.tables import tables
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust, doubts, verdict
+    from legged_dynamics.cli.progress import say
+    from legged_dynamics.cli.progress import show as show_table
 
     reasons = doubts(analysis)
     if reasons:
-        print(distrust(reasons))
+        say(distrust(reasons), 'bold red')
     print(f'{verdict(analysis)[0]}\n')
     for note in analysis.notes:
         print(f'- {note}')
     for table in tables(analysis):
-        print(f'\n{table.text}')
+        print()
+        show_table(table)
     if report is not None:
         print(f'\nReport: {report.resolve()}')
     return DOUBTFUL if reasons else 0

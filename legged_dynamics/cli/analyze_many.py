@@ -6,12 +6,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli.output import output_folder
+from legged_dynamics.cli.progress import counting, show
 
 if TYPE_CHECKING:
     from legged_dynamics.analysis.fleet.data_set import DataSet
@@ -69,7 +69,7 @@ def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
                                  'analyse one bag to give them')
-    _need('distributed', 'pyarrow', 'rich')
+    _need('distributed', 'pyarrow')
     out = args.out or Path('fleet_analysis')
     with output_folder(out, (FOLDER, REPORT, REPORTS, FAILED)):
         jobs = jobs_of(find_recordings(args.bags), options, out,
@@ -107,7 +107,7 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
         with cluster(min(args.workers or os.cpu_count() or 1, max(len(todo), 1)),
                      args.scheduler) as client:
             check_workers(client, out, [job.path for job in every])
-            with _progress('Recordings', len(todo)) as advance:
+            with counting('Recordings', len(todo)) as advance:
                 def done(outcome: Outcome) -> None:
                     outcomes.append(outcome)
                     advance(bool(outcome.error))
@@ -136,7 +136,7 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
     jobs = [ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
                       rows[name]['duration'], out / REPORTS / name)
             for name in chosen if not _newer(out / made[name], rows[name])]
-    with _progress('Reports', len(jobs)) as advance:
+    with counting('Reports', len(jobs)) as advance:
         for job, result in each_result(client, make_report, jobs):
             advance(isinstance(result, BaseException))
             if isinstance(result, BaseException):
@@ -167,7 +167,8 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
         usual = f'; usual {outlier.usual}' if outlier.usual else ''
         print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
     for robot in facts[:10]:
-        print(f'\n{by_day(robot).text}')
+        print()
+        show(by_day(robot))
     print(f'\nReport: {write_fleet_report(facts, failed, out, reports)}')
     if failed:
         return SOME_FAILED if rows else ALL_FAILED
@@ -185,35 +186,6 @@ def _list_failed(failed: Sequence[Outcome], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(('recording', 'path', 'error'))
         writer.writerows((outcome.recording, outcome.path, outcome.error) for outcome in failed)
-
-
-@contextmanager
-def _progress(title: str, count: int) -> Iterator[Callable[[bool], None]]:
-    """Show a bar on standard error where somebody watches; call with whether one failed."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    with Progress(TextColumn(title), BarColumn(), MofNCompleteColumn(),
-                  TextColumn('{task.fields[failed]} failed'), TimeElapsedColumn(),
-                  TimeRemainingColumn(), console=console, transient=True,
-                  disable=not (count and console.is_terminal)) as progress:
-        task = progress.add_task(title, total=count, failed=0)
-        failures = 0
-
-        def advance(failed: bool) -> None:
-            nonlocal failures
-            failures += failed
-            progress.update(task, advance=1, failed=failures)
-
-        yield advance
 
 
 def _need(*packages: str) -> None:

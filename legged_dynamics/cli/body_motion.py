@@ -34,7 +34,7 @@ class Motion:
     """
     Sends the motion at a fixed simulated time: time waits for its answers, too.
 
-    It hears from the controller where the body is wanted, and goes from there.
+    It starts where the controller says the body is wanted.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Motion:
         self._dialect = dialect = StandaloneDialect()
         self._begin, self._sent = BEGIN_NS + round(1e9 * BEGIN), False
         self._node = node = bus.create_node(NODE)
-        # A simulator in lock-step counts those who hear the robot.
+        # A simulator in lock-step counts the subscriptions of the robot's topics.
         self._ears = [node.create_raw_subscription(kind, topic, lambda cdr, now: None, 10)
                       for kind, topic in (('sensor_msgs/msg/JointState', 'joint_states'),
                                           ('sensor_msgs/msg/Imu', 'imu/data'))]
@@ -73,7 +73,7 @@ class Motion:
         self._trajectory.publish(trajectory(self._dialect, pose.position, pose.orientation))
         # Time stands still at this sample until the controller has it.
         if not self._trajectory.wait_for_acks(ACKNOWLEDGING):
-            raise MiddlewareError(f'{CONTROLLER} does not hear its trajectory; see its log')
+            raise MiddlewareError(f'{CONTROLLER} does not receive its trajectory; see its log')
         self._answer(EVER_AFTER)
         for ear in self._ears:
             self._node.destroy_subscription(ear)

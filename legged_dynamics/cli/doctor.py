@@ -19,7 +19,7 @@ def add_parser(verbs: Any) -> None:
         description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
         'mount, wrong torques, masses, clocks and dead sensors, in a bag or, without one, live: '
         'then it says what to do (stand, lift each leg, squat and lean). Each finding comes with '
-        'how sure it is and the YAML lines that mend it. Exit code 1 when something was found.')
+        'how sure it is and the YAML lines that fix it. Exit code 1 when something was found.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
                         help='folder, .mcap or .db3 file; without it, live on the bus')
     add_robot_arguments(parser)
@@ -30,14 +30,14 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('--fix', type=Path, metavar='OUT.YAML',
-                        help='write the robot YAML with all mends')
+                        help='write the robot YAML with all fixes')
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
                         help='write a report with a picture of each finding')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Examine, print the findings, write mends and report."""
+    """Examine, print the findings, write fixes and report."""
     from legged_dynamics.doctor.examination import examine
 
     if args.bag is None:
@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     print(told(examined, choice.name, log.duration))
     if args.fix:
         from legged_dynamics.cli.robot_yaml import write_yaml
-        mends: dict[str, Any] = {}
+        fixes: dict[str, Any] = {}
         for finding in examined.findings:
-            mends.update(finding.mend)
-        write_yaml(args.fix, choice.parameters, mends, f'{choice.name}, as legged-dynamics doctor '
-                   'mends it')
+            fixes.update(finding.fix)
+        write_yaml(args.fix, choice.parameters, fixes, f'{choice.name}, as legged-dynamics doctor '
+                   'fixes it')
         print(f'\nMended YAML: {args.fix}')
     if args.out:
         from legged_dynamics.analysis.doctor_report import write_report
@@ -95,8 +95,8 @@ def told(examined: Any, name: str, duration: float) -> str:
         lines += [f'   or: {other}' for other in finding.also]
         if finding.advice:
             lines.append(f'   {finding.advice}')
-        if finding.mend:
-            lines += [f'     {line}' for line in yaml_lines(finding.mend).splitlines()]
+        if finding.fix:
+            lines += [f'     {line}' for line in yaml_lines(finding.fix).splitlines()]
     lines += [f'{"" if i else chr(10)}not judged: {said}'
               for i, said in enumerate(examined.unchecked)]
     return '\n'.join(lines)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from legged_dynamics.analysis.standing_reach import StandingReach
     from legged_dynamics.model import RobotModel
-    from legged_dynamics.model.feet import Foot
+    from legged_dynamics.model.foot import Foot
 
 FORMATS = ('.png', '.svg', '.pdf')
 

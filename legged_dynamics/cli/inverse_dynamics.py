@@ -117,6 +117,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.gait.verdict import doubts, verdict
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
+    from legged_dynamics.cli.progress import say, show
 
     options = options_of(args)
     if args.sample:
@@ -130,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
             result.notes.insert(0, ORIGIN)
         reasons = doubts(result)
         if reasons:
-            print(distrust(reasons))
+            say(distrust(reasons), 'bold red')
         print(f'{verdict(result)[0]}\n')
         for note in result.notes:
             print(f'- {note}')
@@ -138,7 +139,8 @@ def run(args: argparse.Namespace) -> int:
         for table in (feet_table(result), steps_table(result, cycles), joints_table(result),
                       errors_table(result)):
             if table.rows:
-                print(f'\n{table.text}')
+                print()
+                show(table)
         print(end='' if silent else '\n')
         if not args.no_csv:
             write_csv(result, out / CSV)

@@ -14,7 +14,7 @@ def add_parser(verbs: Any) -> None:
         'new-robot', help="write a robot's YAML from its URDF",
         description='Writes a commented YAML for a URDF: guesses feet, their radius or soles, the '
         'IMU, the order of joints and the noise, says what it guessed by what, and what must be '
-        'measured. Draws the robot beside it, to be looked at.')
+        'measured. Draws a check picture of the robot beside it.')
     parser.add_argument('urdf', metavar='URDF', type=Path)
     parser.add_argument('-o', '--out', type=Path, metavar='YAML',
                         help='default: NAME.yaml in the present folder, NAME as in the URDF')

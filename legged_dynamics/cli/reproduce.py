@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.crouch.report import final_values, write_report
     from legged_dynamics.analysis.crouch.robustness import measure, table
     from legged_dynamics.analysis.crouch.runs import RUNS, crouch
-    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.cli.progress import ProgressBar, show
 
     done = []
     bar = ProgressBar('Crouching')
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(f'{args.paper}_reproduced')
     report = write_report(done, out, tables[1:])
     for found in tables:
-        print(f'{found.text}\n')
+        show(found)
+        print()
     for found in tables[1:]:
         (out / MARKDOWN).write_text(found.markdown, encoding='utf-8')
     print(f'Report: {report.resolve()}')

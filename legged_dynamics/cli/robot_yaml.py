@@ -26,7 +26,7 @@ def yaml_lines(values: Mapping[str, Any]) -> str:
 def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any],
                head: str) -> None:
     """
-    Write a robot's YAML anew with some settings changed.
+    Write a robot's YAML with some settings changed.
 
     Parameters
     ----------

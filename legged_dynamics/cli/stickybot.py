@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     """Climb, film, report."""
     from legged_dynamics.analysis.climbing.comparison import compare
     from legged_dynamics.analysis.climbing.report import write_climb_report
-    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.cli.progress import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
 
     begin = time.monotonic()
@@ -125,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
     report, tables = write_climb_report(comparison, args.out, films[0] if films else None,
                                         f'legged-dynamics {" ".join(sys.argv[1:])}')
     for table in tables:
-        print(f'{table.text}\n')
+        show(table)
+        print()
     for path in (*films, report):
         print(f'{path.resolve()}')
     print(f'Took {time.monotonic() - begin:.1f} s.')

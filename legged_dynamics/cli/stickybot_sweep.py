@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.analysis.climbing.plots.sweep import draw_sweep
     from legged_dynamics.analysis.climbing.sweep import sweep, sweep_table, write_sweep
     from legged_dynamics.analysis.plots.style import png
-    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.cli.progress import ProgressBar, show
 
     begin = time.monotonic()
     settings, axes = settings_of(args), axes_of(args)
@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
     if figure is not None:
         files.append(args.out / 'sweep.png')
         files[-1].write_bytes(png(figure))
-    print(f'{sweep_table(done).text}\n')
+    show(sweep_table(done))
+    print()
     for path in files:
         print(path.resolve())
     print(f'{len(done.points)} points took {time.monotonic() - begin:.1f} s.')

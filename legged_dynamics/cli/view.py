@@ -27,7 +27,7 @@ def add_parser(verbs: Any) -> None:
                         help="folder of the description's meshes; without it, capsules")
     parser.add_argument('--odom', default='', metavar='TOPIC',
                         help='nav_msgs/Odometry with the pose of the base; default: of a bag, '
-                        'found by name; live, by the feet that stand')
+                        'found by name; live, by the feet in contact')
     for name in ('joint-states', 'imu', 'reactions'):
         parser.add_argument(f'--{name}', default='', metavar='TOPIC', help='live, if it has '
                             'another name')

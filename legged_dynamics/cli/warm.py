@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.run import NODES
@@ -26,6 +26,8 @@ def add_parser(verbs: Any) -> None:
                         help=f'of {", ".join(compiled_nodes())}; default: all')
     parser.add_argument('--keep', type=float, default=KEPT_DAYS, metavar='DAYS',
                         help='delete kernels not used for so long (default: %(default)g)')
+    parser.add_argument('--parts', action='store_true',
+                        help='print the part done, from 0 to 1, again and again: for programs')
     parser.set_defaults(run=run)
 
 
@@ -36,6 +38,7 @@ def compiled_nodes() -> tuple[str, ...]:
 
 def run(args: argparse.Namespace) -> int:
     """Compile, and say what was done."""
+    from legged_dynamics import nodes
     from legged_dynamics.cli.progress import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.spatial import kernel_cache, kernel_state
@@ -48,17 +51,21 @@ def run(args: argparse.Namespace) -> int:
         print('legged-dynamics warm: nothing can be kept, for no cache folder can be written; '
               'set NUMBA_CACHE_DIR', file=sys.stderr)
         return 1
-    total = sum(len(re.findall(r'^@(?:lean_)?kernel$', path.read_text(encoding='utf-8'), re.M))
-                for path in kernel_state.kernel_files())
+    names = args.nodes or compiled_nodes()
+    # Some more than the nodes use.
+    total = kernel_state.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
     bar, made = ProgressBar('Compiling'), 0
 
     def count(name: str) -> None:
         nonlocal made
         made += 1
-        bar(min(made / total, 0.99))
+        part = min(made / total, 0.99)
+        bar(part)
+        if args.parts:
+            print(f'{part:.3f}', flush=True)
     kernel_cache.watchers.append(count)
     try:
-        for name in args.nodes or compiled_nodes():
+        for name in names:
             warm(name)
             kernel_state.mark_warm(name)
     finally:

@@ -9,16 +9,18 @@ from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
+    PLANE,
     SIZE,
     SOLE,
     START,
     has_moment,
-    is_flat,
-    moment_coordinates,
+    moment_axes,
 )
 from legged_dynamics.spatial.algebra import ZERO, add, cross, load3, rotate, subtract, z_axis
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.table import get3, get9, put3
+
+NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @part
@@ -41,26 +43,38 @@ def ground_axes(feet, settings, states, i):
                   0.5 * (geometry[i, SOLE + 2] + geometry[i, SOLE + 3]), 0.0)
         arm = subtract(get3(states, i, CONTACT), get3(states, i, FOOT_POSITION))
         arm = subtract(arm, rotate(R, middle))
-    if not is_flat(feet.index, i):
+    if feet.index[i, PLANE] == 0:
         R = frame_on(load3(settings, NORMAL))
     return R, arm
+
+
+@part
+def limit_row(on_force, on_moment, arm, axes):
+    """
+    Return a limit's coefficients of a foot's force and of its moments' coordinates.
+
+    A moment about the middle of the sole has that of the force at the contact in it.
+    """
+    return add(on_force, cross(on_moment, arm)), rotate(axes, on_moment)
 
 
 @part
 def fill_inequalities(feet, settings, states, p):
     """Turn the templates into inequalities on contact coordinates."""
     i = -1
-    R, arm = frame_on((0.0, 0.0, 1.0)), ZERO
+    R, arm, axes = frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
     for k in range(p.m):
         foot = int(p.narrow[k, FOOT])
         if foot != i:
             i = foot
             R, arm = ground_axes(feet, settings, states, i)
-        on_moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
-        # A moment about the middle of the sole has that of the force at the contact in it.
-        on_force = rotate(R, get3(p.narrow, k, INEQUALITY))
-        put3(p.narrow, p.C + k, 0, add(on_force, cross(on_moment, arm)))
-        put3(p.narrow, p.C + k, 3, moment_coordinates(feet.index, states, i, on_moment))
+            axes = moment_axes(feet.index, states, i)
+        on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
+        if has_moment(feet.index, i):
+            moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
+            on_force, on_moment = limit_row(on_force, moment, arm, axes)
+        put3(p.narrow, p.C + k, 0, on_force)
+        put3(p.narrow, p.C + k, 3, on_moment)
 
 
 @part
@@ -92,7 +106,7 @@ def move_inside(feet, settings, states, p):
         start, size = feet.index[i, START], feet.index[i, SIZE]
         R, arm = ground_axes(feet, settings, states, i)
         normal = z_axis(R)
-        moment = moment_coordinates(feet.index, states, i, cross(normal, arm))
+        moment = rotate(moment_axes(feet.index, states, i), cross(normal, arm))
         missing, limit, reached, share = 0.0, -1.0, 0.0, 1.0
         for k in range(p.m):
             if int(p.narrow[k, FOOT]) == i:

@@ -32,7 +32,7 @@ from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import compile_only_for
 

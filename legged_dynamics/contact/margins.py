@@ -14,8 +14,8 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
     ----------
     force : (n, 3) array [N]
         Of the ground on the feet.
-    normal : (3,) array
-        Of the ground, unit length, in the same axes.
+    normal : (3,) or (n, 3) array
+        Of the ground, under all feet or under each: unit length, in the same axes.
     friction : float
         Coefficient.
 
@@ -25,8 +25,8 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
         |tangential| / (friction * normal force); infinite for a foot that is pulled.
 
     """
-    along = force @ normal
-    across = np.linalg.norm(force - np.outer(along, normal), axis=1)
+    along = (force * normal).sum(axis=1)
+    across = np.linalg.norm(force - along[:, None] * normal, axis=1)
     return np.where(along > 0.0, across / np.maximum(friction * along, 1e-12), np.inf)
 
 

@@ -64,12 +64,12 @@ def carve(integers, floats):
 def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return integers, floats and results for a robot on its feet, with its constants in."""
     nb, nf = model.n_bodies, len(table.index)
-    integers = np.zeros((2 + nb + nf, N_TOPOLOGY), np.int64)
-    integers[0] = nb, model.nq, model.nv, nf
+    integers = np.zeros((2 + nb + nf, max(N_TOPOLOGY, N_INDEX + 1)), np.int64)
+    integers[0, :4] = nb, model.nq, model.nv, nf
     integers[1, FLOATING] = model.floating
     floats = np.zeros((1 + 3 * nb + 2 * nf, N_BODY_STATE))
     memory = carve(integers, floats)
-    memory.tree.topology[:] = model.tree.topology
+    memory.tree.topology[:, :N_TOPOLOGY] = model.tree.topology
     memory.tree.constants[:, :model.tree.constants.shape[1]] = model.tree.constants
     memory.feet.index[:, :N_INDEX] = table.index
     memory.feet.geometry[:, :table.geometry.shape[1]] = table.geometry

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.contact.weights import EquationWeights
-from legged_dynamics.dynamics.jacobians import FeetTable
+from legged_dynamics.dynamics.jacobians import BODY, FeetTable
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import Foot, as_wrenches
+from legged_dynamics.model.foot import Foot, as_wrenches
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
 from legged_dynamics.spatial.jit import part
@@ -114,7 +114,7 @@ def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
 def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
     """Return which foot each joint velocity moves: its number, NO_FOOT or SEVERAL_FEET."""
     owner = np.full(model.nv, NO_FOOT)
-    for i, (body, _, _) in enumerate(table.index):
+    for i, body in enumerate(table.index[:, BODY]):
         for b in model.chain(int(body)):
             start = int(model.tree.topology[b, V_START])
             size = 3 if model.tree.topology[b, JOINT] == SPHERICAL else 1

@@ -22,7 +22,7 @@ from legged_dynamics.contact.program import (
     V,
 )
 from legged_dynamics.contact.selection import support
-from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START, moment_vector, unit
+from legged_dynamics.dynamics.jacobians import CONTACT, SIZE, START, moment_axis, unit
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.optimization.sweep import inverse_pivot
 from legged_dynamics.spatial.algebra import add_scaled, cross, dot, scale
@@ -45,7 +45,7 @@ def fill_base_equations(index, states, p):
         put3(p.narrow, p.A + start + 1, 3, (-z, 0.0, x))
         put3(p.narrow, p.A + start + 2, 3, (y, -x, 0.0))
         for k in range(3, index[i, SIZE]):
-            axis = moment_vector(index, states, i, unit(k - 3))
+            axis = moment_axis(index, states, i, k - 3)
             put3(p.narrow, p.A + start + k, 3, scale(on, axis))
 
 

@@ -77,8 +77,8 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     contact_jacobians,
     contact_points,
-    moment_coordinates,
-    moment_vector,
+    foot_moment,
+    put_moment,
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import (
@@ -96,11 +96,9 @@ from legged_dynamics.spatial.table import get3, put3
 def put_coordinates(index, states, i, out):
     """Put a foot's force and moment where its contact coordinates are."""
     force = get3(states, i, CONTACT_FORCE)
-    moment = moment_coordinates(index, states, i, get3(states, i, CONTACT_MOMENT))
     for k in range(3):
         out[index[i, START] + k] = force[k]
-    for k in range(index[i, SIZE] - 3):
-        out[index[i, START] + 3 + k] = moment[k]
+    put_moment(index, states, i, get3(states, i, CONTACT_MOMENT), out)
 
 
 @part
@@ -221,10 +219,8 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
                     status = STEPS_RAN_OUT
         attempt += 1
     for i in range(index.shape[0]):
-        # What is behind a foot's last coordinate is another's, and not read.
         put3(states, i, CONTACT_FORCE, get3(wide, W, index[i, START]))
-        put3(states, i, CONTACT_MOMENT,
-             moment_vector(index, states, i, get3(wide, W, index[i, START] + 3)))
+        put3(states, i, CONTACT_MOMENT, foot_moment(index, states, i, wide[W]))
     relieve_feet(index, states, bodies, results)
     if measured:
         finite = explain(index, p, efforts, results)

@@ -11,10 +11,10 @@ inertia of masses ``e`` at the contact points):
     f_i = f / n + e w x d_i,      m_i = w,      w = I^-1 m_c,
 
 with ``d_i`` from the middle of the n contact points, ``m_c`` the moment about it, and
-``I = sum e (|d_i|^2 1 - d_i d_i^T)``, and 1 more for each flat foot: three equations, not six.
-(A line foot with its moment about the axis a has ``m_i = a a^T w``, and adds ``a a^T``.) Point
-feet on one line leave ``I`` without an inverse. What they cannot carry is then taken off first, as
-the least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
+``I = sum e (|d_i|^2 1 - d_i d_i^T)``, and ``a a^T`` more for each axis a about which a foot
+carries a moment, ``m_i = a a^T w`` (of a sole, 1 in all): three equations, not six. Point feet on
+one line leave ``I`` without an inverse. What they cannot carry is then taken off first, as the
+least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
 """
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from legged_dynamics.contact.memory import (
 )
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
+    SIZE,
     has_moment,
-    is_flat,
-    moment_coordinates,
-    moment_vector,
+    held,
+    moment_axis,
 )
 from legged_dynamics.spatial.algebra import (
     ZERO,
@@ -61,18 +61,16 @@ COLLINEAR = 1e-12
 
 @part
 def middle(index, states):
-    """Return how many feet stand, the sum of their moments' axes, and the contacts' middle."""
-    n, held, total = 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ZERO
+    """Return how many feet stand, the sum of their moments' ``a a^T``, the contacts' middle."""
+    n, turns, total = 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ZERO
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
             n += 1
             total = add(total, get3(states, i, CONTACT))
-            if is_flat(index, i):
-                held = add6(held, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
-            elif has_moment(index, i):
-                x, y, z = moment_vector(index, states, i, (1.0, 0.0, 0.0))
-                held = add6(held, (x * x, x * y, x * z, y * y, y * z, z * z))
-    return n, held, scale(1.0 / n if n > 0 else 0.0, total)
+            for k in range(index[i, SIZE] - 3):
+                x, y, z = moment_axis(index, states, i, k)
+                turns = add6(turns, (x * x, x * y, x * z, y * y, y * z, z * z))
+    return n, turns, scale(1.0 / n if n > 0 else 0.0, total)
 
 
 @part
@@ -107,21 +105,21 @@ def support(index, states, length):
     which feet of rank 5 cannot carry a moment, and the only one about which those of rank 4 can:
     of line feet in one place, all in one direction.
     """
-    n, held, center = middle(index, states)
+    n, turns, center = middle(index, states)
     moments = spread(index, states, center)
     xx, xy, xz, yy, yz, zz = moments
     reach, rank, line = xx + yy + zz, 6 if n > 0 else 0, direction(moments)
     inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
-    axes = held[0] + held[3] + held[5]
+    axes = turns[0] + turns[3] + turns[5]
     apart = reach > COLLINEAR * (dot(center, center) + length * length)
     if n > 0 and axes == 0.0:
         # Feet on a line have the moments of inertia 0, reach, reach.
         if determinant(inertia) <= COLLINEAR * reach * reach * reach:
             rank = 5 if apart else 3
-    elif n > 0 and not (held[0] >= 1.0 and held[3] >= 1.0 and held[5] >= 1.0):
+    elif n > 0 and not holds_all(turns):
         # In units in which both kinds of moments count alike.
         square = axes / reach if apart else 0.0
-        whole = add6(held, scale6(square, inertia))
+        whole = add6(turns, scale6(square, inertia))
         most = whole[0] + whole[3] + whole[5]
         if determinant(whole) <= COLLINEAR * most * most * most:
             minors = adjugate(whole)
@@ -129,7 +127,14 @@ def support(index, states, length):
                 rank, line = 5, direction(minors)
             else:
                 rank, line = 4, direction(whole)
-    return rank, n, held, center, moments, line
+    return rank, n, turns, center, moments, line
+
+
+@part
+def holds_all(turns):
+    """Return whether axes, summed up, surely hold a turn about any: as those of a sole do."""
+    return (turns[0] >= 1.0 and turns[3] >= 1.0 and turns[5] >= 1.0
+            and turns[1] == 0.0 and turns[2] == 0.0 and turns[4] == 0.0)
 
 
 @part
@@ -163,7 +168,7 @@ def choose(index, states, settings, f, m):
 
     """
     ease, length = settings[EASE], settings[LENGTH]
-    rank, n, held, center, moments, line = support(index, states, length)
+    rank, n, turns, center, moments, line = support(index, states, length)
     if rank == 0:
         return 0
     if rank < 6:
@@ -172,22 +177,22 @@ def choose(index, states, settings, f, m):
     m_center = subtract(m, cross(center, f))
     w = ZERO
     if rank == 6:
-        inertia = add6(held, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
+        inertia = add6(turns, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
         w = symmetric_times(inverse_symmetric(inertia), m_center)
     elif rank == 5:
         # One direction has no inertia and, by now, no moment.
-        a, b, c = scale(math.sqrt(xx + yy + zz + held[0] + held[3] + held[5]), line)
-        inertia = add6(held, (yy + zz + a * a, a * b - xy, a * c - xz, xx + zz + b * b,
-                              b * c - yz, xx + yy + c * c))
+        a, b, c = scale(math.sqrt(xx + yy + zz + turns[0] + turns[3] + turns[5]), line)
+        inertia = add6(turns, (yy + zz + a * a, a * b - xy, a * c - xz, xx + zz + b * b,
+                               b * c - yz, xx + yy + c * c))
         w = symmetric_times(inverse_symmetric(inertia), m_center)
     elif rank == 4:
-        w = scale(1.0 / (held[0] + held[3] + held[5]), m_center)
+        w = scale(1.0 / (turns[0] + turns[3] + turns[5]), m_center)
     share = scale(1.0 / n, f)
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
             force = add(share, scale(ease, cross(w, subtract(get3(states, i, CONTACT), center))))
             put3(states, i, CONTACT_FORCE, add(get3(states, i, CONTACT_FORCE), force))
             if has_moment(index, i):
-                moment = moment_vector(index, states, i, moment_coordinates(index, states, i, w))
-                put3(states, i, CONTACT_MOMENT, add(get3(states, i, CONTACT_MOMENT), moment))
+                moment = add(get3(states, i, CONTACT_MOMENT), held(index, states, i, w))
+                put3(states, i, CONTACT_MOMENT, moment)
     return rank

@@ -41,8 +41,7 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     contact_points,
     has_moment,
-    moment_coordinates,
-    moment_vector,
+    held,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -110,8 +109,7 @@ def start_from_guess(index, states, guessed, f, m):
             if has_moment(index, i):
                 arm = subtract(point, get3(states, i, FOOT_POSITION))
                 moment = subtract(rotate(R, get3(states, i, GUESS + 3)), cross(arm, force))
-                moment = moment_vector(index, states, i,
-                                       moment_coordinates(index, states, i, moment))
+                moment = held(index, states, i, moment)
             f = subtract(f, force)
             m = subtract(m, add(moment, cross(point, force)))
         put3(states, i, CONTACT_FORCE, force)

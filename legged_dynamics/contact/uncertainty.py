@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.memory import STANDING, Memory
@@ -29,11 +28,10 @@ from legged_dynamics.dynamics.jacobians import (
     FOOT_ROTATION,
     SIZE,
     START,
-    moment_axes,
 )
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import UnknownNameError
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.rotations import skew
 
@@ -122,12 +120,12 @@ def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
         moves = np.vstack([moves, _moved_by_effort(solver, noise, np.asarray(effort, float),
                                                    answer)])
     answer()
-    to_wrench, from_wrench, A, flat = _contact_maps(solver)
+    to_wrench, from_wrench, A, moments = _contact_maps(solver)
     if effort is None or solver.weights is None:
-        scale = np.where(flat, solver.length_scale, 1.0)
+        scale = np.where(moments, solver.length_scale, 1.0)
         unseen = _null_space(A * scale)
     else:
-        scale = np.where(flat, solver.weights.prior_moment, solver.weights.prior_force)
+        scale = np.where(moments, solver.weights.prior_moment, solver.weights.prior_force)
         unseen = _unseen_by_all(solver, scale)
     seen = scale[:, None] * (np.eye(len(scale)) - unseen @ unseen.T) / scale
     moves = moves @ (to_wrench @ seen @ from_wrench).T
@@ -176,23 +174,27 @@ def _contact_maps(solver: Solver) -> tuple[np.ndarray, ...]:
     coordinates are moments (nc,).
     """
     index, states = solver.memory.feet.index, solver.memory.states
-    to_wrench, from_wrench, on_base, flat = [], [], [], []
+    rows = solver.memory.feet.rows
+    axis_of = rows.axes(states[:, FOOT_ROTATION:FOOT_ROTATION + 9])
+    to_wrench, from_wrench, on_base = [], [], []
     for i in np.flatnonzero(index[:, STANDING]):
         size, state = int(index[i, SIZE]), states[i]
         R = state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
         point = state[CONTACT:CONTACT + 3]
         arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
         to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
-        axes = block_diag(np.eye(3), moment_axes(size, R))
+        axes = np.zeros((6, size))
+        for k, row in enumerate(range(int(index[i, START]), int(index[i, START]) + size)):
+            axes[3 * rows.kind[row]:3 * rows.kind[row] + 3, k] = axis_of[row]
         to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]]) @ axes
         back[:, 6 * i:6 * i + 6] = axes.T @ np.block([[R, none], [-arm @ R, R]])
         to_wrench.append(to)
         from_wrench.append(back)
         on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]]) @ axes)
-        flat += [False] * 3 + [True] * (size - 3)
+    moments = (rows.kind == MOMENT)[index[rows.foot, STANDING] != 0]
     nothing = np.zeros((6 * len(index), 0))
     return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),
-            np.hstack([np.zeros((6, 0)), *on_base]), np.array(flat, bool))
+            np.hstack([np.zeros((6, 0)), *on_base]), moments)
 
 
 def _unseen_by_all(solver: Solver, scale: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ class Checkup:
         what = self._plan[0]
         if what == 'stand':
             if motion.max() > QUIET:
-                self._began = time - WINDOW         # start anew
+                self._began = time - WINDOW         # start again
             elif time - self._began > STILL:
                 self._rest = position.copy()
                 return self._next()

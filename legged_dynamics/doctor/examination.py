@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Finding what is wrong: the fault that explains most is mended, then the next, until none pays.
+Finding what is wrong: the fault that explains most is corrected, then the next, until none pays.
 
 A fault is held against the healthy robot by the likelihood of the whole recording, prior odds
-included. A fault that has a size must pay twice: its mend must make the recording likelier, and
+included. A fault that has a size must pay twice: its fix must make the recording likelier, and
 its size must be likelier of a faulty than of a healthy robot.
 """
 from __future__ import annotations
@@ -27,7 +27,7 @@ from legged_dynamics.model.robot_model import RobotModel
 
 MOST = 8            # findings of the physics: a robot with more is another robot
 ALIKE = 3.0         # nats: explanations closer than that are both told
-SIZE_ODDS = 2.0     # nats against a size, once the mend pays
+SIZE_ODDS = 2.0     # nats against a size, once the fix pays
 ROUNDS = 3          # Gauss-Newton steps of a size
 
 
@@ -39,9 +39,9 @@ class Examination:
     Attributes
     ----------
     findings : tuple of Finding
-        In the order in which they were found: later ones hold once the earlier are mended.
+        In the order in which they were found: later ones hold once the earlier are corrected.
     before, after : Evidence or None
-        On the configuration as it was and as mended; None where physics could not be judged.
+        On the configuration as it was and as corrected; None where physics could not be judged.
     config : RobotConfig
         Mended.
     checked, unchecked : tuple of str
@@ -95,7 +95,7 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     findings, config, unchecked = listen(model, config, log)
     if any(finding.blocks for finding in findings):
         return Examination(tuple(findings), None, None, config, ('streams',),
-                           (*unchecked, 'Everything else: mend the above first.'))
+                           (*unchecked, 'Everything else: fix the above first.'))
     signals = filtered(log)
     judge = Judge(signals, model, config)
     before = after = judge.weigh(config)
@@ -104,8 +104,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         best = _best(judge, signals, model, config, after)
         if best is None:
             break
-        mended = replace(best.finding, mend=changes(config, best.config, model.joint_names))
-        findings.append(mended)
+        corrected = replace(best.finding, fix=changes(config, best.config, model.joint_names))
+        findings.append(corrected)
         config, after = best.config, best.evidence
     samples = observe(signals, model, first)
     return Examination(tuple(findings), before, after, config,

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A finding: what is wrong, how sure that is, and the lines that mend it."""
+"""A finding: what is wrong, how sure that is, and the lines that fix it."""
 from __future__ import annotations
 
 import math
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.sensor_correction import SETTINGS
 
@@ -28,14 +27,14 @@ class Finding:
         One sentence.
     evidence : float
         Log of how much more likely the fault is than a healthy robot, prior odds included.
-    mend : mapping of str to value
-        Settings of the robot's YAML that mend it, by dotted name; empty where no YAML can.
+    fix : mapping of str to value
+        Settings of the robot's YAML that fix it, by dotted name; empty where no YAML can.
     advice : str
-        What to do where no YAML mends it, or beside it.
+        What to do where no YAML fixes it, or beside it.
     also : tuple of str
         Other faults that this recording cannot tell from it.
     blocks : bool
-        Whether nothing else can be judged before it is mended.
+        Whether nothing else can be judged before it is corrected.
 
     """
 
@@ -43,7 +42,7 @@ class Finding:
     subject: tuple[str, ...]
     text: str
     evidence: float
-    mend: Mapping[str, Any] = field(default_factory=dict)
+    fix: Mapping[str, Any] = field(default_factory=dict)
     advice: str = ''
     also: tuple[str, ...] = ()
     blocks: bool = False
@@ -69,7 +68,7 @@ def changes(before: RobotConfig, after: RobotConfig,
     Parameters
     ----------
     before, after : RobotConfig
-        As the YAML has it, and mended.
+        As the YAML has it, and corrected.
     joint_names : tuple of str
         Of the model; they become the command order where lists need one and the YAML has none.
 
@@ -94,10 +93,10 @@ def changes(before: RobotConfig, after: RobotConfig,
     if after.center_of_mass_offset != before.center_of_mass_offset:
         found['robot.center_of_mass_offset'] = [float(x) for x in after.center_of_mass_offset]
     for foot, other in zip(after.feet, before.feet):
-        if foot != other and not isinstance(foot, FlatFoot):
+        if foot != other and foot.round:
             found['robot.foot_radius'] = float(foot.radius)
-        elif isinstance(foot, FlatFoot) and foot != other:
-            found['robot.sole'] = [foot.front, foot.back, foot.left, foot.right]
+        elif foot != other:
+            found['robot.sole'] = list(foot.edges)
     return {name: _rounded(value) for name, value in found.items()}
 
 

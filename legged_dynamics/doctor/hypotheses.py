@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Faults that a robot may have or not, each as the configuration that mends it.
+Faults that a robot may have or not, each as the configuration that fixes it.
 
 Those that have a size are in `sizes`.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.doctor.mending import Mender
+from legged_dynamics.doctor.correcting import Corrector
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -33,7 +33,7 @@ class Hypothesis:
     kind, subject, text
         As `Finding` has them.
     config : RobotConfig
-        That mends it.
+        That fixes it.
     cost : float
         Log of the prior odds against it.
     advice : str
@@ -69,20 +69,20 @@ def hypotheses(model: RobotModel, config: RobotConfig, *, orientation: bool, imu
     model : RobotModel
         As the URDF has it.
     config : RobotConfig
-        With what has been mended so far.
+        With what has been corrected so far.
     orientation, imu, effort : bool
         What was recorded.
 
     """
-    mender = Mender(model)
-    yield from _orders(model, config, mender, effort)
-    yield from _signs(model, config, mender, effort)
-    yield from _units(config, mender, imu)
+    corrector = Corrector(model)
+    yield from _orders(model, config, corrector, effort)
+    yield from _signs(model, config, corrector, effort)
+    yield from _units(config, corrector, imu)
     if imu:
-        yield from _imu(model, config, mender, orientation)
+        yield from _imu(model, config, corrector, orientation)
 
 
-def _orders(model: RobotModel, config: RobotConfig, mender: Mender,
+def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
             effort: bool) -> Iterator[Hypothesis]:
     names, nj = model.joint_names, model.n_joints
     legs = legs_of(model, config)
@@ -93,10 +93,10 @@ def _orders(model: RobotModel, config: RobotConfig, mender: Mender,
         if tuple(source) in seen:
             return
         seen.add(tuple(source))
-        yield Hypothesis(kind, subject, text, mender.permuted(config, source), cost)
+        yield Hypothesis(kind, subject, text, corrector.permuted(config, source), cost)
         if effort:
             yield Hypothesis('effort_order', subject, f'{text} (the efforts alone)',
-                             mender.permuted(config, source, effort_only=True), cost + 1.0)
+                             corrector.permuted(config, source, effort_only=True), cost + 1.0)
 
     same = [leg for leg in legs if len(leg[1]) == len(legs[0][1])]
     count = range(len(same))
@@ -146,7 +146,7 @@ def _orders(model: RobotModel, config: RobotConfig, mender: Mender,
                          RARE + 1.0)
 
 
-def _signs(model: RobotModel, config: RobotConfig, mender: Mender,
+def _signs(model: RobotModel, config: RobotConfig, corrector: Corrector,
            effort: bool) -> Iterator[Hypothesis]:
     names = model.joint_names
     groups = [((name,), [i]) for i, name in enumerate(names)]
@@ -158,27 +158,28 @@ def _signs(model: RobotModel, config: RobotConfig, mender: Mender,
         if effort:
             yield Hypothesis('joint_sign', subject, f'{who}: position, velocity and effort have '
                              'the wrong sign: its axis is the other way round.',
-                             mender.scaled(config, joints, -1.0, 'position', 'velocity',
+                             corrector.scaled(config, joints, -1.0, 'position', 'velocity',
                                            'effort'), cost)
             yield Hypothesis('effort_sign', subject, f'{who}: the effort has the wrong sign.',
-                             mender.scaled(config, joints, -1.0, 'effort'), cost)
+                             corrector.scaled(config, joints, -1.0, 'effort'), cost)
         yield Hypothesis('position_sign' if effort else 'joint_sign', subject,
                          f'{who}: position and velocity have the wrong sign.',
-                         mender.scaled(config, joints, -1.0, 'position', 'velocity'), cost)
+                         corrector.scaled(config, joints, -1.0, 'position', 'velocity'), cost)
         yield Hypothesis('velocity_sign', subject, f'{who}: the velocity has the wrong sign.',
-                         mender.scaled(config, joints, -1.0, 'velocity'), cost)
+                         corrector.scaled(config, joints, -1.0, 'velocity'), cost)
 
 
-def _units(config: RobotConfig, mender: Mender, imu: bool) -> Iterator[Hypothesis]:
+def _units(config: RobotConfig, corrector: Corrector, imu: bool) -> Iterator[Hypothesis]:
     every = slice(None)
     for fields, what in ((('position', 'velocity'), 'Positions and velocities come'),
                          (('position',), 'Positions come'), (('velocity',), 'Velocities come')):
         kind = 'degrees' if 'position' in fields else 'velocity_degrees'
         yield Hypothesis(kind, ('joint_states',), f'{what} in degrees, not radians.',
-                         mender.scaled(config, every, DEGREE, *fields), shrinks=-math.log(DEGREE))
+                         corrector.scaled(config, every, DEGREE, *fields),
+                         shrinks=-math.log(DEGREE))
     yield Hypothesis('velocity_rpm', ('joint_states',),
                      'Velocities come in turns a minute, not rad/s.',
-                     mender.scaled(config, every, RPM, 'velocity'), RARE + 1.0,
+                     corrector.scaled(config, every, RPM, 'velocity'), RARE + 1.0,
                      shrinks=-math.log(RPM))
     if not imu:
         return
@@ -187,18 +188,18 @@ def _units(config: RobotConfig, mender: Mender, imu: bool) -> Iterator[Hypothesi
             ('gyro_degrees', DEGREE, 'The gyro reports degrees/s, not rad/s.'),
             ('gyro_sign', -1.0, "The gyro's three axes have the wrong sign.")):
         yield Hypothesis(kind, ('imu',), text,
-                         mender.sensors(config, gyro_scale=c.gyro_scale * factor),
+                         corrector.sensors(config, gyro_scale=c.gyro_scale * factor),
                          shrinks=-math.log(abs(factor)))
     for kind, factor, text in (
             ('accelerometer_sign', -1.0, 'The accelerometer reads gravity downwards: +g belongs '
              'upwards at rest (REP-145).'),
             ('accelerometer_units', 9.80665, 'The accelerometer reports g, not m/s^2.'),
             ('accelerometer_units', 1e-3, 'The accelerometer reports mm/s^2, not m/s^2.')):
-        yield Hypothesis(kind, ('imu',), text, mender.sensors(
+        yield Hypothesis(kind, ('imu',), text, corrector.sensors(
             config, accelerometer_scale=c.accelerometer_scale * factor))
 
 
-def _imu(model: RobotModel, config: RobotConfig, mender: Mender,
+def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
          orientation: bool) -> Iterator[Hypothesis]:
     upside = {(1, -1, -1), (-1, 1, -1)}
     for order in itertools.permutations(range(3)):
@@ -208,7 +209,7 @@ def _imu(model: RobotModel, config: RobotConfig, mender: Mender,
             if order == (0, 1, 2) and sign == (1, 1, 1):
                 continue
             proper = np.linalg.det(signed) > 0.0
-            turned = mender.turned(config, signed)
+            turned = corrector.turned(config, signed)
             axes = ', '.join(turned.sensors.imu_axes)
             if order == (0, 1, 2) and sign in upside:
                 kind, text = 'imu_upside_down', 'The IMU is upside down'
@@ -229,13 +230,13 @@ def _imu(model: RobotModel, config: RobotConfig, mender: Mender,
     if orientation:
         other = 'wxyz' if config.sensors.quaternion_order == 'xyzw' else 'xyzw'
         yield Hypothesis('quaternion_order', ('imu',), f'The orientation comes as {other}.',
-                         mender.sensors(config, quaternion_order=other))
+                         corrector.sensors(config, quaternion_order=other))
         if not config.sensors.ignore_orientation:
             yield Hypothesis('orientation', ('imu',), 'The orientation does not fit gyro and '
                              'accelerometer: it is of another frame, or its filter is off.',
-                             mender.sensors(config, ignore_orientation=True), RARE + 6.0)
+                             corrector.sensors(config, ignore_orientation=True), RARE + 6.0)
         yield Hypothesis('missing_gravity', ('imu',), 'The accelerometer comes without gravity.',
-                         mender.sensors(config, add_gravity=True), RARE,
+                         corrector.sensors(config, add_gravity=True), RARE,
                          'Have the driver publish the raw acceleration (REP-145): what is added '
                          'here is no better than the orientation.')
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.doctor.correcting import Corrector
 from legged_dynamics.doctor.hypotheses import DEGREE, RARE, legs_of
-from legged_dynamics.doctor.mending import Mender
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -31,7 +30,7 @@ class Sized:
     kind, subject
         As `Finding` has them.
     apply : callable
-        Returns the mended configuration of a size (k,).
+        Returns the corrected configuration of a size (k,).
     steps : (k,) tuple of float
         Sizes for finite differences.
     healthy, faulty : float
@@ -77,7 +76,7 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
         Between joint states.
 
     """
-    m, names, mass = Mender(model), model.joint_names, config.apply_to(model).total_mass
+    m, names, mass = Corrector(model), model.joint_names, config.apply_to(model).total_mass
 
     def offset(i: int) -> Sized:
         return Sized('position_offset', (names[i],), lambda x: m.shifted(config, i, float(x[0])),
@@ -115,8 +114,8 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
             max(1.5e-3, 0.75 * period), 0.03, lambda x: 'The stamps of the IMU are '
             f'{1e3 * abs(x[0]):.1f} ms {"later" if x[0] > 0.0 else "earlier"} than those of the '
             'joints at one instant.')
-    if all(isinstance(foot, PointFoot) for foot in config.feet):
-        radius = getattr(config.feet[0], 'radius', 0.0)
+    if all(foot.round for foot in config.feet):
+        radius = config.feet[0].radius if config.feet else 0.0
         yield Sized('foot_radius', ('feet',), lambda x: m.rolled(config, height * x[0]), (0.01,),
                     0.006, 0.05, lambda x: "The feet's radius is "
                     f'{1e3 * max(radius + height * x[0], 0.0):.0f} mm, not '

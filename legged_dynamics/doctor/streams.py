@@ -39,7 +39,7 @@ def listen(model: RobotModel, config: RobotConfig,
     -------
     findings : list of Finding
     config : RobotConfig
-        With what a YAML can mend of them.
+        With what a YAML can fix of them.
     unchecked : list of str
         What could not be judged, and why.
 
@@ -69,11 +69,11 @@ def _names(model: RobotModel, config: RobotConfig, joints: JointLog) -> list[Fin
         return ''.join(c for c in name.lower() if c.isalnum()).replace('joint', '')
 
     match = {plain(name): name for name in spare}
-    mend = {}
+    fix = {}
     if all(plain(name) in match for name in missing):
-        mend = {'robot.sensors.rename': [f'{match[plain(name)]}={name}' for name in missing]}
+        fix = {'robot.sensors.rename': [f'{match[plain(name)]}={name}' for name in missing]}
     return [Finding('joint_names', tuple(missing), f'joint_states has no {", ".join(missing)}; it '
-                    f'has {", ".join(joints.names)}.', 100.0, mend,
+                    f'has {", ".join(joints.names)}.', 100.0, fix,
                     'Let the driver use the names of the URDF.', blocks=True)]
 
 
@@ -215,14 +215,14 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
                 blocks=bool(walking)))
         elif len(frozen) < len(order) or zero:
             c = config.sensors
-            mended = replace(config, sensors=replace(
+            corrected = replace(config, sensors=replace(
                 c, ignore_effort=(*c.ignore_effort, *(model.joint_names[i] for i in frozen))))
             findings.append(Finding(
                 'dead_effort', names, f'{", ".join(names)}: the effort says '
                 f'{"0" if zero else "the same"} to the last bit.', evidence,
-                changes(config, mended, model.joint_names),
+                changes(config, corrected, model.joint_names),
                 'Look at current sensor and driver; until then the estimate goes on without.'))
-            config = mended
+            config = corrected
     return findings, config
 
 

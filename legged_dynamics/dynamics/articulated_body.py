@@ -65,6 +65,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.layout import matrix, vector
 from legged_dynamics.spatial.symmetric import (
     add6,
     add9,
@@ -110,6 +111,8 @@ class Scratch(NamedTuple):
         What the joints themselves take of the motors' efforts.
     bodies : (nb, N_ARTICULATED) array
         A row a body; its external wrench is an input.
+    end : int
+        Length of the memory.
 
     """
 
@@ -121,26 +124,21 @@ class Scratch(NamedTuple):
     at_base: np.ndarray
     physics: np.ndarray
     bodies: np.ndarray
-
-
-def scratch_size(nb: int, nq: int, nv: int) -> int:
-    """Return how many floats :func:`carve` needs."""
-    return nq + 4 * nv + 9 + 12 + nb * N_ARTICULATED
+    end: int
 
 
 @lean_kernel
 def carve(memory, nb, nq, nv):
     """Divide a flat memory into the arrays of a :class:`Scratch`."""
-    v = nq
-    effort = v + nv
-    base = effort + nv
-    acceleration = base + 9
-    at_base = acceleration + nv
-    physics = at_base + 12
-    bodies = physics + nv
-    return Scratch(memory[:v], memory[v:effort], memory[effort:base], memory[base:acceleration],
-                   memory[acceleration:at_base], memory[at_base:physics], memory[physics:bodies],
-                   memory[bodies:bodies + nb * N_ARTICULATED].reshape((nb, N_ARTICULATED)))
+    q, at = vector(memory, 0, nq)
+    v, at = vector(memory, at, nv)
+    effort, at = vector(memory, at, nv)
+    base, at = vector(memory, at, 9)
+    acceleration, at = vector(memory, at, nv)
+    at_base, at = vector(memory, at, 12)
+    physics, at = vector(memory, at, nv)
+    bodies, end = matrix(memory, at, nb, N_ARTICULATED)
+    return Scratch(q, v, effort, base, acceleration, at_base, physics, bodies, end)
 
 
 @lean_kernel
@@ -217,7 +215,23 @@ def articulate(tree, s):
 
 @lean_kernel
 def add_to_parent(bodies, i, r, m, g, j, force, moment):
-    """Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``."""
+    """
+    Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
+
+    Parameters
+    ----------
+    bodies : (nb, N_ARTICULATED) array
+        Body table.
+    i : int
+        The parent.
+    r : tuple of 3 floats [m]
+        From the parent's origin to the child's.
+    m, g, j : tuples of 6, 9, 6 floats
+        Blocks of the child's ``Ia``: [[m, g], [g^T, j]].
+    force, moment : tuples of 3 floats
+        The child's ``pa``, at its origin.
+
+    """
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
     row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
     row_1 = subtract((g[3], g[4], g[5]), cross((m[1], m[3], m[4]), r))
@@ -292,7 +306,19 @@ def accelerate(tree, s, floating):
 
 @lean_kernel
 def articulated_body(topology, constants, memory, nq, nv, floating):
-    """Forward dynamics as one kernel; False when an input in the memory is not finite."""
+    """
+    Forward dynamics as one kernel; False when an input in the memory is not finite.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory, nq, nv : array, int
+        As :func:`carve` takes them; inputs in place.
+    floating : bool
+        Whether the base is free to move.
+
+    """
     tree = Tree(topology, constants)
     s = carve(memory, topology.shape[0], nq, nv)
     for k in range(nq + 2 * nv + 9):

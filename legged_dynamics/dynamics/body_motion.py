@@ -45,6 +45,20 @@ def inertial_wrench(mass, com, inertia, R, w, alpha, a):
     Return the force and moment about its origin that a body takes to move as it does.
 
     Centre of mass and inertia about it are in body axes, everything else in base axes.
+
+    Parameters
+    ----------
+    mass : float [kg]
+        Of the body.
+    com : tuple of 3 floats [m]
+        Centre of mass, body axes.
+    inertia : tuple of 6 floats [kg m^2]
+        About the centre of mass, body axes: xx, xy, xz, yy, yz, zz.
+    R : tuple of 9 floats
+        Body axes to base axes.
+    w, alpha, a : tuples of 3 floats
+        Angular velocity and acceleration, proper acceleration of the origin, base axes.
+
     """
     arm = rotate(R, com)
     force = scale(mass, acceleration_at(w, alpha, a, arm))

@@ -53,6 +53,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import as_python, lean_kernel
+from legged_dynamics.spatial.layout import length_of, matrix, vector
 from legged_dynamics.spatial.symmetric import (
     add6,
     add_diagonal,
@@ -167,9 +168,21 @@ def fill_base_block(bodies, M):
 
 @lean_kernel
 def composite_body(topology, constants, memory, nq, n_base, nv):
-    """Mass matrix as one kernel; False when a position in the memory is not finite."""
+    """
+    Mass matrix as one kernel; False when a position in the memory is not finite.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory : array
+        That :func:`carve` divides, positions in place.
+    nq, n_base, nv : int
+        Joint positions, velocities of the base (6 or 0) and of the joints.
+
+    """
     tree = Tree(topology, constants)
-    q, bodies, M = carve(memory, topology.shape[0], nq, n_base + nv)
+    q, bodies, M, _ = carve(memory, topology.shape[0], nq, n_base + nv)
     for k in range(nq):
         if not math.isfinite(q[k]):
             return False
@@ -182,10 +195,11 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
 
 @lean_kernel
 def carve(memory, nb, nq, n):
-    """Divide a flat memory into positions (nq,), body table and mass matrix (n, n)."""
-    M = nq + nb * N_RIGID_BODY
-    return (memory[:nq], memory[nq:M].reshape((nb, N_RIGID_BODY)),
-            memory[M:M + n * n].reshape((n, n)))
+    """Cut positions (nq,), body table and mass matrix (n, n) out of a memory; and its length."""
+    q, at = vector(memory, 0, nq)
+    bodies, at = matrix(memory, at, nb, N_RIGID_BODY)
+    M, end = matrix(memory, at, n, n)
+    return q, bodies, M, end
 
 
 class CompositeBody:
@@ -202,8 +216,9 @@ class CompositeBody:
         self.model = model
         n_base = 6 if model.floating else 0
         n = n_base + model.nv
-        memory = np.zeros(model.nq + model.n_bodies * N_RIGID_BODY + n * n)
-        q, _, M = as_python(carve)(memory, model.n_bodies, model.nq, n)
+        sizes = model.n_bodies, model.nq, n
+        memory = np.zeros(length_of(carve, *sizes))
+        q, _, M, _ = as_python(carve)(memory, *sizes)
         self._q, = input_views(q)
         self._mass_matrix = M.view()
         self._mass_matrix.setflags(write=False)

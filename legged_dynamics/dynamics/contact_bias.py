@@ -19,13 +19,13 @@ from legged_dynamics.dynamics.jacobians import (
     P_FOOT,
     R_FOOT,
     RADIUS,
-    SIZE,
     START,
     FeetTable,
     contact_jacobians,
     contact_map,
     contact_points,
-    moment_coordinates,
+    index_row,
+    put_moment,
 )
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
@@ -37,6 +37,7 @@ from legged_dynamics.dynamics.kinematics import (
 )
 from legged_dynamics.dynamics.motion import BaseMotion, state_vector
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import add, add_scaled, cross, subtract
 from legged_dynamics.spatial.jit import lean_kernel
@@ -58,11 +59,9 @@ def contact_bias(feet, bodies, states, normal, bias):
         w, alpha = get3(bodies, b, OMEGA), get3(bodies, b, ALPHA)
         a = add(get3(bodies, b, ACCELERATION),
                 add(cross(alpha, arm), cross(w, cross(w, to_center))))
-        turning = moment_coordinates(feet.index, states, i, alpha)
         for k in range(3):
             bias[row + k] = a[k]
-        for k in range(feet.index[i, SIZE] - 3):
-            bias[row + 3 + k] = turning[k]
+        put_moment(feet.index, states, i, alpha, bias)
 
 
 def _as_contact(model: RobotModel, link: str) -> FeetTable:
@@ -71,7 +70,7 @@ def _as_contact(model: RobotModel, link: str) -> FeetTable:
     geometry = np.zeros((1, N_GEOMETRY))
     geometry[0, R_FOOT:R_FOOT + 9] = pose.R.ravel()
     geometry[0, P_FOOT:P_FOOT + 3] = pose.p
-    return FeetTable(np.array([[body, 0, 6]]), geometry)
+    return FeetTable(np.array([index_row(body, 0, FlatFoot)]), geometry)
 
 
 def _rotation(axes: str, states: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ from legged_dynamics.dynamics.articulated_body import (
     EXTERNAL,
     articulated_body,
     carve,
-    scratch_size,
 )
 from legged_dynamics.dynamics.external import body_wrenches
 from legged_dynamics.dynamics.motion import (
@@ -25,6 +24,7 @@ from legged_dynamics.dynamics.motion import (
 )
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.layout import length_of
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
 AT_REST = BaseMotion().packed()
@@ -112,7 +112,7 @@ class ArticulatedBody:
         model.require_inertia('forward dynamics')
         self.model = model
         sizes = model.n_bodies, model.nq, model.nv
-        memory = np.zeros(scratch_size(*sizes))
+        memory = np.zeros(length_of(carve, *sizes))
         s = as_python(carve)(memory, *sizes)
         self._q, self._v, self._effort, self._base, self._w = input_views(
             s.q, s.v, s.effort, s.base, s.base[:3])

@@ -8,10 +8,10 @@ centre less radius times the ground's normal; the reference of others is the mid
 touches. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
 column.
 
-Contact coordinates are a force and, behind it, moments: none of a point foot, three of a flat one,
-both in base axes, and of a line foot the one about its frame's y axis. `moment_coordinates` and
-`moment_vector` go from moments in base axes to coordinates and back; who uses them need not ask
-what kind of foot it is.
+Contact coordinates are the rows that kinds of feet have (`model.foot`): of every foot a force in
+base axes and, behind it, moments about axes of the base or of the foot. `FeetTable` is the table
+of all of them; kernels take the axes of a foot's moments from `moment_axes`, and who uses them
+need not ask what kind of foot it is.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.exceptions import UnknownNameError
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import FORCE, MOMENT, Foot, corners_of
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
 from legged_dynamics.spatial.algebra import (
@@ -36,7 +36,7 @@ from legged_dynamics.spatial.algebra import (
     load3,
     load9,
     rotate,
-    scale,
+    rotate_back,
     store3,
     subtract,
     z_axis,
@@ -44,9 +44,14 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, get9, put3, put9
 
-# Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number.
-BODY, START, SIZE = 0, 1, 2
-N_INDEX = 3
+# Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number;
+# whether it lies on the ground with a plane; and of its moments, three at most, the axes: 0, 1, 2
+# for those of the base and 3, 4, 5 for those of the foot's frame.
+BODY, START, SIZE, PLANE, AXES = 0, 1, 2, 3, 4
+N_INDEX = 7
+IN_FOOT = 3     # the first of the foot's own axes
+# Number of coordinates of a foot that carries whatever wrench there is.
+WRENCH = 6
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
 # foot frame, ball radius, sole edges (front, back, left, right).
 R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = 0, 9, 12, 15, 16
@@ -58,15 +63,54 @@ N_FOOT_STATE = 15
 LEANING = 0.01
 
 
+class ContactRows(NamedTuple):
+    """
+    The contact coordinates of all feet, a row each.
+
+    Attributes
+    ----------
+    foot : (nc,) int array
+        Number of the foot.
+    kind : (nc,) int array
+        `model.foot.FORCE` or `MOMENT`.
+    axis : (nc,) int array
+        0 for x, 1 for y, 2 for z.
+    in_foot : (nc,) bool array
+        Whether that is an axis of the foot's frame, and not of the base.
+
+    """
+
+    foot: np.ndarray
+    kind: np.ndarray
+    axis: np.ndarray
+    in_foot: np.ndarray
+
+    def scales(self, force: float, moment: float) -> np.ndarray:
+        """Return (nc,) numbers, one for forces and another for moments."""
+        return np.where(self.kind == FORCE, force, moment)
+
+    def axes(self, rotations: np.ndarray) -> np.ndarray:
+        """Return the (nc, 3) axes in base axes, given (nf, 3, 3) ``R_BF``."""
+        own = rotations.reshape(-1, 3, 3)[self.foot, :, self.axis]
+        return np.where(self.in_foot[:, None], own, np.eye(3)[self.axis])
+
+    def wrench_map(self, rotations: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return the (6, nc) map to the wrench at the origin of (nf, 3) contact points [m]."""
+        axes = self.axes(rotations)
+        force = axes * (self.kind == FORCE)[:, None]
+        turning = np.where((self.kind == FORCE)[:, None], np.cross(points[self.foot], axes), axes)
+        return np.vstack([force.T, turning.T])
+
+
 class FeetTable(NamedTuple):
     """
     Feet as flat arrays, for kernels.
 
     Attributes
     ----------
-    index : (nf, 3) int array
-        Body, first contact coordinate, number of contact coordinates (3 point, 4 line, 6 flat).
-    geometry : (nf, 20) float array
+    index : (nf, N_INDEX) int array
+        Body, first contact coordinate, their number, and more, at the columns this module names.
+    geometry : (nf, N_GEOMETRY) float array
         At the columns this module names. [m]
 
     """
@@ -79,6 +123,20 @@ class FeetTable(NamedTuple):
         """Return the number of contact coordinates of all feet together."""
         return int(self.index[:, SIZE].sum())
 
+    @property
+    def rows(self) -> ContactRows:
+        """Return the table of contact coordinates."""
+        size = self.index[:, SIZE]
+        foot = np.repeat(np.arange(len(size)), size)
+        place = np.arange(len(foot)) - self.index[foot, START]
+        kind = np.where(place < 3, FORCE, MOMENT)
+        axis = np.where(place < 3, place, self.index[foot, AXES + np.maximum(place - 3, 0)])
+        return ContactRows(foot, kind, axis % IN_FOOT, axis >= IN_FOOT)
+
+    def corners(self, i: int) -> np.ndarray:
+        """Return the corners of what touches in a foot's frame, (k, 3) [m]: one, two or four."""
+        return corners_of(self.geometry[i, SOLE:SOLE + 4])
+
 
 def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     """
@@ -90,15 +148,15 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
         When a foot's link is not in the model.
 
     """
-    index = np.zeros((len(feet), 3), dtype=np.int64)
+    index = np.zeros((len(feet), N_INDEX), dtype=np.int64)
     geometry = np.zeros((len(feet), N_GEOMETRY))
     start = 0
     for i, foot in enumerate(feet):
         if foot.link not in model.frames:
             raise UnknownNameError('foot link', foot.link, model.frames)
         body, pose = model.frames[foot.link]
-        index[i] = body, start, 3 + len(foot.moments)
-        start += int(index[i, SIZE])
+        index[i] = index_row(body, start, foot)
+        start += len(foot.rows)
         geometry[i, R_FOOT:R_FOOT + 9] = pose.R.ravel()
         geometry[i, P_FOOT:P_FOOT + 3] = pose.p
         geometry[i, REFERENCE:REFERENCE + 3] = foot.center
@@ -107,10 +165,17 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     return FeetTable(index, geometry)
 
 
-@part
-def is_flat(index, i):
-    """Return whether a foot has a sole, whose plane is the ground's."""
-    return index[i, SIZE] == 6
+def contact_rows(feet: Sequence[Foot]) -> ContactRows:
+    """Return the table of contact coordinates of some feet."""
+    starts = np.cumsum([0, *(len(foot.rows) for foot in feet)])
+    index = [index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
+    return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0))).rows
+
+
+def index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
+    """Return a foot's row of `FeetTable.index`."""
+    axes = [row.axis + IN_FOOT * row.in_foot for row in foot.rows[3:]]
+    return [body, start, len(foot.rows), foot.plane, *axes, *[0] * (3 - len(axes))]
 
 
 @part
@@ -120,42 +185,61 @@ def has_moment(index, i):
 
 
 @part
-def moment_coordinates(index, states, i, m):
-    """Return what a moment in base axes is in a foot's coordinates; zeros behind its last one."""
-    size = index[i, SIZE]
-    if size == 6:
-        return m
-    if size == 3:
-        return ZERO
-    return dot(m, y_axis(load9(states[i], FOOT_ROTATION))), 0.0, 0.0
+def moment_axis(index, states, i, k):
+    """Return the axis of a foot's k-th moment in base axes."""
+    axis = index[i, AXES + k]
+    if axis < IN_FOOT:
+        return unit(axis)
+    at = FOOT_ROTATION + axis - IN_FOOT
+    return states[i, at], states[i, at + 3], states[i, at + 6]
 
 
 @part
-def moment_vector(index, states, i, c):
-    """Return the moment in base axes that a foot's coordinates are, (3,) with zeros behind."""
-    size = index[i, SIZE]
-    if size == 6:
-        return c
-    if size == 3:
-        return ZERO
-    return scale(c[0], y_axis(load9(states[i], FOOT_ROTATION)))
+def moment_axes(index, states, i):
+    """
+    Return the axes of a foot's moments in base axes, by rows (9-tuple); zeros behind the last.
+
+    A ``rotate`` by them takes a moment in base axes to the foot's coordinates, and what turns to
+    what the foot holds; a ``rotate_back`` takes coordinates to the moment.
+    """
+    x, y, z = ZERO, ZERO, ZERO
+    n = index[i, SIZE] - 3
+    if n > 0:
+        x = moment_axis(index, states, i, 0)
+    if n > 1:
+        y = moment_axis(index, states, i, 1)
+    if n > 2:
+        z = moment_axis(index, states, i, 2)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
 
 
-def moment_axes(size: int, rotation: np.ndarray) -> np.ndarray:
-    """Return the (3, size - 3) axes of a foot's moments in base axes, given ``R_BF``."""
-    return rotation[:, 1:2] if size == 4 else np.eye(3)[:, :size - 3]
+@part
+def foot_moment(index, states, i, w):
+    """Return the moment in base axes that a vector of all contact coordinates has of a foot."""
+    m = ZERO
+    for k in range(index[i, SIZE] - 3):
+        m = add_scaled(m, w[index[i, START] + 3 + k], moment_axis(index, states, i, k))
+    return m
+
+
+@part
+def put_moment(index, states, i, m, w):
+    """Put a moment in base axes where a vector of all contact coordinates has the foot's."""
+    for k in range(index[i, SIZE] - 3):
+        w[index[i, START] + 3 + k] = dot(m, moment_axis(index, states, i, k))
+
+
+@part
+def held(index, states, i, v):
+    """Return the part of a vector that lies along the axes of a foot's moments."""
+    A = moment_axes(index, states, i)
+    return rotate_back(A, rotate(A, v))
 
 
 @part
 def unit(k):
     """Return the k-th unit vector."""
     return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
-
-
-@part
-def y_axis(R):
-    """Return the second column of a rotation."""
-    return R[1], R[4], R[7]
 
 
 @lean_kernel
@@ -209,6 +293,7 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
     for i in range(feet.index.shape[0]):
         point = load3(states[i], CONTACT)
         row, moments = feet.index[i, START], feet.index[i, SIZE] - 3
+        axes, turns = moment_axes(feet.index, states, i), ZERO
         b = feet.index[i, BODY]
         while b > 0:
             body, iv, kind = bodies[b], topology[b, V_START], topology[b, JOINT]
@@ -217,8 +302,8 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
             for k in range(3 if kind == SPHERICAL else 1):
                 axis = (R[k], R[3 + k], R[6 + k]) if kind == SPHERICAL else z_axis(R)
                 linear = axis if kind == PRISMATIC else cross(axis, arm)
-                turns = moment_coordinates(feet.index, states, i,
-                                           ZERO if kind == PRISMATIC else axis)
+                if moments > 0:
+                    turns = rotate(axes, ZERO if kind == PRISMATIC else axis)
                 for r in range(3):
                     jacobian[row + r, iv + k] = linear[r]
                 for r in range(moments):
@@ -233,7 +318,7 @@ def contact_map(feet, states, grasp):
         x, y, z = load3(states[i], CONTACT)
         c, n = feet.index[i, START], feet.index[i, SIZE]
         for k in range(n):
-            axis = unit(k) if k < 3 else moment_vector(feet.index, states, i, unit(k - 3))
+            axis = unit(k) if k < 3 else moment_axis(feet.index, states, i, k - 3)
             for r in range(3):
                 grasp[r, c + k] = axis[r] if k < 3 else 0.0
                 grasp[3 + r, c + k] = 0.0 if k < 3 else axis[r]

@@ -59,6 +59,20 @@ def forward_kinematics(tree, q, v, a, base, bodies):
     Fill pose and motion of every body from joint states and the base's motion.
 
     ``base`` is (9,): angular velocity, angular acceleration, proper acceleration of the base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    q : (nq,) array [rad or m]
+        Joint positions.
+    v, a : (nv,) array
+        Velocity and acceleration of the joints.
+    base : (9,) array
+        Angular velocity, angular and proper acceleration of the base, base axes.
+    bodies : (nb, N_BODY_STATE) array
+        Filled, base axes.
+
     """
     topology, constants = tree.topology, tree.constants
     put9(bodies, 0, ROTATION, IDENTITY)

@@ -105,7 +105,25 @@ def add_joint_physics(tree, q, v, a, tau):
 
 @lean_kernel
 def newton_euler(tree, q, v, a, base, bodies, tau):
-    """Inverse dynamics as one kernel; see :func:`inverse_dynamics`."""
+    """
+    Inverse dynamics as one kernel; see :func:`inverse_dynamics`.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    q : (nq,) array [rad or m]
+        Joint positions.
+    v, a : (nv,) array
+        Velocity and acceleration of the joints.
+    base : (9,) array
+        Angular velocity, angular and proper acceleration of the base, base axes.
+    bodies : (nb, N_BODY_STATE) array
+        Filled, base axes.
+    tau : (nv,) array [N m or N]
+        Filled.
+
+    """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
     joint_efforts(tree, bodies, tau)

@@ -14,6 +14,8 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
     N_FOOT_STATE,
+    SIZE,
+    START,
     contact_jacobians,
     contact_points,
     feet_table,
@@ -76,7 +78,7 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     stated = config.noise.of_joints('effort', model, config.joints)
     variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
     levels = np.zeros((nf, 5))
-    for i, (_, start, size) in enumerate(table.index):
+    for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
         # A leg cannot tell a force along which it is straight: there the upper bound holds.
         information = J / variance @ J.T + np.eye(size) / weight ** 2

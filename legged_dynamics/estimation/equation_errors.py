@@ -55,7 +55,7 @@ def jump_share(rate: float) -> float:
 @part
 def usable_equations(robot, layout, row, use_base, rows):
     """
-    List the equations that hold: joints that bear on a foot and whose torque is known, the base.
+    List the equations that hold: joints that bear on forces and whose torque is known, the base.
 
     Returns
     -------
@@ -65,7 +65,8 @@ def usable_equations(robot, layout, row, use_base, rows):
     """
     n = 0
     for j in range(robot.columns.shape[0]):
-        if robot.columns[j, 0] > 0 and math.isfinite(row[layout.effort + j]):
+        bears = robot.columns[j, robot.columns.shape[1] - 1] > 0
+        if bears and math.isfinite(row[layout.effort + j]):
             rows[n] = 6 + j
             n += 1
     joints = n

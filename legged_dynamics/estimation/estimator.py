@@ -16,6 +16,9 @@ from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
 from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
+from legged_dynamics.estimation.external_link import external_settings, let_bear_external
+from legged_dynamics.estimation.force_limits import limits_of
+from legged_dynamics.estimation.given_ground import given_normals
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
@@ -82,8 +85,10 @@ class GroundReactionEstimator:
         check_floating_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
         table = feet_table(self.model, config.feet)
+        limits = limits_of(config.feet, settings.ground_limits, settings.ground_friction)
+        given = given_normals(settings.ground_normal, settings.ground_normals, nf)
         self._layouts = make_layout(nj, nf, table.size, max(2 * settings.half_window + 1, 2),
-                                    len(self.model.mimics.joints))
+                                    len(self.model.mimics.joints), len(limits))
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table,
@@ -92,6 +97,7 @@ class GroundReactionEstimator:
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
         self._fill(arrays.robot, table)
+        arrays.ground.limits[:], arrays.ground.given[:] = limits, given
         self._window, self._memory, self._row = arrays.window, arrays.memory, arrays.row
         self._window_stamps = arrays.stamps
         self._output_size = int(self._index['output_size'])
@@ -251,7 +257,9 @@ class GroundReactionEstimator:
             'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
-            'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
+            'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
+            **external_settings(self.model, s.external_link, s.external_point, s.external_force,
+                                s.external_moment, s.prior_length)}
         for name, value in values.items():
             packed[name] = value
         return packed
@@ -266,11 +274,8 @@ class GroundReactionEstimator:
         robot.feet.geometry[:] = table.geometry
         robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
-        robot.prior[:] = force ** -2
-        for body, start, size in table.index:
-            if size == 6:
-                moment = force * self.settings.prior_length
-                robot.prior[start + 3:start + 6] = moment ** -2
+        robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
+        for body, start, size in table.index[:, :3]:
             for b in self.model.chain(int(body)):
                 _bear(robot.columns[b - 1], np.arange(start, start + size))
         mimics = self.model.mimics
@@ -280,6 +285,8 @@ class GroundReactionEstimator:
             bears = robot.columns[follower]
             _bear(robot.columns[master], bears[1:1 + bears[0]])
             bears[0] = 0
+        let_bear_external(self.model, int(self._settings['external_body'][0]), robot.columns,
+                          robot.mimics)
         robot.branches[:] = _branches(self.model)
         robot.ends[:] = branch_ends(self.model)
         stated = self.config.noise

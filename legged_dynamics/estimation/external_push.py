@@ -19,9 +19,8 @@ from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
 from legged_dynamics.spatial.jit import part
 
-# How the wrench walks, as a deviation after a second and a fraction of the weight, and how long it
-# lasts [s]; and how it walks once it is a push.
-EXTERNAL_RATE, EXTERNAL_TIME, PUSH_RATE = 0.0022, 0.5, 0.45
+# How the wrench walks once it is a push: its deviation after a second, of the weight.
+PUSH_RATE = 0.45
 # A push: the base's equations have been off in one direction by so many deviations of a sample, no
 # sample counting for more than so many, in the mean of so many seconds, or of so many samples
 # where those are rare.
@@ -54,18 +53,27 @@ def lasting_doubt(robot, scratch, tracking, joints, n):
 
 
 @part
-def follow_external(layout, settings, tracking, memory, k, left, spread, dt):
-    """
-    Return by how much component k of the wrench walks in a tick, a variance.
+def doubt_about_point(grasp, doubt, nc, k):
+    """Return the variance of component k where the wrench acts."""
+    total = doubt[k]
+    if k > 2:
+        for c in range(3):
+            total += grasp[k, nc + c] ** 2 * doubt[c]
+    return total
 
-    ``left`` is what its equation leaves beside the filter's wrench, ``spread`` the variance of
-    that by the errors of a sample.
+
+@part
+def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
     """
-    doubt = tracking.doubt[k]
+    Return by how much component k of the wrench walks in a tick because it is a push, a variance.
+
+    ``whole`` is the wrench as this sample has it, ``left`` the part that the filter's does not
+    follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
+    """
     deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
     share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
     # All of it shows that a push is there, what is not followed that one has changed.
-    for at, off in ((layout.push + k, tracking.left[k]), (layout.push_change + k, left)):
+    for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
         memory[at] += share * (score - memory[at])
         opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
@@ -73,20 +81,8 @@ def follow_external(layout, settings, tracking, memory, k, left, spread, dt):
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
     memory[at] += share * min(max(left - memory[at], -limit), limit)
     tracking.brief[k] = spread * share / (2.0 - share)
-    rate = settings.weight * (PUSH_RATE if opened else EXTERNAL_RATE)
-    return rate * rate * dt * (1.0 if k < 3 else settings.arm * settings.arm)
-
-
-@part
-def fade_external(x, P, dt):
-    """Let the external wrench decay towards nothing for a tick."""
-    nx = x.shape[0]
-    keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
-    for j in range(nx - N_BESIDE, nx):
-        x[j] *= keep
-        for k in range(nx):
-            P[j, k] *= keep
-            P[k, j] *= keep
+    rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
+    return rate * rate * dt if opened else 0.0
 
 
 @part
@@ -101,13 +97,13 @@ def slow_share(walk, variance):
 
 
 @part
-def write_external(layout, tracking, memory, now, covariance, base_known, out):
+def write_external(layout, grasp, tracking, memory, now, covariance, base_known, out):
     """Fill the wrench and its deviation into the results."""
     nc = now.shape[0] - N_BESIDE
     for k in range(6):
         wrench, variance = now[nc + k], max(covariance[nc + k, nc + k], 0.0)
         if base_known:
             wrench += memory[layout.push_beyond + k]
-            variance = tracking.doubt[k] + tracking.brief[k]
+            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.brief[k]
         out[layout.external_wrench + k] = wrench
         out[layout.external_deviation + k] = math.sqrt(variance)

@@ -3,12 +3,20 @@
 """
 Where standing feet stand: places that a pose is corrected by, that roll along, and that settle.
 
-A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A flat
-foot has an orientation beside its place.
+A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A foot
+that carries moments has an orientation beside its place, about their axes.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, RADIUS, SIZE
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_ROTATION,
+    RADIUS,
+    SIZE,
+    has_moment,
+    held,
+    moment_axis,
+)
 from legged_dynamics.estimation.pose_correction import add_point, add_turn
 from legged_dynamics.spatial.algebra import (
     add,
@@ -19,7 +27,6 @@ from legged_dynamics.spatial.algebra import (
     norm,
     rotate,
     rotate_back,
-    scale,
     subtract,
     transpose,
 )
@@ -42,7 +49,7 @@ SOLE = 0.1
 def roll_places(feet, places, states, contact, R):
     """Let the places of standing balls roll along, and remember how each ball is turned."""
     for i in range(feet.index.shape[0]):
-        if feet.index[i, SIZE] == 6:
+        if feet.geometry[i, RADIUS] == 0.0:
             continue
         R_WF = compose(R, get9(states, i, FOOT_ROTATION))
         if contact[i] > 0.5 and places[i, AGE] > 0.0:
@@ -69,12 +76,14 @@ def add_places(feet, places, states, contact, R, position, p, A, b):
         c = get3(states, i, CONTACT)
         seen = subtract(rotate_back(R, subtract(get3(places, i, PLACE), position)), c)
         add_point(A, b, c, seen, weight)
-        if feet.index[i, SIZE] == 6:
+        if has_moment(feet.index, i):
             # The rotation r that takes the foot as it is seen to where it stands: base axes.
             R_WF = compose(R, get9(states, i, FOOT_ROTATION))
             turn = rotation_log(compose(get9(places, i, TURN), transpose(R_WF)))
             weight_turn = SOLE * SOLE * weight
-            add_turn(A, b, rotate_back(R, turn), weight_turn, (0.0, 0.0, 1.0), weight_turn)
+            for k in range(feet.index[i, SIZE] - 3):
+                axis = moment_axis(feet.index, states, i, k)
+                add_turn(A, b, rotate_back(R, turn), 0.0, axis, weight_turn)
         total += weight
     return total
 
@@ -116,11 +125,14 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
                 place = on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
                 put3(places, i, PLACE, place)
                 put3(places, i, NOW, place)
-                if feet.index[i, SIZE] == 6:
+                if has_moment(feet.index, i):
                     R_WF = compose(R, get9(states, i, FOOT_ROTATION))
-                    held = get9(places, i, TURN)
-                    turn = rotation_log(compose(R_WF, transpose(held)))
-                    put9(places, i, TURN, compose(rotation_exp(scale(rate, turn)), held))
+                    before = get9(places, i, TURN)
+                    turn = rotation_log(compose(R_WF, transpose(before)))
+                    # What nothing holds has gone all the way.
+                    kept = rotate(R, held(feet.index, states, i, rotate_back(R, turn)))
+                    turn = add_scaled(turn, rate - 1.0, kept)
+                    put9(places, i, TURN, compose(rotation_exp(turn), before))
                 places[i, AGE] += 1.0
                 continue
             slips += 1

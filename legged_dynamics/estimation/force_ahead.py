@@ -16,7 +16,7 @@ from legged_dynamics.dynamics.branch_elimination import eliminate_branches, subs
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, TAU
+from legged_dynamics.estimation.layout import AHEAD, BASE, TAU
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
@@ -44,7 +44,6 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
     Uses up ``tracking.mass``.
     """
     nv, nx = robot.columns.shape[0], tracking.state.shape[0]
-    nc = nx - N_BESIDE
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
     for e in range(6 + nv):
@@ -88,17 +87,18 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
                 wanted -= tracking.columns[e, m] * tracking.theta[m]
             free[k] -= X[e, k] * wanted
     for k in range(3):
-        for c in range(nc):
+        for c in range(nx):
             g = 0.0
             for e in range(6):
                 g += X[e, k] * scratch.grasp[e, c]
             G[k, c] = g
         for j in range(nv):
-            for m in range(robot.columns[j, 0]):
+            # A motor whose torque nobody knows holds what is pushed at behind it.
+            known = math.isfinite(newest[layout.effort + j])
+            last = robot.columns.shape[1] - 1 if known else 0
+            for m in range(robot.columns[j, last]):
                 c = robot.columns[j, m + 1]
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
-        for e in range(6):
-            G[k, nc + e] = X[e, k]
     return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
 
 

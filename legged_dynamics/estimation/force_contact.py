@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
 from legged_dynamics.estimation.foot_lift import note_place, still_there
 from legged_dynamics.optimization.cholesky import factorize
@@ -82,16 +82,17 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
 
 
 @part
-def judge_contact(robot, layout, settings, tracking, row, up, memory, dt, out):
+def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
     """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
     feet, x, P = robot.feet, tracking.state, tracking.covariance
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
+        up = load3(out, layout.foot_normals + 3 * i)
         force, variance = normal_force(P, x, feet.index[i, START], up)
         evidence = force_evidence(force, variance, settings.weight, threshold, noise,
                                   LARGEST_EVIDENCE)
         # A ball lets go at once.
-        there = still_there(layout, settings, memory, i) if feet.index[i, SIZE] > 3 else 0.0
+        there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
         if there > 0.0:
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,

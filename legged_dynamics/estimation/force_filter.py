@@ -14,8 +14,8 @@ from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
-    SIZE,
     START,
+    foot_moment,
 )
 from legged_dynamics.spatial.algebra import (
     add,
@@ -72,8 +72,7 @@ def write_wrenches(feet, states, w, out, start):
         c = feet.index[i, START]
         force = load3(w, c)
         moment = cross(subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)), force)
-        if feet.index[i, SIZE] == 6:
-            moment = add(moment, load3(w, c + 3))
+        moment = add(moment, foot_moment(feet.index, states, i, w))
         store3(out, start + 6 * i, force)
         store3(out, start + 6 * i + 3, moment)
 

@@ -3,11 +3,11 @@
 """
 Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
 
-The state is ``x = [w; e]``: contact coordinates w and an external wrench e on the base. Every
-instant gives
+The state is ``x = [w; e]``: contact coordinates w and an external wrench e on a link, the base or
+another (`external_link`). Every instant gives
 
-    J^T w     = tau_model - tau_measured        one equation a joint
-    A w + e   = b - B theta                     six of the base
+    J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
+    A w + A_e e     = b - B theta                     six of the base
 
 with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
 foot whose own joints contradict its prediction may have been struck and walks as far as they say.
@@ -19,9 +19,9 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import DOUBT
+from legged_dynamics.estimation.external_link import EXTERNAL_TIME, about_point
 from legged_dynamics.estimation.external_push import (
-    EXTERNAL_RATE,
-    EXTERNAL_TIME,
+    doubt_about_point,
     follow_external,
     slow_share,
 )
@@ -74,8 +74,8 @@ def start_tracking(feet, settings, up, x, P):
         for k in range(3, feet.index[i, SIZE]):
             P[s + k, s + k] = (settings.weight * settings.arm) ** 2
     for k in range(6):
-        unit = settings.weight * (1.0 if k < 3 else settings.arm)
-        P[nc + k, nc + k] = 0.5 * EXTERNAL_TIME * (EXTERNAL_RATE * unit) ** 2
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        P[nc + k, nc + k] = deviation ** 2
 
 
 @inlined_part
@@ -84,14 +84,12 @@ def predicted(columns, grasp, jacobian, e, x):
     total = 0.0
     if e >= 6:
         j = e - 6
-        for m in range(columns[j, 0]):
+        for m in range(columns[j, columns.shape[1] - 1]):
             c = columns[j, m + 1]
             total += jacobian[c, j] * x[c]
     else:
-        nc = grasp.shape[1]
-        for c in range(nc):
+        for c in range(grasp.shape[1]):
             total += grasp[e, c] * x[c]
-        total += x[nc + e]
     return total
 
 
@@ -169,7 +167,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
     for k in range(6):
         unit = 1.0 if k < 3 else arm2
-        walk[nc + k] = EXTERNAL_RATE ** 2 * W2 * dt * unit
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
         if n > joints:
             # The base's equation with the feet taken as their joints see them.
             r = joints + k
@@ -179,8 +178,14 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
                 for m in range(3):
                     left -= scratch.grasp[k, s + m] * vectors[VECTOR, s + m]
                     spread += scratch.grasp[k, s + m] ** 2 * variance[0, s + m]
-            tracking.left[k] = left + x[nc + k]
-            walk[nc + k] = follow_external(layout, settings, tracking, memory, k, left, spread, dt)
+            tracking.left[k] = left
+            for c in range(nc, nx):
+                tracking.left[k] += scratch.grasp[k, c] * x[c]
+            if settings.external_body >= 0:
+                left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
+            doubt = doubt_about_point(scratch.grasp, tracking.doubt, nc, k)
+            walk[nc + k] = max(walk[nc + k], follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt))
     for k in range(nx):
         P[k, k] += walk[k]
 
@@ -211,20 +216,18 @@ def learn_slopes(robot, layout, memory, x, before, dt):
 @inlined_part
 def times_covariance(columns, grasp, jacobian, e, P, out):
     """Fill equation e's row of ``H P``."""
-    nx, nc = P.shape[0], grasp.shape[1]
+    nx = P.shape[0]
+    for k in range(nx):
+        out[k] = 0.0
     if e >= 6:
         j = e - 6
-        for k in range(nx):
-            out[k] = 0.0
-        for m in range(columns[j, 0]):
+        for m in range(columns[j, columns.shape[1] - 1]):
             c = columns[j, m + 1]
             h = jacobian[c, j]
             for k in range(nx):
                 out[k] += h * P[c, k]
     else:
-        for k in range(nx):
-            out[k] = P[nc + e, k]
-        for c in range(nc):
+        for c in range(nx):
             h = grasp[e, c]
             if h != 0.0:
                 for k in range(nx):

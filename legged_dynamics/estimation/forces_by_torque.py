@@ -18,11 +18,8 @@ from legged_dynamics.estimation.equation_errors import (
     motion_response,
     usable_equations,
 )
-from legged_dynamics.estimation.external_push import (
-    fade_external,
-    lasting_doubt,
-    write_external,
-)
+from legged_dynamics.estimation.external_link import fade_external
+from legged_dynamics.estimation.external_push import lasting_doubt, write_external
 from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
 from legged_dynamics.estimation.force_contact import judge_contact
@@ -130,7 +127,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
-    judge_contact(robot, layout, settings, tracking, window[-1], normal, memory, dt, out)
+    judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
 
@@ -165,7 +162,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
                 # What may have happened in the tick.
                 out[layout.covariance + r * (nc + 1)] += 0.5 * tracking.walk[r]
-    write_external(layout, tracking, memory, now, covariance, n > joints, out)
+    write_external(layout, grasp, tracking, memory, now, covariance, n > joints, out)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
 

@@ -9,8 +9,8 @@ joint sees. A joint whose torque is missing leaves its equation out.
 from __future__ import annotations
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
-from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.algebra import dot, symmetric_times
+from legged_dynamics.spatial.jit import kernel, part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 
@@ -40,12 +40,19 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
                 information[r, c] += wr * jacobian[c, j]
 
 
+@part
+def first3(row, at, n):
+    """Return n numbers of a row as a vector, with zeros behind them."""
+    return row[at], row[at + 1] if n > 1 else 0.0, row[at + 2] if n > 2 else 0.0
+
+
 @kernel
 def leg_alone(feet, i, information, vector):
     """
     Estimate one foot's force from its own joints.
 
-    Moments of a flat foot are eliminated first; what is left is 3x3 and solved by cofactors.
+    Moments are eliminated first, where there are any; what is left is 3x3 and solved by
+    cofactors.
 
     Returns
     -------
@@ -58,15 +65,21 @@ def leg_alone(feet, i, information, vector):
     a, b, c = information[s, s], information[s, s + 1], information[s, s + 2]
     d, e, f = information[s + 1, s + 1], information[s + 1, s + 2], information[s + 2, s + 2]
     x, y, z = vector[s], vector[s + 1], vector[s + 2]
-    if feet.index[i, SIZE] == 6:
-        L = (information[s + 3, s + 3], information[s + 4, s + 4], information[s + 5, s + 5],
-             information[s + 3, s + 4], information[s + 3, s + 5], information[s + 4, s + 5])
-        inverse = inverse_symmetric((L[0], L[3], L[4], L[1], L[5], L[2]))
-        U = (load3(information[s], s + 3), load3(information[s + 1], s + 3),
-             load3(information[s + 2], s + 3))
+    n = feet.index[i, SIZE] - 3
+    if n > 0:
+        L = first3(information[s + 3], s + 3, n)
+        xx, xy, xz, yy, yz, zz = L[0], L[1], L[2], 1.0, 0.0, 1.0
+        if n > 1:
+            L = first3(information[s + 4], s + 3, n)
+            yy, yz = L[1], L[2]
+        if n > 2:
+            zz = information[s + 5, s + 5]
+        inverse = inverse_symmetric((xx, xy, xz, yy, yz, zz))
+        U = (first3(information[s], s + 3, n), first3(information[s + 1], s + 3, n),
+             first3(information[s + 2], s + 3, n))
         V = (symmetric_times(inverse, U[0]), symmetric_times(inverse, U[1]),
              symmetric_times(inverse, U[2]))
-        m = load3(vector, s + 3)
+        m = first3(vector, s + 3, n)
         a, b, c = a - dot(U[0], V[0]), b - dot(U[0], V[1]), c - dot(U[0], V[2])
         d, e, f = d - dot(U[1], V[1]), e - dot(U[1], V[2]), f - dot(U[2], V[2])
         x, y, z = x - dot(V[0], m), y - dot(V[1], m), z - dot(V[2], m)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import BODY, FOOT_POSITION, FOOT_ROTATION, SIZE
+from legged_dynamics.dynamics.jacobians import BODY, FOOT_POSITION, FOOT_ROTATION, PLANE
 from legged_dynamics.dynamics.kinematics import OMEGA
 from legged_dynamics.spatial.algebra import (
     add,
@@ -53,7 +53,7 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, set
         now = rotate(R_WB, load3(states[i], FOOT_POSITION))
         if p > 0.5 and memory[at + 3] > 0.5:
             moved, total = add_scaled(moved, p, subtract(now, load3(memory, at))), total + p
-        if p > 0.5 and feet.index[i, SIZE] == 6:
+        if p > 0.5 and feet.index[i, PLANE] != 0:
             if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < RESTING:
                 R_WF = rotate(R_WB, (states[i, FOOT_ROTATION + 2], states[i, FOOT_ROTATION + 5],
                                      states[i, FOOT_ROTATION + 8]))

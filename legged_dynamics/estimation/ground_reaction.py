@@ -110,7 +110,11 @@ class GroundReaction:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(nf, 6) ``[f; m]`` in F about F's origin at `latest_ns`, low-passed if set [N, N m]."""
+        """
+        (nf, 6) ``[f; m]`` in F about F's origin at `latest_ns` [N, N m].
+
+        Within what the ground can give (`ground.limits`), low-passed if set.
+        """
         return self._array(self.layout.index['wrench'], len(self.feet), 6)
 
     @property
@@ -183,6 +187,21 @@ class GroundReaction:
         return self._array(self.layout.index['external_deviation'], 6)
 
     @property
+    def link_wrench(self) -> np.ndarray:
+        """(6,) `external_wrench` in the axes of the link that is pushed, about its point."""
+        return self._array(self.layout.index['link_wrench'], 6)
+
+    @property
+    def link_deviation(self) -> np.ndarray:
+        """(6,) standard deviation of `link_wrench` [N, N m]; zero where that is not known."""
+        return self._array(self.layout.index['link_deviation'], 6)
+
+    @property
+    def link_point(self) -> np.ndarray:
+        """(3,) point of the link that is pushed, in B [m]; the base's origin by default."""
+        return self._array(self.layout.index['link_point'], 3)
+
+    @property
     def mass_error(self) -> float:
         """Return how much more the base weighs than the model says, a payload for example [kg]."""
         return float(self.data[self.layout.index['mass_error']])
@@ -206,6 +225,11 @@ class GroundReaction:
     def ground_normal(self) -> np.ndarray:
         """(3,) normal of the ground that feet have stood on, in B; gravity's where not known."""
         return self._array(self.layout.index['ground_normal'], 3)
+
+    @property
+    def foot_normal(self) -> np.ndarray:
+        """(nf, 3) normal of the ground under each foot in B: given, or else `ground_normal`."""
+        return self._array(self.layout.index['foot_normals'], len(self.feet), 3)
 
     @property
     def foot_rotation(self) -> np.ndarray:
@@ -235,8 +259,9 @@ class GroundReaction:
         """
         (nc, nc) covariance of the stacked contact coordinates of `raw_wrench`, in base axes.
 
-        Three a point foot (force at the contact point), six a flat foot (force, moment about its
-        reference point). Doubt about contact is in it. Without torque, zero for feet that are up.
+        Of a foot the force, and moments about its contact point where it carries any: three
+        numbers a point foot, four a line, six a flat foot. Doubt about contact is in it. Without
+        torque, zero for feet that are up.
         """
         nc = self.layout.table.size
         return self._array(self.layout.index['covariance'], nc, nc)
@@ -262,14 +287,10 @@ class GroundReaction:
             raise UnknownNameError('foot', foot, self.feet)
         i = self.feet.index(foot)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
-        arm = self.contact_point[i] - self.foot_position[i]
-        to_foot = np.zeros((6, size))
+        to_origin = self.layout.table.rows.wrench_map(
+            self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]
         R_FB = self.foot_rotation[i].T
-        to_foot[:3, :3] = R_FB
-        x, y, z = arm
-        to_foot[3:, :3] = R_FB @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        if size == 6:
-            to_foot[3:, 3:] = R_FB
+        to_foot = np.vstack([R_FB @ to_origin[:3], R_FB @ to_origin[3:]])
         stacked = self.latest_covariance if latest else self.covariance
         block = stacked[start:start + size, start:start + size]
         return to_foot @ block @ to_foot.T

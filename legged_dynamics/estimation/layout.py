@@ -16,6 +16,7 @@ from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
+from legged_dynamics.optimization.within_limits import BoundsRoom, bounds_size, carve_bounds
 from legged_dynamics.spatial.jit import kernel
 
 # What a tick used; the values of ground_reaction.Mode.
@@ -46,7 +47,8 @@ def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'net_wrench': 6, 'center_of_pressure': 3, 'base_residual': 6, 'external_torque': nj,
             'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
             'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
-            'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3}
+            'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3,
+            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3}
 
 
 def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -65,7 +67,7 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'state_covariance': nx * nx}
 
 
-SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics')
+SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics', 'limits')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *SIZES, *_input_sizes(0, 0), 'input_size', *_output_sizes(0, 0, 0), 'output_size',
@@ -76,8 +78,11 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share')]
-    + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
+    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
+    'external_force', 'external_moment')]
+    + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
+       ('external_body', np.int64), ('R_external', np.float64, (9,)),
+       ('p_external', np.float64, (3,))]))
 
 
 def _place(sizes: dict[str, int], size_name: str) -> dict[str, int]:
@@ -85,7 +90,8 @@ def _place(sizes: dict[str, int], size_name: str) -> dict[str, int]:
     return {**dict(zip(sizes, starts.tolist())), size_name: int(starts[-1])}
 
 
-def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0) -> np.ndarray:
+def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
+                limits: int = 0) -> np.ndarray:
     """
     Return the (1,) record array of indices.
 
@@ -97,9 +103,11 @@ def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0) -> np.
         Length of the window.
     mimics : int
         Joints that follow others.
+    limits : int
+        On the feet's forces, of all feet.
 
     """
-    places = {**dict(zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics))),
+    places = {**dict(zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics, limits))),
               **_place(_input_sizes(nj, nf), 'input_size'),
               **_place(_output_sizes(nj, nf, nc), 'output_size'),
               **_place(_memory_sizes(nj, nf, nc), 'memory_size')}
@@ -121,8 +129,9 @@ class Robot(NamedTuple):
         Of the base's equations, the joints', and the joints' without an IMU.
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
-    columns : (nv, nc + 1) int array
-        Contact coordinates each joint bears on, behind their number.
+    columns : (nv, nx + 2) int array
+        Which elements of the tracked state each joint bears on: contact coordinates behind their
+        number, then those of the external wrench, and last how many there are with these.
     mimics : (nm, 2) int array
         Each joint that follows another, and its master.
     ratio : (nm,) array
@@ -161,9 +170,9 @@ class Scratch(NamedTuple):
     """Arrays the kernel works in; nothing in them outlives a tick."""
 
     bodies: np.ndarray          # (nb, N_BODY_STATE)
-    jacobian: np.ndarray        # (nc, nv), zero where no joint bears on a foot
+    jacobian: np.ndarray        # (nx, nv), zero where a joint does not bear on a coordinate
     information: np.ndarray     # (nc, nc)
-    grasp: np.ndarray           # (6, nc)
+    grasp: np.ndarray           # (6, nx)
     vectors: np.ndarray         # (rows, max(nv, nc, 9))
     active: np.ndarray          # (nc,) int
 
@@ -202,6 +211,17 @@ class Tracking(NamedTuple):
     rows: np.ndarray            # (n,) int: equations that hold
 
 
+class Ground(NamedTuple):
+    """What is known of the ground under the feet beforehand."""
+
+    given: np.ndarray           # (nf, N_GIVEN): whether a normal is given, and it, world axes
+    limits: np.ndarray          # (m, N_LIMIT): see force_limits
+    bounds: BoundsRoom
+
+
+# Columns of the tables of `Ground`.
+N_GIVEN, N_LIMIT = 4, 8
+
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
  LASTING_WEIGHTS) = range(9)
@@ -219,6 +239,7 @@ class Arrays(NamedTuple):
     row: np.ndarray             # (input_size,), the newest measurement
     middle: np.ndarray          # (input_size,), the measurement that an estimate starts from
     tracking: Tracking
+    ground: Ground
 
 
 @kernel
@@ -240,19 +261,20 @@ def unpack(layout, integers, floats):
     n, nx = 6 + nj, nc + N_BESIDE
     topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix_at(integers, at, nf, N_INDEX)
-    columns, at = matrix_at(integers, at, nj, nc + 1)
+    columns, at = matrix_at(integers, at, nj, nx + 2)
     mimics, at = matrix_at(integers, at, layout.mimics, 2)
     branches, at = matrix_at(integers, at, nj, 2)
     ends, at = integers[at:at + n], at + n
     rows, at = integers[at:at + n], at + n
     active, at = integers[at:at + nc], at + nc
-    stamps = integers[at:at + layout.samples + 1]
+    stamps, at = integers[at:at + layout.samples + 1], at + layout.samples + 1
+    acting = integers[at:at + layout.limits + nc + 1]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
     geometry, at = matrix_at(floats, at, nf, N_GEOMETRY)
     bodies, at = matrix_at(floats, at, nb, N_BODY_STATE)
-    jacobian, at = matrix_at(floats, at, nc, nj)
+    jacobian, at = matrix_at(floats, at, nx, nj)
     information, at = matrix_at(floats, at, nc, nc)
-    grasp, at = matrix_at(floats, at, 6, nc)
+    grasp, at = matrix_at(floats, at, 6, nx)
     vectors, at = matrix_at(floats, at, N_VECTORS, max(nj + 3, nc, 9))
     window, at = matrix_at(floats, at, layout.samples, layout.input_size)
     rigid, at = matrix_at(floats, at, nb, N_RIGID_BODY)
@@ -286,7 +308,10 @@ def unpack(layout, integers, floats):
     ratio, at = floats[at:at + layout.mimics], at + layout.mimics
     memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
     row, at = floats[at:at + layout.input_size], at + layout.input_size
-    middle = floats[at:at + layout.input_size]
+    middle, at = floats[at:at + layout.input_size], at + layout.input_size
+    given, at = matrix_at(floats, at, nf, N_GIVEN)
+    limits, at = matrix_at(floats, at, layout.limits, N_LIMIT)
+    bounds = carve_bounds(floats[at:], acting, layout.limits, nc)
     state = memory[layout.state:layout.state + nx]
     covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
         (nx, nx))
@@ -296,20 +321,24 @@ def unpack(layout, integers, floats):
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, wander, walk,
-                        now, vector,                         doubt, brief, left, theta, rows)
-    return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking)
+                        now, vector, doubt, brief, left, theta, rows)
+    return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking,
+                  Ground(given, limits, bounds))
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
     nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
     n, nx, nm = 6 + nj, nc + N_BESIDE, int(layout['mimics'])
-    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nc + 3) + 2 * n + 2 * nm + nc
-                + int(layout['samples']) + 1)
+    m = int(layout['limits'])
+    nx = nc + N_BESIDE
+    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
+                + int(layout['samples']) + 1 + m + nc + 1)
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
                 + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 4 * n + 2 * nx + 31 + 2 * nj)
-    floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nc * nj + nc * nc + 6 * nc
+    floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']
-              + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking)
+              + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking
+              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc))
     return np.zeros(integers, np.int64), np.zeros(int(floats))

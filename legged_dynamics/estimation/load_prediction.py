@@ -18,17 +18,20 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     SOLE,
     START,
+    moment_axes,
 )
+from legged_dynamics.estimation.fusion import first3
 from legged_dynamics.spatial.algebra import (
     add_scaled,
+    compose,
     dot,
     load3,
     load9,
     rotate,
     rotate_back,
     scale,
-    store3,
     subtract,
+    transpose,
 )
 from legged_dynamics.spatial.jit import part
 
@@ -47,6 +50,8 @@ SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
 PIVOT = 1.3
 # How far from its low edge a tilted sole presses, as a fraction of its size.
 EDGE = 0.08
+# A spread of where a foot presses that is none [m].
+TINY = 1e-9
 # Moment about the vertical over that which the sole's length allows.
 TWIST = 0.3
 
@@ -79,20 +84,29 @@ def aim(robot, settings, states, up, i):
 
 
 @part
-def multiply(a, b):
-    """Return the products of the elements of two 3-tuples."""
-    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+def columns_times(A, v):
+    """Return a 3x3 matrix with its columns multiplied by the elements of a vector."""
+    return (A[0] * v[0], A[1] * v[1], A[2] * v[2], A[3] * v[0], A[4] * v[1], A[5] * v[2],
+            A[6] * v[0], A[7] * v[1], A[8] * v[2])
+
+
+@part
+def put_first3(row, at, n, v):
+    """Put the first n numbers of a vector into a row."""
+    for k in range(n):
+        row[at + k] = v[k]
 
 
 @part
 def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
     """
-    Carry a sole's moments on as its low part changes; return how far it may press from there.
+    Carry a foot's moments on as its low part changes; return how far it may press from there.
 
     Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
     next to nothing of one on its edge.
     """
-    s, nx, at = feet.index[i, START], x.shape[0], layout.soles + 2 * i
+    s, nx, at = feet.index[i, START] + 3, x.shape[0], layout.soles + 2 * i
+    n = feet.index[i, SIZE] - 3
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
@@ -103,16 +117,16 @@ def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
                          + (EDGE * wide) ** 2)
     keep = (stay, stay, stay)
     if memory[at] > 0.0:
-        keep = (stay * spread_y / memory[at + 1], stay * spread_x / memory[at], stay)
+        keep = (stay * spread_y / max(memory[at + 1], TINY), stay * spread_x / memory[at], stay)
     memory[at], memory[at + 1] = spread_x, spread_y
-    m = rotate_back(R, load3(x, s + 3))
-    store3(x, s + 3, rotate(R, multiply(keep, m)))
+    axes = compose(moment_axes(feet.index, states, i), R)
+    on = compose(columns_times(axes, keep), transpose(axes))
+    put_first3(x, s, n, rotate(on, first3(x, s, n)))
     for k in range(nx):
-        m = rotate_back(R, (P[s + 3, k], P[s + 4, k], P[s + 5, k]))
-        m = rotate(R, multiply(keep, m))
-        P[s + 3, k], P[s + 4, k], P[s + 5, k] = m
+        column = P[:, k]
+        put_first3(column, s, n, rotate(on, first3(column, s, n)))
     for k in range(nx):
-        store3(P[k], s + 3, rotate(R, multiply(keep, rotate_back(R, load3(P[k], s + 3)))))
+        put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
     return spread_x, spread_y
 
 
@@ -130,8 +144,8 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
         # Of balls no more is known than that friction holds them.
-        d = aim(robot, settings, states, up, i) if size == 6 else up
-        # What is kept: load, along the aim; moments of a sole.
+        d = aim(robot, settings, states, up, i) if size > 3 else up
+        # What is kept: load, along the aim; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
@@ -147,10 +161,10 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             t = keep * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
             for m in range(3):
                 P[k, s + m] = d[m] * t
-        if size == 6:
+        if size > 3:
             spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
-                lever = scale(1.0 / load, load3(x, s + 3))
+                lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # What is new: load walks along the line on which it acts.
         rate = memory[layout.load_rate + 5 * i]
         known = 0.0
@@ -176,11 +190,11 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             P[s + r, s + r] += sideways
             for c in range(3):
                 P[s + r, s + c] -= sideways * up[r] * up[c]
-        if size == 6:
-            R = load9(states[i], FOOT_ROTATION)
+        if size > 3:
+            R = compose(moment_axes(feet.index, states, i), load9(states[i], FOOT_ROTATION))
             new = (1.0 - stay * stay) * square
             spread = (new * spread_y ** 2, new * spread_x ** 2, new * (TWIST * spread_x) ** 2)
-            for r in range(3):
-                for c in range(3):
+            for r in range(size - 3):
+                for c in range(size - 3):
                     for k in range(3):
                         P[s + 3 + r, s + 3 + c] += R[3 * r + k] * spread[k] * R[3 * c + k]

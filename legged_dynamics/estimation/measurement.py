@@ -1,11 +1,60 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the sensors say at one instant."""
+"""
+What the sensors say at one instant: the one record of them, from bus, bag and simulation alike.
+
+Messages are read into a JointSample and an ImuSample (`middleware.conversions.SensorReader`), and
+those are paired into a Measurement (`estimation.synchronizer`).
+"""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+
+from legged_dynamics.model.joint_order import JointOrder
+
+
+class JointSample(NamedTuple):
+    """
+    Joint states, in the model's joint order.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    position, velocity : (nj,) array [rad or m, rad/s or m/s]
+        Always finite.
+    effort : (nj,) array or None [N m or N]
+        None when there is none; NaN for a joint whose effort is not known.
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray | None = None
+
+
+class ImuSample(NamedTuple):
+    """
+    A reading of the IMU, in its own axes.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    angular_velocity : (3,) array [rad/s]
+    linear_acceleration : (3,) array [m/s^2]
+        Proper acceleration: +g along up at rest (REP-145).
+    orientation : (4,) array or None
+        Quaternion xyzw of unit length; None when the IMU has no orientation.
+
+    """
+
+    stamp_ns: int
+    angular_velocity: np.ndarray
+    linear_acceleration: np.ndarray
+    orientation: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,3 +85,8 @@ class Measurement:
     angular_velocity: np.ndarray | None = None
     linear_acceleration: np.ndarray | None = None
     orientation: np.ndarray | None = None
+
+    def ordered(self, order: JointOrder) -> Measurement:
+        """Return the measurement with its joints in another order, a model's say."""
+        return replace(self, position=order(self.position), velocity=order(self.velocity),
+                       effort=None if self.effort is None else order(self.effort))

@@ -27,6 +27,7 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     contact_jacobians,
     contact_points,
+    moment_axis,
 )
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -103,21 +104,21 @@ def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
         if contact[i] < 0.5:
             continue
         row, size = feet.index[i, START], feet.index[i, SIZE]
-        seen, turning = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        seen = (0.0, 0.0, 0.0)
         for j in range(v.shape[0]):
             seen = (seen[0] - jacobian[row, j] * v[j], seen[1] - jacobian[row + 1, j] * v[j],
                     seen[2] - jacobian[row + 2, j] * v[j])
-            if size == 6:
-                turning = (turning[0] - jacobian[row + 3, j] * v[j],
-                           turning[1] - jacobian[row + 4, j] * v[j],
-                           turning[2] - jacobian[row + 5, j] * v[j])
         weight = 1.0 / leg_variance(jacobian, row, size, p)
         add_point(A, b, load3(states[i], CONTACT), seen, weight)
         total += weight
-        if size == 6:
-            # One joint rate beside another, as many as in a chain of three.
-            weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
-            add_turn(A, b, turning, weight, (0.0, 0.0, 1.0), weight)
+        # One joint rate beside another, as many as in a chain of three.
+        weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
+        for k in range(size - 3):
+            rate = 0.0
+            for j in range(v.shape[0]):
+                rate -= jacobian[row + 3 + k, j] * v[j]
+            axis = moment_axis(feet.index, states, i, k)
+            add_turn(A, b, scale(rate, axis), 0.0, axis, weight)
     return total
 
 

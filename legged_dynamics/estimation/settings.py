@@ -3,6 +3,7 @@
 """Settings of the ground reaction estimator."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from legged_dynamics.schema import CheckedSettings, setting
@@ -69,6 +70,32 @@ class EstimatorSettings(CheckedSettings):
         1000.0)
     prior_length: float = setting(
         'prior.length', 0.1, 'm', 'Moment over force that a flat foot may carry.', 1e-3, 10.0)
+    ground_limits: str = setting(
+        'ground.limits', 'cone', '',
+        'What the newest forces are kept within; unilateral: no foot pulls, soles press inside '
+        'their edges; cone: nor does one slide.', choices=('none', 'unilateral', 'cone'))
+    ground_friction: float = setting(
+        'ground.friction', 1.0, '',
+        'Friction coefficient of ground.limits cone; more than there is costs little.', 0.01,
+        10.0)
+    ground_normal: Sequence[float] = setting(
+        'ground.normal', [], '1',
+        'Normal of the ground under all feet: x, y, z in world axes, z up, heading of the IMU; '
+        'empty: found from where feet have stood.')
+    ground_normals: Sequence[float] = setting(
+        'ground.normals', [], '1',
+        'The same, three per foot in a row; zeros for a foot whose normal is to be found.')
+    external_link: str = setting(
+        'external.link', '', '', 'Link that is pushed; empty: the base.')
+    external_point: Sequence[float] = setting(
+        'external.point', [0.0, 0.0, 0.0], 'm', 'Where on it, in its axes.', -10.0, 10.0)
+    external_force: float = setting(
+        'external.force', 0.0, 'N',
+        'Force that is expected there before measuring, one standard deviation; 0: 0.11 % of the '
+        'weight. More while the base is seen to be pushed.', 0.0, 1e5)
+    external_moment: float = setting(
+        'external.moment', 0.0, 'N m',
+        'Moment about that point, likewise; 0: that force at prior.length.', 0.0, 1e5)
 
 
 SETTINGS = EstimatorSettings.table()

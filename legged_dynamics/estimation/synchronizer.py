@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.measurement import ImuSample, JointSample, Measurement
 from legged_dynamics.exceptions import ConfigurationError
 
 # Joint states and IMU readings kept at most; the oldest make room.
@@ -29,20 +28,6 @@ CAPACITY = 4096
 IMU_TIMEOUT = 0.1
 # IMU readings further apart than this are not interpolated, unless told otherwise [s].
 MAX_GAP = 0.02
-
-
-class _Joints(NamedTuple):
-    stamp_ns: int
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray | None
-
-
-class _Imu(NamedTuple):
-    stamp_ns: int
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
-    orientation: np.ndarray | None
 
 
 class MeasurementSynchronizer:
@@ -88,27 +73,15 @@ class MeasurementSynchronizer:
 
     def reset(self) -> None:
         """Drop everything that waits."""
-        self._waiting: deque[_Joints] = deque()
-        self._readings: deque[_Imu] = deque(maxlen=CAPACITY)
+        self._waiting: deque[JointSample] = deque()
+        self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
         self._newest_joints: int | None = None
         self._newest_imu: int | None = None
         self._first_joints: int | None = None
 
-    def push_joints(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
-                    effort: np.ndarray | None = None) -> list[Measurement]:
-        """
-        Take a joint state and return the measurements that are complete now, oldest first.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            When the joints were read.
-        position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In the model's joint order.
-        effort : (nj,) array [N m or N] or None
-            What the joints deliver; NaN for a joint whose effort is not known.
-
-        """
+    def push_joints(self, sample: JointSample) -> list[Measurement]:
+        """Take a joint state and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
             if newest - stamp_ns <= self._timeout:
@@ -121,25 +94,12 @@ class MeasurementSynchronizer:
         if newest is None:
             self._first_joints = stamp_ns
         self._newest_joints = stamp_ns
-        self._waiting.append(_Joints(stamp_ns, position, velocity, effort))
+        self._waiting.append(sample)
         return self._release()
 
-    def push_imu(self, stamp_ns: int, angular_velocity: np.ndarray,
-                 linear_acceleration: np.ndarray,
-                 orientation: np.ndarray | None = None) -> list[Measurement]:
-        """
-        Take an IMU reading and return the measurements that are complete now, oldest first.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            When the IMU was read.
-        angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
-            Gyro and accelerometer (+9.81 along up at rest), in the IMU's axes.
-        orientation : (4,) array or None
-            Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
-
-        """
+    def push_imu(self, sample: ImuSample) -> list[Measurement]:
+        """Take an IMU reading and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:
             if newest - stamp_ns <= self._timeout:
@@ -150,7 +110,7 @@ class MeasurementSynchronizer:
             while self._waiting and self._waiting[-1].stamp_ns > stamp_ns + self._timeout:
                 self._waiting.pop()
         self._newest_imu = stamp_ns
-        self._readings.append(_Imu(stamp_ns, angular_velocity, linear_acceleration, orientation))
+        self._readings.append(sample)
         return self._release()
 
     def _drop_readings_after(self, stamp_ns: int) -> None:
@@ -170,7 +130,7 @@ class MeasurementSynchronizer:
             ready.append(self._complete(self._waiting.popleft()))
         return ready
 
-    def _complete(self, joints: _Joints) -> Measurement:
+    def _complete(self, joints: JointSample) -> Measurement:
         """Return the joint state with its IMU reading, and forget the readings before that."""
         stamp, readings = joints.stamp_ns, self._readings
         # Joint states come in order: no later one needs what lies before this one's neighbours.
@@ -186,7 +146,8 @@ class MeasurementSynchronizer:
         return Measurement(*joints, *_between(before, readings[1], stamp))
 
 
-def _between(a: _Imu, b: _Imu, stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _between(a: ImuSample, b: ImuSample,
+             stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     t = (stamp_ns - a.stamp_ns) / (b.stamp_ns - a.stamp_ns)
     orientation = None
     if a.orientation is not None and b.orientation is not None:

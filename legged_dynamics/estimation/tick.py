@@ -33,9 +33,12 @@ from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.attitude import advance_tilt, rotation_from_mount, rotation_of_tilt
 from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.derivatives import slopes
+from legged_dynamics.estimation.external_link import describe_push, push_at_link
 from legged_dynamics.estimation.force_filter import filter_wrenches, write_wrenches
+from legged_dynamics.estimation.force_limits import keep_limits
 from legged_dynamics.estimation.forces_by_motion import standing_forces
 from legged_dynamics.estimation.forces_by_torque import describe_sample_before, track_forces
+from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
 from legged_dynamics.spatial.algebra import (
@@ -46,7 +49,6 @@ from legged_dynamics.spatial.algebra import (
     load3,
     load9,
     rotate,
-    rotate_back,
     scale,
     store3,
     store9,
@@ -208,7 +210,8 @@ def tick(layouts, settings_table, integers, floats, out):
 
     """
     layout, settings = layouts[0], settings_table[0]
-    robot, scratch, window, stamps, memory, row, now, tracking = unpack(layout, integers, floats)
+    robot, scratch, window, stamps, memory, row, now, tracking, ground = unpack(
+        layout, integers, floats)
     feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     n = window.shape[0]
@@ -262,15 +265,16 @@ def tick(layouts, settings_table, integers, floats, out):
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
     states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
-    normal = rotate_back(R_WB, load3(memory, layout.normal))
-    store3(out, layout.ground_normal, normal)
+    normal = normals_under_feet(ground.given, R_WB, load3(memory, layout.normal), layout, out)
     contact_points(feet, scratch.bodies, normal, states)
     lean_on_lowest_part(feet, normal, states)
+    stand_on_given(feet, ground.given, scratch.bodies, normal, layout, states, out)
     for m in range(robot.mimics.shape[0]):
         scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
-    fold_mimics(robot, vectors[TAU], scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
+    point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
+    fold_mimics(robot, vectors[TAU], scratch.jacobian)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -292,6 +296,9 @@ def tick(layouts, settings_table, integers, floats, out):
     residuals(robot, layout, scratch, imu, out)
     if settings.ahead > 0.5:
         describe_sample_before(feet, layout, memory, out)
+    if used > 0:        # without torque the prediction knows of friction and that no foot pulls
+        keep_limits(feet, layout, states, ground, out)
+    describe_push(layout, settings, scratch.bodies, point, out)
     mark_observable(feet, layout, settings, nc, out)
 
     # 6 Filter.

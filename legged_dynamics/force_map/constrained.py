@@ -32,7 +32,7 @@ from legged_dynamics.force_map.contact_dynamics import (
     unpack,
 )
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY

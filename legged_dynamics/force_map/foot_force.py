@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from legged_dynamics.dynamics.articulated_body import EXTERNAL, carve, scratch_size
+from legged_dynamics.dynamics.articulated_body import EXTERNAL, carve
 from legged_dynamics.dynamics.external import body_wrenches
 from legged_dynamics.dynamics.forward_dynamics import refuse
 from legged_dynamics.dynamics.kinematics import ROTATION
@@ -21,6 +21,7 @@ from legged_dynamics.force_map.foot_chain import foot_chain
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.layout import length_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ class FootForceMap:
         self.columns = hip_columns + column_names(model, others)
 
         nb, nq, nv = model.n_bodies, model.nq, model.nv
-        start = scratch_size(nb, nq, nv)
+        start = length_of(carve, nb, nq, nv)
         memory = np.zeros(start + 6 * nv + 6 + 36 * nb)
         self._s = as_python(carve)(memory, nb, nq, nv)
         self._inputs = input_views(self._s.q, self._s.v, self._s.effort, self._s.base[6:])

@@ -3,11 +3,9 @@
 """
 What the ground can give a foot: unilateral, within friction, as linear inequalities.
 
-The friction cone of a point is replaced by a pyramid *inside* it, so that what satisfies the
-inequalities satisfies the cone. A line foot has that of a point, and presses somewhere between
-its ends. A flat foot carries a wrench, and the set of wrenches that forces under its sole's
-corners can add up to has a closed form of sixteen inequalities (Caron, Pham and Nakamura 2015);
-the corners' cones are pyramids of four facets there.
+A friction cone is replaced by a pyramid *inside* it, so that what satisfies the inequalities
+satisfies the cone. What a kind of foot bears beside that of a point, such as where it presses and
+torsion, the kinds of `model.feet` say themselves.
 """
 from __future__ import annotations
 
@@ -16,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import FlatFoot, Foot, LineFoot
+from legged_dynamics.model.feet import PointFoot
+from legged_dynamics.model.foot import FORCE, MOMENT, Foot
 from legged_dynamics.spatial.rotations import check_normal, rotation_to_z
 
 
@@ -73,42 +72,10 @@ class FrictionCone:
 
     def inequalities(self) -> tuple[np.ndarray, np.ndarray]:
         """Return A (k, 3) and b (k,) of ``A f >= b``: the pyramid, then the load limits."""
-        angles = 2.0 * np.pi * np.arange(self.facets) / self.facets
-        inner = self.coefficient * np.cos(np.pi / self.facets)
-        local = np.column_stack([-np.cos(angles), -np.sin(angles), np.full(self.facets, inner)])
-        return self._with_load(local @ rotation_to_z(self.normal).T)
+        return contact_inequalities(self, PointFoot(''), np.eye(3))
 
-    def sole_inequalities(self, foot: FlatFoot, rotation: np.ndarray
-                          ) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return A (k, 6) and b (k,) of ``A w >= b`` for the wrench ``[f; m]`` on a sole.
-
-        Parameters
-        ----------
-        foot : FlatFoot
-            Its edges are those of the sole.
-        rotation : (3, 3) array
-            Of the foot's axes in those of the wrench, which is about the middle of the sole.
-
-        """
-        mu, x, y = self.coefficient, (foot.front - foot.back) / 2, (foot.left - foot.right) / 2
-        rows = [[sx, 0, mu, 0, 0, 0] for sx in (1, -1)] + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)]
-        rows += [[0, 0, y, s, 0, 0] for s in (1, -1)] + [[0, 0, x, 0, s, 0] for s in (1, -1)]
-        # |mz| stays within mu (x + y) fz - |y fx +- mu mx| - |x fy +- mu my|, - for mz < 0.
-        rows += [[s * y, t * x, mu * (x + y), -s * u * mu, -t * u * mu, u]
-                 for u in (1, -1) for s in (1, -1) for t in (1, -1)]
-        A = np.array(rows, dtype=float)
-        turned = np.hstack([A[:, :3] @ rotation.T, A[:, 3:] @ rotation.T])
-        return self._with_load(turned)
-
-    def line_inequalities(self, foot: LineFoot) -> tuple[np.ndarray, np.ndarray]:
-        """Return A (k, 4) and b (k,) for force and moment of a line, about its middle."""
-        A, b = self.inequalities()
-        ends = np.tile(0.5 * (foot.front - foot.back) * self.normal, (2, 1))
-        return (np.vstack([np.pad(A, ((0, 0), (0, 1))), np.column_stack([ends, [1.0, -1.0]])]),
-                np.append(b, [0.0, 0.0]))
-
-    def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return A, b of ``A w >= b``: of rows A (k, n) with b zero, and of the load limits."""
         b = np.zeros(len(A))
         load = np.zeros(A.shape[1])
         load[:3] = self.normal
@@ -123,18 +90,23 @@ def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
     """
     Return A, b of ``A w >= b`` for one foot, a column for each contact coordinate.
 
+    First come the rows about sideways forces, then those about moments, then load limits.
+
     Parameters
     ----------
     cone : FrictionCone
         Friction and load of the contact.
-    foot : PointFoot, LineFoot or FlatFoot
-        A ball bears a force, a line that and a moment, a sole a wrench.
+    foot : Foot
+        What touches; moments are about its middle.
     rotation : (3, 3) array
-        Of the foot's axes in those of the forces; it matters to a flat foot alone.
+        Of the foot's axes in those of the forces; it matters to a foot with a plane of its own.
 
     """
-    if isinstance(foot, FlatFoot):
-        return cone.sole_inequalities(foot, np.asarray(rotation, float))
-    if isinstance(foot, LineFoot):
-        return cone.line_inequalities(foot)
-    return cone.inequalities()
+    A = np.vstack([foot.slip_rows(cone.coefficient, cone.facets),
+                   foot.press_rows(cone.coefficient)])
+    R = np.asarray(rotation, float) if foot.plane else rotation_to_z(cone.normal)
+    for kind in (FORCE, MOMENT):        # what is about axes of the foot stays as it is
+        turning = [k for k, row in enumerate(foot.rows) if row.kind == kind and not row.in_foot]
+        if turning:
+            A[:, turning] = A[:, turning] @ R.T
+    return cone.with_load(A)

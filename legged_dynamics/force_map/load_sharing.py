@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
 from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
-from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
-from legged_dynamics.spatial.rotations import skew
+from legged_dynamics.optimization.quadratic_program import Outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +89,12 @@ def share_load(contact_points: np.ndarray, wrench: np.ndarray,
         rest = wrench[:3] - sum(np.asarray(force, float) for force in asked.values())
         even = np.tile(rest / (k - len(asked)), k)
         wanted = np.where(weight == 1.0, even, wanted)
-    grasp = np.hstack([np.vstack([np.eye(3), skew(point)]) for point in points])
-    found = solve_quadratic_program(
-        np.diag(weight), -weight * wanted, np.vstack([grasp, A]), np.concatenate([wrench, b]),
-        n_equalities=6)
+    grasp = contact_grasp(points, [np.zeros((3, 0))] * k)
+    shares = GroundForceProblem.prior(wanted, 1.0 / weight).with_limits(A, b)
+    found = shares.with_rows(grasp, wrench).solve()
     balanced = found.outcome is Outcome.SOLVED
-    if not balanced:
-        heavy = BALANCE_WEIGHT * ASKED_WEIGHT       # it comes before what was asked, too
-        found = solve_quadratic_program(
-            np.diag(weight) + heavy * grasp.T @ grasp,
-            -weight * wanted - heavy * grasp.T @ wrench, A, b)
-    forces = found.x
-    missing = np.where(weight > 1.0, wanted - forces, 0.0)
-    return LoadShares(forces.reshape(k, 3), missing.reshape(k, 3), wrench - grasp @ forces,
+    if not balanced:        # the balance comes before what was asked, too
+        found = shares.with_rows(grasp, wrench, 1.0 / (BALANCE_WEIGHT * ASKED_WEIGHT)).solve()
+    missing = np.where(weight > 1.0, wanted - found.mean, 0.0)
+    return LoadShares(found.mean.reshape(k, 3), missing.reshape(k, 3), wrench - grasp @ found.mean,
                       balanced)

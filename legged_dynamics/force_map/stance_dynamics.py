@@ -19,7 +19,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE, body_workspace
 from legged_dynamics.dynamics.newton_euler import newton_euler
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import load3
 from legged_dynamics.spatial.jit import lean_kernel

@@ -27,7 +27,7 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.gait.stance_detection import detect_contact, soles_of
 from legged_dynamics.gait.travelling_reference import travelling_reference
 from legged_dynamics.gait.wrench_completion import complete_wrenches
-from legged_dynamics.model.feet import Foot, refuse_lines
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 METHODS = {
@@ -49,7 +49,7 @@ class DoubleSupport:
     model : RobotModel
         With a floating base.
     feet : sequence of PointFoot or FlatFoot
-        Any number. Travelling needs flat feet to travel in.
+        Any number. Travelling needs feet with a length to travel in.
     settings : GaitSettings or mapping, optional
         Checked settings, or names of `gait_settings.SETTINGS`.
 
@@ -67,7 +67,6 @@ class DoubleSupport:
         if not feet:
             raise ConfigurationError('expected at least one foot, got none. The links are: '
                                      f'{", ".join(model.frames)}')
-        refuse_lines(feet, 'gait')
         if not model.floating:
             raise ConfigurationError('expected a model with a floating base, got a fixed one')
         for foot in feet:

@@ -41,7 +41,7 @@ from legged_dynamics.dynamics.newton_euler import (
 )
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.toes import Toe, bent, toes_of
-from legged_dynamics.model.feet import Foot, PointFoot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import COM, MASS
 
@@ -126,13 +126,12 @@ class GroundDemand:
         found = []
         for i, foot in enumerate(self.feet):
             origin = self.base_position + self.foot_arm[:, i]
-            if isinstance(foot, PointFoot):
-                found.append((origin - [0.0, 0.0, foot.radius])[:, None])
-                continue
             front, back, left, right = foot.edges
-            x, y = np.linspace(back, front, per_side), np.linspace(right, left, 3)
+            x = np.linspace(back, front, per_side if front > back else 1)
+            y = np.linspace(right, left, 3 if left > right else 1)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
             points = origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2)
+            points -= [0.0, 0.0, foot.radius]
             toes = self.toes[i] if self.toes else None
             found.append(points if toes is None else bent(points, grid, *toes))
         return found

@@ -23,7 +23,6 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.ground_demand import GroundDemand
-from legged_dynamics.model.feet import FlatFoot
 
 # The whole sole below this part of the speed at which a foot has landed: it lies on the ground.
 AT_REST = 0.3
@@ -114,12 +113,11 @@ def on_floor(demand: GroundDemand, floor: np.ndarray, path: np.ndarray) -> np.nd
     """
     moved = path.copy()
     for i, foot in enumerate(demand.feet):
-        if isinstance(foot, FlatFoot):
-            height = demand.base_position[:, 2] + demand.points(path)[:, i, 2]
-            upright = demand.foot_rotation[:, i, 2, 2]
-            limit = LARGEST_BEND * (foot.front - foot.back)
-            lift = (floor[:, i] - height) / np.maximum(upright, LEAST_UPRIGHT)
-            moved[:, i, 2] += np.clip(np.nan_to_num(lift), -limit, limit)
+        height = demand.base_position[:, 2] + demand.points(path)[:, i, 2]
+        upright = demand.foot_rotation[:, i, 2, 2]
+        limit = LARGEST_BEND * (foot.edges[0] - foot.edges[1])
+        lift = (floor[:, i] - height) / np.maximum(upright, LEAST_UPRIGHT)
+        moved[:, i, 2] += np.clip(np.nan_to_num(lift), -limit, limit)
     return moved
 
 
@@ -146,7 +144,7 @@ def _floor(borne: np.ndarray, speed: np.ndarray, height: np.ndarray, rest: float
 def _roll(demand: GroundDemand, i: int, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return about which x one foot rolls over the floor, and how clearly."""
     foot, n = demand.feet[i], len(demand.time)
-    if not isinstance(foot, FlatFoot):
+    if foot.edges[0] == foot.edges[1]:      # without length
         return np.full(n, np.nan), np.zeros(n)
     R = demand.foot_rotation[:, i]
     origin = demand.base_position + demand.foot_arm[:, i]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform
 
@@ -47,16 +47,16 @@ def toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
     found: list[Toe | None] = []
     for foot in feet:
         body, pose = model.frame(foot.link)
-        toes = None
+        (front, back, *_), toes = foot.edges, None
         for k, joint in enumerate(model.joints):
-            if (not isinstance(foot, FlatFoot) or parents[k] != body or k + 1 in parents
+            if (front == back or parents[k] != body or k + 1 in parents
                     or joint.kind not in ('revolute', 'continuous')):
                 continue
             in_foot = pose.inverse() @ model.frame(joint.parent).pose @ joint.placement
             across = abs(float((in_foot.R @ joint.axis)[1]))
             start = float(in_foot.p[0])
-            least = foot.back + (1.0 - FRONT_PART - 0.2) * (foot.front - foot.back)
-            if across > ACROSS and least < start < foot.front:
+            least = back + (1.0 - FRONT_PART - 0.2) * (front - back)
+            if across > ACROSS and least < start < front:
                 toes = Toe(k + 1, model.frame(joint.child).pose @ in_foot.inverse(), start)
         found.append(toes)
     return found

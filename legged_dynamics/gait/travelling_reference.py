@@ -26,7 +26,7 @@ from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion, on_floor, speed_scale
 from legged_dynamics.gait.stance_detection import Stance, soles_of, stances
-from legged_dynamics.model.feet import FlatFoot
+from legged_dynamics.model.foot import Foot
 
 
 def travelling_reference(demand: GroundDemand, contact: np.ndarray, settings: GaitSettings,
@@ -53,34 +53,36 @@ def travelling_reference(demand: GroundDemand, contact: np.ndarray, settings: Ga
     pressure = demand.pressure_in_feet()
     for stance in stances(contact):
         foot = demand.feet[stance.foot]
-        if not isinstance(foot, FlatFoot):
-            continue
+        if not foot.moments:
+            continue        # a point has nothing to travel in
         part, i = stance.samples, stance.foot
         seen = np.where(alone[part, i, None], pressure[part, i], np.nan)
         spread = np.hypot(settings.roll_error, doubt / np.maximum(moved.roll_rate[part, i], 1e-9))
         rolled = (moved.roll[part, i], spread)
         edge = demand.low_point[part, i, :2].copy()
-        front = foot.front
+        ahead, back, left, right = foot.edges
+        front = ahead
         if stance.left:
             front = edge[-1, 0] = _front(foot, edge[-1, 0], rolled, demand.step, settings)
-            front = max(front, foot.front)
-        path[part, i, 0] = _path(stance, (foot.back, front), seen[:, 0], edge[:, 0], demand.step,
+            front = max(front, ahead)
+        path[part, i, 0] = _path(stance, (back, front), seen[:, 0], edge[:, 0], demand.step,
                                  settings, rolled)
-        path[part, i, 1] = _path(stance, (foot.right, foot.left), seen[:, 1], edge[:, 1],
-                                 demand.step, settings)
+        if left > right:
+            path[part, i, 1] = _path(stance, (right, left), seen[:, 1], edge[:, 1], demand.step,
+                                     settings)
         path[part, i, 2] = 0.0
     return on_floor(demand, moved.floor, path)
 
 
-def _front(foot: FlatFoot, edge: float, rolled: tuple[np.ndarray, np.ndarray], dt: float,
+def _front(foot: Foot, edge: float, rolled: tuple[np.ndarray, np.ndarray], dt: float,
            settings: GaitSettings) -> float:
     """Return where the sole of a foot that leaves ends: a shoe is longer than soles are given."""
     roll, spread = (values[-max(round(settings.pressure_memory / dt), 1):] for values in rolled)
-    length = foot.front - foot.back
+    front, back, *_ = foot.edges
     seen = roll[np.isfinite(roll) & (spread < 2.0 * settings.roll_error)]
-    if edge < foot.front - 0.2 * length or not len(seen):
+    if edge < front - 0.2 * (front - back) or not len(seen):
         return edge
-    return float(np.clip(np.median(seen), edge, foot.front + settings.longer_sole * length))
+    return float(np.clip(np.median(seen), edge, front + settings.longer_sole * (front - back)))
 
 
 def _path(stance: Stance, edges: tuple[float, float], seen: np.ndarray, edge: np.ndarray,

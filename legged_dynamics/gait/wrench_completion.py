@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.model.feet import FlatFoot, Foot
-from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
+from legged_dynamics.model.foot import Foot
+from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.spatial.rotations import skew
 
 # One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].
@@ -65,17 +66,22 @@ def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndar
         down = np.flatnonzero(contact[t])
         if not len(down):
             continue
-        columns = [3 + len(demand.feet[i].moments) for i in down]
+        turns = [_moment_axes(demand.feet[i], demand.foot_rotation[t, i]) for i in down]
+        columns = [3 + axes.shape[1] for axes in turns]
         load = max(float(demand.load[t]), 0.0)
         aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
-        A = np.hstack([np.vstack([np.hstack([np.eye(3), np.zeros((3, size - 3))]),
-                                  np.hstack([skew(p), np.eye(3)[:, :size - 3]])])
-                       for p, size in zip(points[t, down], columns)])
-        C, d = _limits(cone, demand, t, down, points[t, down], columns)
+        A = contact_grasp(points[t, down], turns)
+        C, d = _limits(cone, demand, t, down, points[t, down], turns)
         w = _nearest(A, wanted[t], aim, variance, C, d)
-        for i, part in zip(down, np.split(w, np.cumsum(columns)[:-1])):
-            wrench[t, i, :len(part)] = part
+        for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
+            wrench[t, i, :3], wrench[t, i, 3:] = part[:3], axes @ part[3:]
     return wrench * demand.weight
+
+
+def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
+    """Return the axes of a foot's moments in world axes, (3, k)."""
+    return np.array([R_WF[:, row.axis] if row.in_foot else np.eye(3)[row.axis]
+                     for row in foot.rows[3:]]).reshape(-1, 3).T
 
 
 def _wanted(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
@@ -90,16 +96,18 @@ def _wanted(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
 
 
 def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
-            points: np.ndarray, columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+            points: np.ndarray, turns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return C, d of ``C w >= d``: no pull, no slip, no pressure beside the sole."""
-    rows, right, total, start = [], [], sum(columns), 0
-    for i, p, size in zip(down, points, columns):
-        foot, turned, middle = _from_above(demand.feet[i], demand.foot_rotation[t, i],
-                                           p - demand.foot_arm[t, i])
+    rows, right, total, start = [], [], sum(3 + axes.shape[1] for axes in turns), 0
+    for i, p, axes in zip(down, points, turns):
+        R_WF, size = demand.foot_rotation[t, i], 3 + axes.shape[1]
+        # Where it presses, from the middle of what touches.
+        pressed = p - demand.foot_arm[t, i] - R_WF @ demand.feet[i].center
+        foot, turned = demand.feet[i].shadow(R_WF, pressed, LEAST_SOLE)
         A, b = contact_inequalities(cone, foot, turned)
-        if size == 6:
-            shift = np.eye(6)
-            shift[3:, :3] = skew(p - demand.foot_arm[t, i] - middle)
+        if size > 3:
+            shift = np.eye(size)
+            shift[3:, :3] = axes.T @ skew(pressed)
             A = A @ shift
         wide = np.zeros((len(b), total))
         wide[:, start:start + size] = A
@@ -109,45 +117,14 @@ def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
     return np.vstack(rows), np.concatenate(right)
 
 
-def _from_above(foot: Foot, R_WF: np.ndarray,
-                pressed: np.ndarray) -> tuple[Foot, np.ndarray, np.ndarray]:
-    """Return a sole as its shadow on the ground, its heading, and its middle from its origin."""
-    if not isinstance(foot, FlatFoot):
-        return foot, np.eye(3), np.zeros(3)
-    x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
-    heading = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
-               else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
-    c, s = np.cos(heading), np.sin(heading)
-    turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    half = np.maximum([x * (foot.front - foot.back), y * (foot.left - foot.right)],
-                      LEAST_SOLE) / 2.0
-    # Toes that bend lie in front of the shadow of a rigid sole.
-    middle = R_WF @ foot.center
-    at = (turned.T @ (pressed - middle))[:2]
-    high, low = np.maximum(half, at + LEAST_SOLE / 2.0), np.minimum(-half, at - LEAST_SOLE / 2.0)
-    return FlatFoot(foot.link, high[0], low[0], high[1], low[1]), turned, middle
-
-
 def _nearest(A: np.ndarray, b: np.ndarray, aim: np.ndarray, variance: np.ndarray, C: np.ndarray,
              d: np.ndarray) -> np.ndarray:
     """Return the wrenches nearest to the aim that meet the demand, or nearly so within limits."""
-    missing = b - A @ aim
+    problem = GroundForceProblem.prior(aim, variance)
     if A.shape[1] >= 6:
-        spread = variance[:, None] * A.T
-        gram = A @ spread
-        scale = 1.0 / np.sqrt(gram.diagonal())
-        try:
-            w = aim + spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
-                                                        scale * missing))
-            w += spread @ (scale * np.linalg.solve(scale[:, None] * gram * scale,
-                                                   scale * (b - A @ w)))
-        except np.linalg.LinAlgError:
-            w = aim
+        w = problem.with_rows(A, b).solve().mean
         if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
             return w
-    tight = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3) ** -2
-    H = np.diag(1.0 / variance) + A.T @ (tight[:, None] * A)
-    scale = 1.0 / np.sqrt(H.diagonal())
-    found = solve_quadratic_program(scale[:, None] * H * scale,
-                                    -scale * (aim / variance + A.T @ (tight * b)), C * scale, d)
-    return scale * found.x if found.outcome is Outcome.SOLVED else np.zeros_like(aim)
+    residual = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3)
+    found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
+    return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(aim)

@@ -46,7 +46,29 @@ N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin 
 @kernel
 def _equations(tree, feet, q, v, a, base, normal, bodies, states, wrench, tau, jacobian, grasp,
                points, poses):
-    """Fill inverse dynamics and contact kinematics, one instant after the other."""
+    """
+    Fill inverse dynamics and contact kinematics, one instant after the other.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        At which contacts are.
+    q, v, a : (N, nq), (N, nv), (N, nv) array
+        Joint states of N instants.
+    base, normal : (N, 9), (N, 3) array
+        Motion of the base and the ground's normal, base axes.
+    bodies, states : arrays
+        Scratch.
+    wrench, tau : (N, 6), (N, nv) array
+        Filled: wrench on the base and joint efforts that the motion takes.
+    jacobian, grasp : (N, nc, nv), (N, 6, nc) array
+        Filled: contact Jacobians, and contact coordinates to the wrench on the base.
+    points, poses : (N, nf, 3), (N, nf, 9) array
+        Filled: contact points [m] and rotations of the feet's frames, base axes.
+
+    """
     for n in range(q.shape[0]):
         newton_euler(tree, q[n], v[n], a[n], base[n], bodies, tau[n])
         for k in range(6):
@@ -81,7 +103,23 @@ def _symmetric_part(r, c, x):
 
 @kernel
 def _regressor(tree, q, v, a, base, bodies, Y):
-    """Fill Y (n, 6 + nv, 10 nb)."""
+    """
+    Fill the regressor of the inertial parameters.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    q, v, a : (N, nq), (N, nv), (N, nv) array
+        Joint states of N instants.
+    base : (N, 9) array
+        Motion of the base: angular velocity, angular and proper acceleration, base axes.
+    bodies : array
+        Scratch.
+    Y : (N, 6 + nv, 10 nb) array
+        Filled: wrench on the base and joint efforts for each inertial parameter of each body.
+
+    """
     topology, nb = tree.topology, tree.topology.shape[0]
     for n in range(q.shape[0]):
         forward_kinematics(tree, q[n], v[n], a[n], base[n], bodies)
@@ -91,6 +129,9 @@ def _regressor(tree, q, v, a, base, bodies, Y):
             alpha = rotate_back(R, get3(bodies, i, ALPHA))
             acc = rotate_back(R, get3(bodies, i, ACCELERATION))
             for k in range(N_INERTIAL):
+                # Columns of a body: mass, first moment h (unit vectors e) and inertia I about its
+                # origin (unit matrices E), of the force m a + alpha x h + w x (w x h) and the
+                # moment h x a + I alpha + w x I w.
                 if k == 0:
                     f, m = acc, (0.0, 0.0, 0.0)
                 elif k < 4:

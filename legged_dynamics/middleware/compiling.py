@@ -3,10 +3,15 @@
 """Has a component's kernels compiled before it is configured, by a process that can be ended."""
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+import time
 
 from legged_dynamics.middleware.protocol import Component, Logger
+
+SAYING = 10.0       # s between reports of how far it is
 
 
 class Compilation:
@@ -22,7 +27,7 @@ class Compilation:
     component_class : type
         Subclass of Component.
     logger : Logger
-        Told of the beginning and the end.
+        Told of the beginning, of how far it is now and then, and of the end.
 
     Attributes
     ----------
@@ -41,8 +46,11 @@ class Compilation:
             self.state = 'compiling, once; a minute or two'
             logger.info(self.state)
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'legged_dynamics.cli', 'warm', name],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+                [sys.executable, '-m', 'legged_dynamics.cli', 'warm', '--parts', name],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+            assert self._process.stdout is not None
+            os.set_blocking(self._process.stdout.fileno(), False)
+            self._begin = self._said = time.monotonic()
 
     @property
     def done(self) -> bool:
@@ -50,8 +58,27 @@ class Compilation:
         if self._process is not None and self._process.poll() is not None:
             self._logger.info('compiled' if self._process.returncode == 0 else
                               'compiling ahead failed; compiling while being configured')
+            self._close()
             self._process, self.state = None, ''
+        elif self._process is not None:
+            self._look()
         return self._process is None
+
+    def _look(self) -> None:
+        """Say now and then how far it is."""
+        assert self._process is not None and self._process.stdout is not None
+        parts = re.findall(rb'(\d\.\d+)\n', self._process.stdout.read() or b'')
+        now = time.monotonic()
+        if not parts or now - self._said < SAYING:
+            return
+        self._said, part = now, float(parts[-1])
+        left = (now - self._begin) * (1.0 / max(part, 1e-3) - 1.0)
+        self.state = f'compiling, once: {100.0 * part:.0f} %, about {left:.0f} s left'
+        self._logger.info(self.state)
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdout is not None:
+            self._process.stdout.close()
 
     def __enter__(self) -> Compilation:
         """Return it, running."""
@@ -62,3 +89,4 @@ class Compilation:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            self._close()

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Who listens to the publishers of a process on Cyclone DDS."""
+"""Which subscriptions match the publishers of a process on Cyclone DDS."""
 from __future__ import annotations
 
 from typing import Any

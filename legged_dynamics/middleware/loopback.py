@@ -55,7 +55,7 @@ class LoopbackSubscription:
     Attributes
     ----------
     dropped : int
-        Messages that made room for later ones.
+        Messages dropped because the queue was full.
     source_ns : int
         When the message that the callback is looking at was published [ns].
 

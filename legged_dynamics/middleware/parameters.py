@@ -94,7 +94,7 @@ class ParameterDescriptor:
 
 @dataclass(frozen=True)
 class SetParametersResult:
-    """Answer to a wish to change parameters."""
+    """Answer to a request to change parameters."""
 
     successful: bool
     reason: str = ''

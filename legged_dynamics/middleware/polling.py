@@ -78,28 +78,14 @@ def _on_cyclone(component_class: type[Component], argv: Sequence[str],
 def _on_ros2(component_class: type[Component], argv: Sequence[str],
              work: Callable[[Any], None]) -> int:
     import rclpy
-    from rclpy.signals import SignalHandlerOptions
 
-    from legged_dynamics.middleware.ros2 import Spinner
-    from legged_dynamics.middleware.ros2_node import ComponentNode
+    from legged_dynamics.middleware.ros2 import ros2_process
 
-    stopping: list[bool] = []
-    with stopped_by_signals(lambda: stopping.append(True)):
-        rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
-        node = None
-        try:
-            node = ComponentNode(component_class)
-            spinner = Spinner()
-            spinner.executor.add_node(node)
-            if not node.start(lambda: not stopping):
-                return 1
-            while not stopping and rclpy.ok():
-                for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
-                    spinner.spin(_ROS_SPIN_S)
-                work(node.component)
-        finally:
-            if node is not None:
-                node.stop()
-                node.destroy_node()
-            rclpy.try_shutdown()
+    with ros2_process(component_class, argv) as (node, spinner, stopping):
+        if not node.start(lambda: not stopping):
+            return 1
+        while not stopping and rclpy.ok():
+            for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
+                spinner.spin(_ROS_SPIN_S)
+            work(node.component)
     return 0

@@ -242,7 +242,7 @@ class Component:
         if not self.configured or name.startswith(self.live):
             return ''
         return (f'parameter {name!r} is read when the node is configured: deactivate it and clean '
-                'it up first, or start it anew')
+                'it up first, or restart it')
 
     def on_fault(self, error: Exception) -> None:
         """Take note of an exception that one of the callbacks let through."""

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import rclpy
@@ -59,6 +60,30 @@ class Spinner:
             self.executor.spin_until_future_complete(Future(), seconds)
 
 
+@contextmanager
+def ros2_process(component_class: type[Component], argv: Sequence[str]
+                 ) -> Iterator[tuple[ComponentNode, Spinner, list[bool]]]:
+    """
+    Have a component's node in a process that rclpy and signals are set up for.
+
+    The list gets an element with each signal to stop. At the end the node has ended safely.
+    """
+    stopping: list[bool] = []
+    with stopped_by_signals(lambda: stopping.append(True)):
+        rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
+        node = None
+        try:
+            node = ComponentNode(component_class)
+            spinner = Spinner()
+            spinner.executor.add_node(node)
+            yield node, spinner, stopping
+        finally:
+            if node is not None:
+                node.stop()
+                node.destroy_node()
+            rclpy.try_shutdown()
+
+
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
     """
     Run a component as a ROS 2 lifecycle node; see ``runner.run``.
@@ -70,22 +95,18 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
 
     """
     arguments = RosArguments.parse(argv)
-    stopping: list[bool] = []
-    with stopped_by_signals(lambda: stopping.append(True)):
-        rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
-        node = None
-        try:
-            node = ComponentNode(component_class)
+    try:
+        with ros2_process(component_class, argv) as (node, spinner, stopping):
             node.warn_of_undeclared_parameters(arguments)
-            spinner = Spinner()
-            spinner.executor.add_node(node)
 
             def spin(going: Callable[[], bool]) -> None:
                 while going() and not stopping and rclpy.ok():
                     _spin(spinner, node)
             with Compilation(component_class, node.get_logger()) as compilation:
-                node.busy = compilation.state
-                spin(lambda: not compilation.done)
+                def compiling() -> bool:
+                    done, node.busy = compilation.done, compilation.state
+                    return not done
+                spin(compiling)
                 node.busy = ''
             if not stopping and node.autostart and not node.start(lambda: not stopping):
                 return 1
@@ -95,13 +116,8 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
             spin(lambda: True)
             while len(stopping) == 1 and rclpy.ok() and not node.leave():
                 _spin(spinner, node)
-        except SystemExit as request:
-            return request.code if isinstance(request.code, int) else int(bool(request.code))
-        finally:
-            if node is not None:
-                node.stop()
-                node.destroy_node()
-            rclpy.try_shutdown()
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(bool(request.code))
     return 0
 
 

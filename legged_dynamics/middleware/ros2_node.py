@@ -96,7 +96,7 @@ class ComponentNode(LifecycleNode):
         except ParameterAlreadyDeclaredException:
             if not name.startswith('qos_overrides.'):
                 raise
-            return self.get_parameter(name)     # a topic joined anew
+            return self.get_parameter(name)     # a topic joined again
         except (ParameterException, InvalidParameterTypeException,
                 InvalidParameterValueException) as error:
             about = f' ({descriptor.description})' if descriptor.description else ''

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C, a closed terminal and SIGTERM as a wish to stop, and to stop at once."""
+"""Ctrl-C, a closed terminal and SIGTERM as a request to stop, and to stop at once."""
 from __future__ import annotations
 
 import signal
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 # All by which people and launchers end a process. Only SIGKILL ends a node without its safe end.
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-# Signals nearer to the first one are the same wish [s].
+# Signals nearer to the first one are the same request [s].
 SAME = 1.0
 
 

@@ -1,27 +1,26 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Feet: where and how a robot touches the ground.
+The kinds of feet: a ball, a line, a sole.
 
-The contact coordinates of a foot are three components of a force, then a moment about each of its
-`moments`: axes of its frame, 0 for x. What else a kind of foot is asked is `center`, `corners` and
-`edges`; what the ground can give it is in `force_map.friction_cone`, and how kernels read its
-coordinates in `dynamics.jacobians`.
+A kind of foot is a class of this file and its name in `KINDS`. What it is to say of itself stands
+in `model.foot`.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.foot import FORCES, MOMENT, ContactRow, Foot
 from legged_dynamics.spatial.frames import Transform
 
 
 @dataclass(frozen=True)
-class PointFoot:
+class PointFoot(Foot):
     """
     A ball that touches the ground in one point and so carries a force and no moment.
 
@@ -38,19 +37,27 @@ class PointFoot:
 
     link: str
     radius: float = 0.0
-    moments: ClassVar[tuple[int, ...]] = ()
-    center: ClassVar[np.ndarray] = np.zeros(3)
-    corners: ClassVar[np.ndarray] = np.zeros((1, 3))
-    edges: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, 0.0)
+    kind: ClassVar[str] = 'point'
+    rows: ClassVar[tuple[ContactRow, ...]] = FORCES
+    round: ClassVar[bool] = True
+    size: ClassVar[str] = 'its radius'
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.radius < 1.0:
             raise ConfigurationError(f'foot {self.link!r}: expected a radius from 0 to 1 m, '
                                      f'got {self.radius}')
 
+    def rolled(self, more: float) -> PointFoot:
+        """Return the foot with a radius larger by so much [m]; none is below zero."""
+        return replace(self, radius=max(self.radius + more, 0.0))
+
+    def described(self) -> str:
+        """Return what touches the ground, in words."""
+        return f'a ball of radius {self.radius:g} m'
+
 
 @dataclass(frozen=True)
-class LineFoot:
+class LineFoot(Foot):
     """
     An edge that touches the ground along a line and so carries a force and one moment.
 
@@ -70,8 +77,9 @@ class LineFoot:
     link: str
     front: float
     back: float
-    moments: ClassVar[tuple[int, ...]] = (1,)
-    radius: ClassVar[float] = 0.0
+    kind: ClassVar[str] = 'line'
+    size: ClassVar[str] = 'the ends of its line'
+    rows: ClassVar[tuple[ContactRow, ...]] = (*FORCES, ContactRow(MOMENT, 1, in_foot=True))
 
     def __post_init__(self) -> None:
         if not self.front > self.back:
@@ -79,23 +87,34 @@ class LineFoot:
                                      f'front {self.front}, back {self.back}')
 
     @property
-    def center(self) -> np.ndarray:
-        """Middle of the line in the foot's frame, (3,) [m]."""
-        return np.array([(self.front + self.back) / 2.0, 0.0, 0.0])
-
-    @property
-    def corners(self) -> np.ndarray:
-        """Ends of the line in the foot's frame, (2, 3) [m]."""
-        return np.array([[self.front, 0.0, 0.0], [self.back, 0.0, 0.0]])
-
-    @property
-    def edges(self) -> tuple[float, ...]:
-        """Front, back, left and right of what touches, (4,) [m]."""
+    def edges(self) -> tuple[float, float, float, float]:
+        """Front, back, left and right of what touches, in the foot's frame [m]."""
         return self.front, self.back, 0.0, 0.0
+
+    def press_rows(self, coefficient: float) -> np.ndarray:
+        """Return (2, 4) rows: the centre of pressure lies between the ends."""
+        half = 0.5 * (self.front - self.back)
+        return np.array([[0.0, 0.0, half, s] for s in (1.0, -1.0)])
+
+    def shrunk(self, margin: float) -> LineFoot:
+        """Return a line without a part of its length, half of it at either end."""
+        x = 0.5 * margin * (self.front - self.back)
+        return replace(self, front=self.front - x, back=self.back + x)
+
+    def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
+               ) -> tuple[LineFoot, np.ndarray]:
+        """Return the line as it is seen from above, and its heading."""
+        turned, along = heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
+        high, low = ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
+        return LineFoot(self.link, high, low), turned
+
+    def described(self) -> str:
+        """Return what touches the ground, in words."""
+        return f'a line from {self.back:g} to {self.front:g} m'
 
 
 @dataclass(frozen=True)
-class FlatFoot:
+class FlatFoot(Foot):
     """
     A sole that lies on the ground and so carries a force and a moment.
 
@@ -113,8 +132,10 @@ class FlatFoot:
     back: float
     left: float
     right: float
-    moments: ClassVar[tuple[int, ...]] = (0, 1, 2)
-    radius: ClassVar[float] = 0.0
+    kind: ClassVar[str] = 'flat'
+    size: ClassVar[str] = 'the edges of its sole'
+    rows: ClassVar[tuple[ContactRow, ...]] = (*FORCES, *(ContactRow(MOMENT, k) for k in range(3)))
+    plane: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (self.front > self.back and self.left > self.right):
@@ -123,48 +144,77 @@ class FlatFoot:
                 f'front {self.front}, back {self.back}, left {self.left}, right {self.right}')
 
     @property
-    def center(self) -> np.ndarray:
-        """Middle of the sole in the foot's frame, (3,) [m]."""
-        return np.array([(self.front + self.back) / 2.0, (self.left + self.right) / 2.0, 0.0])
-
-    @property
-    def corners(self) -> np.ndarray:
-        """Corners of the sole in the foot's frame, (4, 3) [m]."""
-        return np.array([[x, y, 0.0] for x in (self.front, self.back)
-                         for y in (self.left, self.right)])
-
-    @property
-    def edges(self) -> tuple[float, ...]:
-        """Front, back, left and right of what touches, (4,) [m]."""
+    def edges(self) -> tuple[float, float, float, float]:
+        """Front, back, left and right of what touches, in the foot's frame [m]."""
         return self.front, self.back, self.left, self.right
 
+    def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
+        """Return (4, 6) rows: pyramids of four facets at the corners, however many are asked."""
+        mu = coefficient
+        return np.array([[sx, 0, mu, 0, 0, 0] for sx in (1, -1)]
+                        + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)], float)
 
-Foot = PointFoot | LineFoot | FlatFoot
+    def press_rows(self, coefficient: float) -> np.ndarray:
+        """
+        Return (12, 6) rows: the centre of pressure, and torsion by friction.
+
+        What forces within pyramids under the four corners add up to, in closed form (Caron, Pham
+        and Nakamura 2015).
+        """
+        mu, x, y = coefficient, (self.front - self.back) / 2, (self.left - self.right) / 2
+        rows = [[0, 0, y, s, 0, 0] for s in (1, -1)] + [[0, 0, x, 0, s, 0] for s in (1, -1)]
+        # |mz| stays within mu (x + y) fz - |y fx +- mu mx| - |x fy +- mu my|, - for mz < 0.
+        rows += [[s * y, t * x, mu * (x + y), -s * u * mu, -t * u * mu, u]
+                 for u in (1, -1) for s in (1, -1) for t in (1, -1)]
+        return np.array(rows, dtype=float)
+
+    def shrunk(self, margin: float) -> FlatFoot:
+        """Return a sole without a part of its length and width, half of it at either edge."""
+        x, y = 0.5 * margin * (self.front - self.back), 0.5 * margin * (self.left - self.right)
+        return replace(self, front=self.front - x, back=self.back + x, left=self.left - y,
+                       right=self.right + y)
+
+    def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
+               ) -> tuple[FlatFoot, np.ndarray]:
+        """Return the sole as it is seen from above, and its heading."""
+        turned, (x, y) = heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
+        front, back = ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
+        left, right = ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
+        return FlatFoot(self.link, front, back, left, right), turned
+
+    def described(self) -> str:
+        """Return what touches the ground, in words."""
+        return (f'a sole from {self.back:g} to {self.front:g} m and {self.right:g} to '
+                f'{self.left:g} m')
 
 
-def as_wrenches(foot: Foot, rows: np.ndarray) -> np.ndarray:
-    """Return (k, 6) rows on ``[f; m]`` from (k, n) rows on a foot's contact coordinates."""
-    wrenches = np.zeros((len(rows), 6))
-    wrenches[:, :3] = rows[:, :3]
-    wrenches[:, [3 + axis for axis in foot.moments]] = rows[:, 3:]
-    return wrenches
+def heading(R_WF: np.ndarray) -> np.ndarray:
+    """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
+    x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
+    angle = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
+             else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def refuse_lines(feet: Iterable[Foot], what: str) -> None:
-    """
-    Refuse line feet where only balls and soles are understood.
+def ends(length: float, at: float, least: float) -> tuple[float, float]:
+    """Return the ends of a length about zero that hold a place and are so far apart [m]."""
+    half = max(length, least) / 2.0
+    # Toes that bend lie in front of the shadow of a rigid sole.
+    return max(half, at + least / 2.0), min(-half, at - least / 2.0)
 
-    Raises
-    ------
-    ConfigurationError
-        When there is one.
 
-    """
-    lines = [foot.link for foot in feet if isinstance(foot, LineFoot)]
-    if lines:
-        raise ConfigurationError(f'{what}: expected point and flat feet, got the line feet '
-                                 f'{", ".join(lines)}; take a PointFoot at the middle, or a '
-                                 'FlatFoot as wide as the edge')
+# All kinds, by the name that a robot's YAML has for them.
+KINDS: dict[str, Any] = {foot.kind: foot for foot in (PointFoot, LineFoot, FlatFoot)}
+
+
+def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) -> Foot:
+    """Return a foot of a kind that `KINDS` has, given all that any kind may need [m]."""
+    front, back, left, right = edges
+    has = {'radius': radius, 'front': front, 'back': back, 'left': left, 'right': right}
+    chosen = KINDS[kind]
+    return chosen(link, **{name: has[name] for name in chosen.__dataclass_fields__
+                           if name in has})
 
 
 class FootFrame(NamedTuple):

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot, refuse_lines
+from legged_dynamics.model.feet import FootFrame, foot_of_kind
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.payload import loaded
 from legged_dynamics.model.robot_model import RobotModel
@@ -34,7 +35,7 @@ class RobotConfig:
     ----------
     base_link, imu_link : str
         Empty for the root of the URDF, and for the base link.
-    feet : tuple of PointFoot or FlatFoot
+    feet : tuple of Foot
     joints : tuple of str
         Command order; empty for the model's order.
     nominal_position, armature, joint_damping, joint_friction : tuple of float
@@ -45,7 +46,7 @@ class RobotConfig:
     foot_frames : tuple of FootFrame
         Feet that are no links of the URDF, and where they are fixed.
     sensors : SensorCorrection
-        What is mended of the driver's readings, before anything else sees them.
+        Correction of the driver's readings, applied before anything else.
     payload : Inertia
         What the base carries beyond the URDF, in the root link's frame.
     center_of_mass_offset : tuple of float [m]
@@ -67,10 +68,6 @@ class RobotConfig:
     sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
     payload: Inertia = field(default_factory=Inertia)
     center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        # What takes a configuration, estimator and controllers, reads two kinds of feet.
-        refuse_lines(self.feet, 'RobotConfig')
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -287,7 +284,7 @@ def _feet(found: Mapping[str, Any]) -> tuple[tuple[Foot, ...], tuple[FootFrame, 
     types = found['robot.foot_types'] or [found['robot.foot_type']] * len(links)
     radii = found['robot.foot_radii'] or [found['robot.foot_radius']] * len(links)
     soles = np.reshape(found['robot.soles'] or sole * len(links), (len(links), 4)).tolist()
-    feet = tuple(PointFoot(link, radius) if kind == 'point' else FlatFoot(link, *edges)
+    feet = tuple(foot_of_kind(kind, link, radius, edges)
                  for link, kind, radius, edges in zip(links, types, radii, soles))
     parents, frames = found['robot.foot_parents'], found['robot.foot_frames']
     if bool(parents) != bool(frames):

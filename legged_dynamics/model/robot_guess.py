@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.feet import FlatFoot, PointFoot
 from legged_dynamics.model.foot_guess import FootGuess, guess_feet, resting_position
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks
@@ -73,7 +72,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
     for guess in guessed:
         said.append(_said_of(guess))
         if not guess.measured_by:
-            what = 'the edges of its sole' if isinstance(guess.foot, FlatFoot) else 'its radius'
+            what = guess.foot.size
             heads = any(joint.child == guess.foot.link for joint in model.joints)
             place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
             measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
@@ -95,13 +94,10 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
 
 def _said_of(guess: FootGuess) -> str:
     foot = guess.foot
-    front, back, left, right = foot.edges
-    kind = (f'a ball of radius {foot.radius:g} m' if isinstance(foot, PointFoot) else
-            f'a sole from {back:g} to {front:g} m and {right:g} to {left:g} m')
     by = f', from {guess.measured_by}' if guess.measured_by else ': NOT KNOWN, only a beginning'
     where = (f', fixed to {guess.frame.parent} at {np.round(guess.frame.pose.p, 4).tolist()} m'
              if guess.frame is not None else '')
-    return f'foot {foot.link}: {kind}{where}{by}'
+    return f'foot {foot.link}: {foot.described()}{where}{by}'
 
 
 def _guess_imu(model: RobotModel, looks: Looks, said: list[str], measure: list[str]) -> str:
@@ -184,20 +180,19 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
 def _kinds(guess: RobotGuess) -> list[str]:
     feet = [one.foot for one in guess.feet]
     check = '' if all(one.measured_by for one in guess.feet) else ' CHECK'
-    flat = [isinstance(foot, FlatFoot) for foot in feet]
+    kinds = [foot.kind for foot in feet]
     lines = []
-    if len(set(flat)) == 1:
-        lines.append(f'      foot_type: {"flat" if flat[0] else "point"}')
+    if len(set(kinds)) == 1:
+        lines.append(f'      foot_type: {kinds[0]}')
     else:
-        lines.append(f'      foot_types: {_list(["flat" if one else "point" for one in flat])}')
-    radii = [foot.radius if isinstance(foot, PointFoot) else 0.0 for foot in feet]
-    soles = [(foot.front, foot.back, foot.left, foot.right) if isinstance(foot, FlatFoot) else
-             (0.1, -0.1, 0.05, -0.05) for foot in feet]
-    if not all(flat):
+        lines.append(f'      foot_types: {_list(kinds)}')
+    radii = [foot.radius for foot in feet]
+    soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else foot.edges for foot in feet]
+    if any(foot.round for foot in feet):
         lines.append(f'      foot_radius: {_number(radii[0])}    # m, >= 0.{check}'
                      if len(set(radii)) == 1 else
                      f'      foot_radii: {_numbers(radii)}    # m, >= 0.{check}')
-    if any(flat):
+    if not all(foot.round for foot in feet):
         note = f'    # m: front, back, left, right edge in the foot frame.{check}'
         if len(set(soles)) == 1:
             lines.append(f'      sole: {_numbers(soles[0])}{note}')

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.feet import KINDS
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
 from legged_dynamics.schema import Setting
@@ -17,13 +18,13 @@ SETTINGS = (
     Setting('robot.base_link', '', '', 'Link that carries the IMU; empty: the root of the URDF.'),
     Setting('robot.feet', [], '', 'Links of the feet.'),
     Setting('robot.foot_type', 'point', '', 'What a foot can carry; of all feet.',
-            choices=('point', 'flat')),
-    Setting('robot.foot_types', [], '', 'The same, one per foot.', choices=('point', 'flat')),
+            choices=tuple(KINDS)),
+    Setting('robot.foot_types', [], '', 'The same, one per foot.', choices=tuple(KINDS)),
     Setting('robot.foot_radius', 0.0, 'm', 'Radius of a point foot; of all feet.', 0.0, 1.0),
-    Setting('robot.foot_radii', [], 'm', 'The same, one per foot; of a flat foot not looked at.',
+    Setting('robot.foot_radii', [], 'm', 'The same, one per foot; of others not looked at.',
             0.0, 1.0),
     Setting('robot.sole', [0.1, -0.1, 0.05, -0.05], 'm',
-            'Front, back, left and right edge of a flat foot, in the foot frame; of all feet.',
+            'Front, back, left and right edge of a flat foot in its frame; of a line its ends.',
             -1.0, 1.0),
     Setting('robot.soles', [], 'm',
             'The same, four per foot in a row; of a point foot not looked at.', -1.0, 1.0),

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot's YAML mends of its driver: names, signs, units, offsets, the IMU's axes."""
+"""What a robot's YAML corrects of its driver: names, signs, units, offsets, the IMU's axes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import tree as layout
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
@@ -117,9 +117,8 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
     points, owner = [], []
     for i, foot in enumerate(feet):
         pose = link_pose(model, bodies, foot.link)
-        places = foot.corners if isinstance(foot, FlatFoot) else np.zeros((1, 3))
-        points += [pose.point(place)[:2] for place in places]
-        owner += [i] * len(places)
+        points += [pose.point(place)[:2] for place in foot.corners]
+        owner += [i] * len(foot.corners)
     com = center_of_mass(model, bodies)[:2]
     A = np.vstack([np.ones(len(points)), (np.array(points) - com).T])
     share = _least_squares_without_pull(A, np.array([1.0, 0.0, 0.0]))
@@ -128,7 +127,7 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
 
 
 def _least_squares_without_pull(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return x >= 0 that meets A x = b as well as can be, of least length among those."""
+    """Return x >= 0 that minimises |A x - b|, the shortest of those."""
     # Non-negative least squares by projected steps on |A x - b|^2 + tiny |x|^2: three rows only.
     used = np.ones(A.shape[1], bool)
     x = np.zeros(A.shape[1])

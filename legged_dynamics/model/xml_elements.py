@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The elements of an XML text that somebody wants, with their lines, and nothing else.
+The wanted elements of an XML text, with their lines, and nothing else.
 
 Everything outside the wanted paths is passed over: comments, namespaces, meshes and other
 programs' tags can then not be wrong. Names keep their prefix as written, as ROS's C++ parser has
-it, so a prefix nobody declared does no harm either.
+it, so an undeclared prefix does no harm either.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Element:
         In the text, from 1.
     children : list of Element
     skipped : set of str
-        Names of tags inside it that nobody wanted.
+        Names of tags inside it that were not wanted.
 
     """
 

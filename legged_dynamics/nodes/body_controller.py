@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.estimation.leg_odometry import LegOdometry
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.noise import nominal_position
 from legged_dynamics.estimation.odometry_settings import SETTINGS as ODOMETRY_SETTINGS
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -25,12 +23,14 @@ from legged_dynamics.nodes.body_output import StateOutput
 from legged_dynamics.nodes.body_postures import BodyPostures
 from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.nodes.controller_node import ControllerNode
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_controller import EffortController
-from legged_dynamics.nodes.rehearsal import rehearse
+from legged_dynamics.nodes.effort_output import settings_of
+from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
     AskedForce,
+    BodyTarget,
     Ground,
     Phase,
     WorkspaceCommand,
@@ -42,56 +42,68 @@ from legged_dynamics.workspace.command import FAULT_TEXTS
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 
 SETTINGS = (
-    *TARGET_SETTINGS, *OUTPUT_SETTINGS,
-    Setting('stance', 'detected', '', 'Which feet count as standing: those detected, or all.',
+    *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
+    *OUTPUT_SETTINGS,
+    Setting('stance', 'detected', '', 'Which feet count as in contact: those detected, or all.',
             choices=('detected', 'all')),
     Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
             'robot is let go limp.', 0.0, 10.0),
 )
-# How often the ground that the estimator has seen is looked at [ns].
+# Without the IMU, joint states must go on being answered before the guard lets go.
+DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
+# How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
 
-class BodyController(EffortController):
+class BodyController(ControllerNode):
     """
     Holds the body where it was on activation, or where its targets are.
 
     A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
-    and then let go limp, until the node is activated anew. Subclasses say what feet are asked for
-    (:meth:`asked`), open topics of their own (:meth:`join`) and publish on them.
+    and then let go limp, until the node is activated again. Subclasses set `default_name` and
+    `settings`, say what feet are asked for (:meth:`asked`), open topics of their own
+    (:meth:`join`) and publish on them (:meth:`commanded`).
     """
 
-    settings: ClassVar[tuple[Setting, ...]] = (
-        *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *SETTINGS)
+    settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
     live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.')
-    # Without the IMU, joint states must go on being answered before the guard lets go.
-    defaults: ClassVar[Mapping[str, Any]] = {
-        'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
     _controller: WorkspaceController | None = None
 
-    # ---- hooks -----------------------------------------------------------------------------
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect, self._changing, settled=self._settled)
+
+    # ---- of subclasses ---------------------------------------------------------------------
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open topics that need the robot's names; called once, when they are known."""
 
     def learn(self, model: RobotModel, config: RobotConfig) -> None:
-        """Take another description of the robot, compiled kernels included."""
+        """Take another description of the robot."""
 
     def asked(self) -> dict[int, AskedForce]:
         """Return the forces that feet are asked for now, by the foot's place."""
         return {}
 
-    # ---- building --------------------------------------------------------------------------
+    # ---- lifecycle -------------------------------------------------------------------------
 
-    def open(self) -> None:
-        """Join the topics of targets."""
+    def configure(self) -> None:
+        """Read parameters and join the topics; commands wait for activate."""
         self._controller = None
         self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
-        self._targets = BodyTargets(self, self.endpoints, self.parameters, self._no_target)
-        self._postures = BodyPostures(self, self.endpoints, self._targets, self._no_posture,
-                                     self._holds, self._anew)
+        self.open()
+        self._targets = BodyTargets(self.common, self._no_target)
+        self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
+                                      self._anew)
         self._forget()
+        self.listen(self._build, self._take)
+
+    def activate(self) -> None:
+        """Start commanding, blended in from what the motors deliver."""
+        super().activate()
+        self.reset()
+
+    # ---- building --------------------------------------------------------------------------
 
     def _forget(self) -> None:
         self.state: BodyState | None = None
@@ -103,40 +115,38 @@ class BodyController(EffortController):
         self._ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
 
-    def build(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Make odometry, contact detection and control for a robot.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Of the robot.
-        config : RobotConfig
-            Its feet.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the robot cannot be controlled so, or has other feet than the one before.
-
-        """
-        controller = WorkspaceController(model, config, self._of(WORKSPACE_SETTINGS))
+    def _build(self, model: RobotModel) -> None:
+        """Make odometry, contact detection and control for a robot."""
+        values, config = self.common.values, self.common.config
+        guard = self.efforts.guard_of(model)
+        controller = WorkspaceController(model, config, values(WORKSPACE_SETTINGS))
         if self._controller is not None and controller.feet != self._controller.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         first, self._controller = self._controller is None, controller
         self._estimator = GroundReactionEstimator(
-            model, config, EstimatorSettings.from_parameters(self._of(ESTIMATOR_SETTINGS)))
-        self._odometry = LegOdometry(model, config, self._of(ODOMETRY_SETTINGS))
+            model, config, EstimatorSettings.from_parameters(values(ESTIMATOR_SETTINGS)))
+        self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
         self._targets.build(controller, config)
         self._postures.build(controller, config)
         if first:
-            self._topics = StateOutput(self, self.endpoints, self.parameters, controller)
+            self._topics = StateOutput(self.common, controller)
             self.join(model, config)
         self._topics.controller = controller
-        # Everything is compiled now, and not when the robot waits for its first command.
-        rehearse(controller, self._estimator, self._odometry, self._targets,
-                 nominal_position(model, config))
         self.learn(model, config)
+        self.common.rehearse(model, self.rehearse)
+        self.efforts.build(model, guard)
+        self.reset()
+
+    def rehearse(self, measurement: Measurement) -> None:
+        """Go through everything once that a measurement may lead to."""
+        assert self._controller is not None
+        self._estimator.update(measurement)
+        state = self._odometry.update(measurement)
+        command = self._controller.update(
+            state, measurement, BodyTarget.of(state.position, state.rotation),
+            {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
+        self._targets.rehearse(state, measurement.position)
+        self._controller.margins(command, state, measurement.position)
 
     def reset(self) -> None:
         """Start from the stance that the robot has."""
@@ -149,31 +159,24 @@ class BodyController(EffortController):
         self._postures.posture.reset()
         self._forget()
 
-    def changing(self, values: dict[str, Any]) -> None:
-        """
-        Take other gains, weights and limits.
-
-        Parameters
-        ----------
-        values : dict
-            All parameters.
-
-        Raises
-        ------
-        ConfigurationError
-            When they do not go together.
-
-        """
+    def _changing(self, values: dict[str, Any]) -> None:
+        """Take other gains, weights and limits, of all values as they are to be."""
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
             self._controller.configure(settings)
             self._targets.reference.settings = settings
 
-    def _of(self, table: tuple[Setting, ...]) -> dict[str, Any]:
-        return {setting.name: self.parameters[setting.name] for setting in table}
-
     # ---- work ------------------------------------------------------------------------------
+
+    def _take(self, measurement: Measurement) -> Commands | None:
+        if not self.efforts.ready():
+            return None
+        command = None if self.efforts.released else self.control(measurement)
+        effort = self.efforts.send(measurement, command, self._reason())
+        if effort is not None:
+            self.commanded(measurement, effort)
+        return self.efforts.answer()
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """
@@ -225,7 +228,7 @@ class BodyController(EffortController):
         return self._postures.shape(state, command.effort, measurement.position,
                                     measurement.velocity)
 
-    def reason(self) -> str:
+    def _reason(self) -> str:
         """Return why there is no command."""
         return self.lost or ('the command is not usable' if self._started else
                              'the controller starts from the stance that it finds')
@@ -242,7 +245,7 @@ class BodyController(EffortController):
         return 'idle' if self.command is None or not self._started else self._postures.mode
 
     def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
-        now, stamp = self.now(), measurement.stamp_ns
+        now, stamp = self.common.now(), measurement.stamp_ns
         faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault]
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
@@ -262,7 +265,7 @@ class BodyController(EffortController):
             self._body.saw(now)
 
     def _anew(self) -> None:
-        """Take the body where it is for where it is wanted."""
+        """Want the body where it is now."""
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
@@ -270,7 +273,7 @@ class BodyController(EffortController):
 
     def _no_posture(self) -> str:
         """Return why no posture can be taken now, or ''."""
-        if self.lost or self.state is None or not self._started or not self.input.listening:
+        if self.lost or self.state is None or not self._started or not self.common.input.listening:
             return 'the body is not under control'
         return 'the node is being stopped' * self._settling
 
@@ -283,9 +286,9 @@ class BodyController(EffortController):
     def _holds(self) -> bool:
         """Tell whether the body is held by efforts."""
         return (self.command is not None and self.command.usable
-                and self.guard_state.obeying)
+                and self.efforts.state.obeying)
 
-    def settled(self) -> bool:
+    def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
         if not self._settling:
             if self._no_posture() or not self._postures.ask('sit')[0]:
@@ -296,26 +299,26 @@ class BodyController(EffortController):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return how body and targets do, at a time [ns]."""
+        """Return how inputs, control, body and targets do, at a time [ns]."""
         body = self._body.judge(now)
         if self.lost:
-            body = 'ERROR', f'{self.lost}; activate the node anew'
-        elif self.input.state() is not None or not self._body.received:
+            body = 'ERROR', f'{self.lost}; activate the node again'
+        elif self.common.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
-        return {'body': body, 'targets': self._targets.judge(now)}
+        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return errors, drift and margins."""
-        state, command = self.state, self.command
+        state, command, found = self.state, self.command, super().details(now)
         if state is None or command is None or self._controller is None:
-            return {}
+            return found
         values: dict[str, Any] = {
             'mode': self.mode(),
             'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
             'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
-            'feet down': ', '.join(foot for foot, down in zip(self._odometry.feet, state.contact)
-                                   if down) or 'none',
+            'feet in contact': ', '.join(foot for foot, touches in zip(
+                self._odometry.feet, state.contact) if touches) or 'none',
             'least stretch of a leg': float(np.nanmin(np.append(command.stretch, 1e9))),
             'drift of the position [mm]': 1e3 * state.position_deviation,
             'slips': state.slips}
-        return {'body': values | self._topics.margins(command, state, self._position)}
+        return found | {'body': values | self._topics.margins(command, state, self._position)}

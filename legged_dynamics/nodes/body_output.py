@@ -3,7 +3,7 @@
 """What workspace control publishes beside efforts: pose, reference, forces on the feet."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import WorkspaceCommand
@@ -34,26 +33,20 @@ class StateOutput:
 
     Parameters
     ----------
-    component : Component
-        On whose node it is published.
-    endpoints : Endpoints
-        Of the component.
-    parameters : mapping
-        With `SETTINGS`.
+    common : RobotComponent
+        Of the node; with the parameters `SETTINGS`.
     controller : WorkspaceController
         Whose margins they are.
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
-                 controller: WorkspaceController):
-        self._dialect, self._parameters = component.dialect, parameters
+    def __init__(self, common: RobotComponent, controller: WorkspaceController):
+        self._dialect, self._parameters = common.dialect, common.parameters
         self.controller, self._next_ns = controller, 0
-        self._name = component.node.get_name()
-        self._state = endpoints.publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state',
-                                          component.dialect.qos.reliable(10))
-        self._markers = endpoints.publisher('visualization_msgs/msg/MarkerArray',
-                                            '~/state_markers', component.dialect.qos.reliable(10))
+        self._name = common.node.get_name()
+        publisher, qos = common.endpoints.publisher, common.dialect.qos.reliable(10)
+        self._state = publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state', qos)
+        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/state_markers', qos)
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
@@ -101,24 +94,20 @@ class BodyOutput:
 
     Parameters
     ----------
-    component : Component
-        On whose node they live.
-    endpoints : Endpoints
-        Of the component.
+    common : RobotComponent
+        Of the node; with the parameters odom_frame and publish_tf.
     feet : sequence of str
         Links of the feet, which are frames of their wrenches.
     base : str
         Link of the base.
-    parameters : mapping
-        With odom_frame and publish_tf.
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, feet: Sequence[str], base: str,
-                 parameters: Mapping[str, Any]):
-        self._dialect = component.dialect
-        self._feet, self._base, self._frame = tuple(feet), base, parameters['odom_frame']
-        qos = component.dialect.qos.reliable(100)
+    def __init__(self, common: RobotComponent, feet: Sequence[str], base: str):
+        self._dialect, endpoints = common.dialect, common.endpoints
+        self._feet, self._base = tuple(feet), base
+        self._frame = common.parameters['odom_frame']
+        qos = common.dialect.qos.reliable(100)
         self._desired = [endpoints.publisher(WRENCH, f'~/{foot}/desired_wrench', qos)
                          for foot in feet]
         self._estimated = [endpoints.publisher(WRENCH, f'~/{foot}/estimated_wrench', qos)
@@ -127,7 +116,7 @@ class BodyOutput:
         self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
                                               qos)
         self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', 'tf', qos)
-                    if parameters['publish_tf'] else None)
+                    if common.parameters['publish_tf'] else None)
 
     def publish(self, state: BodyState, command: WorkspaceCommand, reaction: GroundReaction,
                 target: BodyTarget) -> None:

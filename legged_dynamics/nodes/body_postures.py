@@ -13,8 +13,7 @@ from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.body_targets import BodyTargets
-from legged_dynamics.nodes.effort_controller import EffortController
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.posture import Ease, Phase, Posture
 
@@ -24,14 +23,12 @@ SERVICES = {'stand_up': 'stand', 'sit_down': 'sit'}
 
 class BodyPostures:
     """
-    Hears ``~/posture``, serves ``~/stand_up`` and ``~/sit_down`` (std_srvs/Trigger), and obeys.
+    Takes ``~/posture``, serves ``~/stand_up`` and ``~/sit_down`` (std_srvs/Trigger), and obeys.
 
     Parameters
     ----------
-    component : EffortController
-        On whose node they live.
-    endpoints : Endpoints
-        Of the component.
+    common : RobotComponent
+        Of the node.
     targets : BodyTargets
         By which the body is moved.
     why_not : callable
@@ -39,7 +36,7 @@ class BodyPostures:
     holding : callable
         Returns whether the body is held now.
     restart : callable
-        Has the body's state begin anew where the robot is.
+        Starts the body's state again from where the robot is.
 
     Attributes
     ----------
@@ -50,15 +47,16 @@ class BodyPostures:
 
     posture: Posture
 
-    def __init__(self, component: EffortController, endpoints: Endpoints, targets: BodyTargets,
+    def __init__(self, common: RobotComponent, targets: BodyTargets,
                  why_not: Callable[[], str], holding: Callable[[], bool],
                  restart: Callable[[], None]):
         self._targets, self._why_not = targets, why_not
         self._holding, self._restart = holding, restart
-        endpoints.subscription('std_msgs/msg/String', '~/posture',
-                               self._hear, component.dialect.qos.reliable(10))
+        common.endpoints.subscription('std_msgs/msg/String', '~/posture', self._on_posture,
+                                      common.dialect.qos.reliable(10))
         for name, word in SERVICES.items():
-            endpoints.service('std_srvs/srv/Trigger', f'~/{name}', partial(self._serve, word))
+            common.endpoints.service('std_srvs/srv/Trigger', f'~/{name}',
+                                     partial(self._serve, word))
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
         """Take a robot."""
@@ -100,7 +98,7 @@ class BodyPostures:
         """What the body does, in a word or two."""
         return self.posture.phase.value if self.posture.active else self._targets.mode
 
-    def _hear(self, message: Any) -> None:
+    def _on_posture(self, message: Any) -> None:
         self.ask(message.data)
 
     def _serve(self, word: str, request: Any, response: Any) -> Any:

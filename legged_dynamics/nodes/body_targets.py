@@ -17,8 +17,7 @@ from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.conversions.trajectory_reader import TrajectoryReader
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_controller import EffortController
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
@@ -37,7 +36,7 @@ SETTINGS = (
 )
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
-# the last one that was looked at that are taken to be in reach as well [m, rad].
+# the last one checked that count as in reach too [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
 BLOCK = 256
 Job = Generator[None, None, str]
@@ -45,19 +44,15 @@ Job = Generator[None, None, str]
 
 class BodyTargets:
     """
-    Hears ``~/body_target`` and ``~/body_trajectory``; what cannot be is refused.
+    Takes ``~/body_target`` and ``~/body_trajectory``; what cannot be reached is refused.
 
-    Every wish is planned piece by piece, one a control tick, and replaces the one before. Its
+    Every target is planned piece by piece, one a control tick, and replaces the one before. Its
     velocities and accelerations are not used: the reference passes smoothly through its poses.
 
     Parameters
     ----------
-    component : EffortController
-        On whose node the subscriptions live.
-    endpoints : Endpoints
-        Of the component.
-    parameters : dict
-        With `SETTINGS`, followed at run time.
+    common : RobotComponent
+        Of the node; with the parameters `SETTINGS`.
     why_not : callable
         Returns why no target can be taken now, or ''.
 
@@ -73,19 +68,18 @@ class BodyTargets:
 
     state: BodyState
 
-    def __init__(self, component: EffortController, endpoints: Endpoints,
-                 parameters: dict[str, Any], why_not: Callable[[], str]):
-        self._node, self._parameters, self._why_not = component.node, parameters, why_not
-        self._now = component.now
+    def __init__(self, common: RobotComponent, why_not: Callable[[], str]):
+        self._node, self._parameters, self._why_not = common.node, common.parameters, why_not
+        self._now, endpoints = common.now, common.endpoints
         self.monitor = InputMonitor('targets', 0)
         self.reference = ReferenceGenerator()
         self._job: Job | None = None
-        qos = component.dialect.qos.reliable(10)
+        qos = common.dialect.qos.reliable(10)
         endpoints.subscription('geometry_msgs/msg/PoseStamped', '~/body_target',
-                               partial(self._wish, self._go), qos)
+                               partial(self._request, self._go), qos)
         self._bounds = Bounds(TRAJECTORY)
         endpoints.raw_subscription(TRAJECTORY, '~/body_trajectory',
-                                   lambda cdr, _: self._wish(self._follow, cdr), qos)
+                                   lambda cdr, _: self._request(self._follow, cdr), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
         """Take a robot."""
@@ -154,7 +148,7 @@ class BodyTargets:
             pass
         self.start(0, state.position, state.rotation)
 
-    # ---- wishes ----------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------
 
     def _support(self) -> Support:
         return self._controller.support(self.state) or ANYTHING
@@ -209,7 +203,7 @@ class BodyTargets:
                     least = min(least, part)
                     reasons.add(why)
             yield
-            # What is near one that is in reach is so as well; the last is always looked at.
+            # What is near a pose in reach is in reach too; the last one is always checked.
             i += 1
             while not cut and i < len(knots) - 1:
                 away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)
@@ -226,7 +220,7 @@ class BodyTargets:
         text = f', {slower:.2f} times slower than asked to keep the limits' * (slower > 1.0)
         return f'trajectory taken, done in {took:.2f} s{text}{_cut(least, " and ".join(reasons))}'
 
-    def _wish(self, take: Callable[[Any], Job], message: Any) -> None:
+    def _request(self, take: Callable[[Any], Job], message: Any) -> None:
         try:
             if why := self._why_not():
                 raise ConfigurationError(why)
@@ -235,7 +229,7 @@ class BodyTargets:
             self.refuse(error)
 
     def refuse(self, error: LeggedDynamicsError) -> None:
-        """Say why a wish cannot be."""
+        """Say why a request is refused."""
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 

@@ -12,14 +12,15 @@ import numpy as np
 from legged_dynamics.analysis.robot import RobotChoice, choose_live_robot
 from legged_dynamics.analysis.sensor_log import SensorLogWriter
 from legged_dynamics.doctor.checkup import Checkup
-from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.exceptions import MeasurementError, MiddlewareError
 from legged_dynamics.identification.sensor_log import SensorLog
 from legged_dynamics.middleware.conversions import stamp_ns
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
+from legged_dynamics.model import JointOrder
 from legged_dynamics.nodes.description import when_described
-from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.nodes.lock_step import answer
+from legged_dynamics.nodes.robot_component import RobotComponent
 
 
 class CheckupNode(Component):
@@ -36,23 +37,29 @@ class CheckupNode(Component):
     choice: RobotChoice | None = None
     writer: SensorLogWriter
 
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect)
+        self.common = RobotComponent(self, ())
+
     def configure(self) -> None:
         """Join the topics."""
         cls = type(self)
         cls.writer, cls.choice = SensorLogWriter(), None
-        self._endpoints = Endpoints(self)
         self._checkup: Checkup | None = None
-        self._order: list[int] | None = None
+        self._order: JointOrder | None = None
         self._first: int | None = None
-        qos = self.dialect.qos.best_effort(1000)
+        endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
         # Simulated time that waits for its listeners waits for this one, too.
-        self._answers = (self._endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
-                                                   self.dialect.qos.latched)
+        self._answers = (endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
+                                             self.dialect.qos.latched)
                          if self.node.get_parameter('use_sim_time').value else None)
-        when_described(self, self._endpoints, cls.urdf, self._described)
-        self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints,
-                                     qos)
-        self._endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._imu, qos)
+        when_described(self, endpoints, cls.urdf, self._described)
+        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints, qos)
+        endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._imu, qos)
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self.common.close()
 
     def _described(self, urdf: str) -> None:
         cls = type(self)
@@ -61,22 +68,22 @@ class CheckupNode(Component):
         cls.say(self._checkup.instruction)
 
     def _imu(self, message: Any) -> None:
-        type(self).writer.take_imu(message, self.node.get_clock().now().nanoseconds)
+        type(self).writer.take_imu(message, self.common.now())
 
     def _joints(self, message: Any) -> None:
-        cls, now = type(self), self.node.get_clock().now().nanoseconds
+        cls, now = type(self), self.common.now()
         cls.writer.take_joints(message, now)
         if self._answers is not None:
             self._answers.publish(answer(self.dialect, stamp_ns(message.header.stamp), None))
         if self._checkup is None or cls.choice is None:
             return
         if self._order is None:
-            names = list(message.name)
-            wanted = cls.choice.model.joint_names
-            if not set(wanted) <= set(names):
-                raise SystemExit(0)         # the names are the finding
-            self._order, self._first = [names.index(name) for name in wanted], now
-        position = np.asarray(message.position, float)[self._order]
+            try:
+                self._order = JointOrder(message.name, cls.choice.model.joint_names)
+            except MeasurementError:
+                raise SystemExit(0) from None       # the names are the finding
+            self._first = now
+        position = self._order(np.asarray(message.position, float))
         if self._checkup.update((now - (self._first or now)) * 1e-9, position):
             cls.say(self._checkup.instruction)
             for asked, moved in list(self._checkup.moved.items())[-1:]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.model import RobotModel
 from legged_dynamics.model.description_text import read_description_file
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.schema import Setting
@@ -22,8 +23,8 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
     """
     Hand the URDF to a callback: at once when the parameter has it, else from the topic.
 
-    The parameter, set by who started the node, may be a path. What comes over the topic is handed
-    on as it is, to be read as XML only: a stranger is not to have files opened here.
+    The parameter, set by whoever started the node, may be a path. What comes over the topic is
+    read as XML only: no file is opened because a message says so.
     """
     if parameter:
         callback(urdf_text(parameter))
@@ -51,3 +52,91 @@ def urdf_text(description: str) -> str:
     if '<' in description:
         return description
     return read_description_file(description)
+
+
+class RobotDescription:
+    """
+    The robot_description in force, and what is wrong with the last one that came.
+
+    Parameters
+    ----------
+    component : Component
+        Whose description it is.
+    described : callable
+        Takes the RobotModel of each description that can be read, mounted joints' physics not
+        applied; raises LeggedDynamicsError when the node cannot work with it.
+    holds : callable
+        Returns whether the description in force has to stay: another then waits for
+        :meth:`take_waiting`, and the same text again changes nothing. None: every description is
+        taken when it comes.
+
+    Attributes
+    ----------
+    model : RobotModel or None
+        Once a description was accepted.
+    fault : str
+        Why the last one was refused, or empty.
+    waiting : str
+        One that has come and is not in force, or empty.
+
+    """
+
+    def __init__(self, component: Component, described: Callable[[RobotModel], None],
+                 holds: Callable[[], bool] | None = None):
+        self._component, self._described, self._holds = component, described, holds
+        self.model: RobotModel | None = None
+        self.fault = self.waiting = self._text = ''
+        self._given = False
+
+    def join(self, endpoints: Endpoints, parameter: str) -> None:
+        """
+        Take the description of the parameter, or else join the topic.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When that of the parameter cannot be used: no other will come.
+
+        """
+        self._given = bool(parameter)
+        when_described(self._component, endpoints, parameter, self._came)
+
+    def take_waiting(self) -> None:
+        """Have the description in force that has waited, if there is one."""
+        if self.waiting:
+            self._take(self.waiting)
+
+    def state(self) -> tuple[str, str] | None:
+        """Return level and message when there is no description to work with, or None."""
+        if self.fault:
+            return 'ERROR', f'robot_description: {self.fault}'
+        return ('WARN', 'waiting for robot_description') if self.model is None else None
+
+    def judge(self) -> dict[str, tuple[str, str]]:
+        """Return what the diagnostics say when another description waits."""
+        return {'robot_description': ('WARN', 'another robot_description came; the one in force '
+                                      'stays until the node is deactivated')} \
+            if self.waiting else {}
+
+    def _came(self, urdf: str) -> None:
+        if self._holds is not None and self.model is not None:
+            if urdf == self._text:
+                self.waiting = ''
+                return
+            if self._holds():
+                self.waiting = urdf
+                return
+        self._take(urdf)
+
+    def _take(self, urdf: str) -> None:
+        self.waiting = ''
+        try:
+            model = RobotModel.from_xml(urdf)
+            self._described(model)
+        except LeggedDynamicsError as error:
+            if self._given:
+                raise
+            self.fault = str(error)     # a better one may still be published
+            self._component.node.get_logger().error(f'robot_description: {error}')
+            return
+        self.fault, self._text, self.model = '', urdf, model

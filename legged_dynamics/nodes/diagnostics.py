@@ -51,6 +51,10 @@ class InputMonitor:
         self.rejected += 1
         self.fault, self.fault_ns = why, now_ns
 
+    def fault_of(self, now_ns: int, error: Exception) -> None:
+        """Note a failure of a callback."""
+        self.refused(now_ns, f'{type(error).__name__}: {error}')
+
     def judge(self, now_ns: int) -> tuple[str, str]:
         """Return level and message."""
         if not self.received:

@@ -7,29 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import (
-    ConfigurationError,
-    LeggedDynamicsError,
-    MeasurementError,
-)
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings, follow_settings
-from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
-from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
-from legged_dynamics.nodes.description import when_described
-from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
-from legged_dynamics.nodes.effort_controller import COMMANDS
-from legged_dynamics.nodes.endpoints import Endpoints
-from legged_dynamics.nodes.steady import SteadyClock
+from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.description import RobotDescription
+from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.effort_output import COMMANDS
+from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
 from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog, WatchdogState
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
-    Setting('period', 0.005, 's', 'How often it is looked whether commands still come.', 1e-3,
+    Setting('period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3,
             0.1),
     *WATCHDOG_SETTINGS, *SHARED,
 )
@@ -39,7 +31,7 @@ INPUT_TIMEOUT_NS = 500_000_000
 
 class EffortWatchdogNode(Component):
     """
-    Hears ``~/commands``, from one controller at a time, and commands the motors.
+    Takes ``~/commands``, from one controller at a time, and commands the motors.
 
     Controllers reach it by remapping ``effort_controller/commands`` to
     ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands`` as ever.
@@ -50,44 +42,30 @@ class EffortWatchdogNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *NODE_SETTINGS)
-        self._values = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self._values, self._read_settings, self.fixed)
-        self._endpoints = Endpoints(self)
-        self.now = SteadyClock(node)
+        self.common = RobotComponent(self, (*ROBOT, *NODE_SETTINGS), _check, steady=True)
         self.watchdog: EffortWatchdog | None = None
 
     def configure(self) -> None:
         """Join the topics."""
-        values = self._values
-        self._config = self._read_settings(values)
+        values, qos = self.common.parameters, self.dialect.qos
         self._joints = InputMonitor('joint_states', INPUT_TIMEOUT_NS)
-        self._active, self._text, self._waiting, self._fault = False, '', '', ''
+        self._active = False
         self._sent, self._refused_ns = 0, -INPUT_TIMEOUT_NS
-        qos = self.dialect.qos
-        self._commands = self._endpoints.publisher('std_msgs/msg/Float64MultiArray', COMMANDS,
-                                                   qos.reliable(1))
-        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details, self.now)
-        when_described(self, self._endpoints, values['robot_description'], self._on_description)
-        self._endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
-                                     self._on_joints, qos.best_effort(5))
-        self._endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
-                                     qos.reliable(1))
-        self._endpoints.timer(values['period'], self._look)
-
-    @staticmethod
-    def _read_settings(values: dict[str, Any]) -> RobotConfig:
-        if values['period'] > values['watchdog.deadline']:
-            raise ConfigurationError(
-                f'period: expected at most watchdog.deadline ({values["watchdog.deadline"]:g} s), '
-                f'else silence is seen too late; got {values["period"]:g}')
-        return RobotConfig.from_parameters({name: value for name, value in values.items()
-                                            if name.startswith(('robot.', 'noise.'))})
+        self._description = RobotDescription(self, self._described, lambda: self._active)
+        self.common.configure(self._judge, self._details)
+        endpoints = self.common.endpoints
+        self._commands = endpoints.publisher('std_msgs/msg/Float64MultiArray', COMMANDS,
+                                             qos.reliable(1))
+        self._description.join(endpoints, values['robot_description'])
+        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._on_joints,
+                               qos.best_effort(5))
+        endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
+                               qos.reliable(1))
+        endpoints.timer(values['period'], self._look)
 
     def activate(self) -> None:
         """Pass commands on."""
-        if self._waiting:
-            self._take_description(self._waiting)
+        self._description.take_waiting()
         if self.watchdog is not None:
             self.watchdog.reset()
         self._active = True
@@ -101,36 +79,20 @@ class EffortWatchdogNode(Component):
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._endpoints.close()
+        self.common.close()
         self.watchdog = None
 
     # ---- work ------------------------------------------------------------------------------
 
-    def _on_description(self, urdf: str) -> None:
-        if self.watchdog is None or (not self._active and urdf != self._text):
-            self._take_description(urdf)
-        else:
-            self._waiting = '' if urdf == self._text else urdf
-
-    def _take_description(self, urdf: str) -> None:
-        self._waiting = ''
-        try:
-            model = self._config.apply_to(RobotModel.from_xml(urdf))
-            joints = self._config.joints or model.joint_names
-            self.watchdog = EffortWatchdog(model, joints, {
-                setting.name: self._values[setting.name]
-                for setting in (*WATCHDOG_SETTINGS, *SHARED)})
-        except LeggedDynamicsError as error:
-            if self._values['robot_description']:
-                raise
-            self._fault = f'robot_description: {error}'
-            self.node.get_logger().error(self._fault)
-            return
+    def _described(self, model: RobotModel) -> None:
+        config = self.common.config
+        joints = config.joints or model.joint_names
+        self.watchdog = EffortWatchdog(config.apply_to(model), joints,
+                                       self.common.values((*WATCHDOG_SETTINGS, *SHARED)))
         self._read = convert.JointStateReader(joints)
-        self._fault, self._text = '', urdf
 
     def _on_joints(self, message: Any) -> None:
-        now = self.now()
+        now = self.common.now()
         self._joints.saw(now)
         if self.watchdog is None:
             return
@@ -144,9 +106,9 @@ class EffortWatchdogNode(Component):
             self._joints.refused(now, fault)
 
     def _on_command(self, message: Any) -> None:
-        if self.watchdog is None or not self._active or self._fault:
+        if self.watchdog is None or not self._active or self._description.fault:
             return
-        now, dimensions = self.now(), message.layout.dim
+        now, dimensions = self.common.now(), message.layout.dim
         owner, count = (dimensions[0].label, dimensions[0].stride) if dimensions else ('', 0)
         if self.watchdog.command(now, message.data, owner, count):
             self._pass_on(now)
@@ -157,7 +119,7 @@ class EffortWatchdogNode(Component):
         # Between commands nothing is sent again: hardware holds the last one.
         if self.watchdog is None or not self._active:
             return
-        now = self.now()
+        now = self.common.now()
         if self.watchdog.overdue(now):
             self._pass_on(now)
 
@@ -175,18 +137,13 @@ class EffortWatchdogNode(Component):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        found = {'joint_states': self._joints.judge(now), 'commands': self._judge_commands(now)}
-        if self._waiting:
-            found['robot_description'] = 'WARN', ('another robot_description came; the one in '
-                                                  'force stays until the node is deactivated')
-        return found
+        return {'joint_states': self._joints.judge(now),
+                'commands': self._judge_commands(now)} | self._description.judge()
 
     def _judge_commands(self, now: int) -> tuple[str, str]:
         watchdog = self.watchdog
-        if self._fault:
-            return 'ERROR', self._fault
-        if watchdog is None:
-            return 'WARN', 'waiting for robot_description'
+        if watchdog is None or self._description.fault:
+            return self._description.state() or ('OK', 'inactive')
         if not self._active:
             return 'OK', 'inactive'
         if watchdog.cause:
@@ -206,6 +163,13 @@ class EffortWatchdogNode(Component):
             for name, count in self.watchdog.refused.items():
                 values[f'not passed on of {name or "no name"}'] = count
         return {'joint_states': self._joints.values(now), 'commands': values}
+
+
+def _check(values: dict[str, Any]) -> None:
+    if values['period'] > values['watchdog.deadline']:
+        raise ConfigurationError(
+            f'period: expected at most watchdog.deadline ({values["watchdog.deadline"]:g} s), '
+            f'else silence is seen too late; got {values["period"]:g}')
 
 
 def main(argv: list[str] | None = None) -> int:

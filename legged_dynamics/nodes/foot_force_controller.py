@@ -3,19 +3,18 @@
 """Node foot_force_controller: stands, and gives each foot the force asked for."""
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.noise import nominal_position
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.body_controller import BLIND, BodyController
+from legged_dynamics.nodes.body_controller import BLIND, DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
+from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.nodes.force_map_output import SETTINGS as MAP_SETTINGS
 from legged_dynamics.nodes.force_map_output import ForceMapOutput
 from legged_dynamics.schema import Setting
@@ -42,27 +41,29 @@ class FootForceController(BodyController):
 
     default_name = 'foot_force_controller'
     live = (*BodyController.live, 'map.', 'markers.', 'desired_timeout', 'world_frame')
-    # A foot that is asked for next to nothing still stands.
-    settings = (*(replace(setting, default='all') if setting.name == 'stance' else setting
-                  for setting in BodyController.settings), *NODE_SETTINGS)
+    # A foot that is asked for next to nothing is in contact all the same.
+    settings = settings_of({**DEFAULTS, 'stance': 'all'}, SETTINGS, NODE_SETTINGS)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open the topics of the feet."""
         self._feet, qos = tuple(foot.link for foot in config.feet), self.dialect.qos
-        self._given = [self.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
-                                                qos.reliable(500)) for foot in self._feet]
+        self._given = [self.common.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
+                                                       qos.reliable(500)) for foot in self._feet]
         for i, foot in enumerate(self._feet):
-            self.endpoints.subscription(_WRENCH, f'~/{foot}/desired_wrench',
-                                        partial(self._on_desired, i), qos.reliable(10))
-        self._map = ForceMapOutput(self)
+            self.common.endpoints.subscription(_WRENCH, f'~/{foot}/desired_wrench',
+                                               partial(self._on_desired, i), qos.reliable(10))
+        self._map = ForceMapOutput(self.common)
 
     def learn(self, model: RobotModel, config: RobotConfig) -> None:
         """Make the map."""
         assert self._controller is not None
-        self._model = model
-        self._map.build(model, config.feet, self._controller)
-        position = nominal_position(model, config)
-        self._map.compute(position, np.zeros(len(position)), np.eye(3), np.zeros(3))
+        self._model = self._controller.model
+        self._map.build(self._model, config.feet, self._controller)
+
+    def rehearse(self, measurement: Measurement) -> None:
+        """Go through everything once, the map included."""
+        super().rehearse(measurement)
+        self._map.compute(measurement.position, measurement.velocity, np.eye(3), np.zeros(3))
 
     def reset(self) -> None:
         """Hold the pose of the next measurement, and forget all desired forces."""
@@ -71,7 +72,7 @@ class FootForceController(BodyController):
         self._refused: tuple[int, str] = (-FAULT_MEMORY_NS, '')
 
     def _on_desired(self, foot: int, message: Any) -> None:
-        now, name, frame = self.now(), self._feet[foot], message.header.frame_id
+        now, name, frame = self.common.now(), self._feet[foot], message.header.frame_id
         axes = {name: 'foot', self._model.base_link: 'base',
                 self.parameters['world_frame']: 'world'}
         _, wrench = convert.read_wrench(message)
@@ -80,13 +81,13 @@ class FootForceController(BodyController):
                                   f'{", ".join(axes)}; got {frame!r}')
         elif not np.isfinite(wrench[:3]).all():
             self._refused = now, f'{name}: the desired force is not finite: {wrench[:3].tolist()}'
-        elif self.input.listening:
+        elif self.common.input.listening:
             self._desired[foot] = now, AskedForce(wrench[:3], axes[frame])
 
     def asked(self) -> dict[int, AskedForce]:
         """Return the forces that are still to be obeyed."""
         if self._desired:
-            timeout, now = round(self.parameters['desired_timeout'] * 1e9), self.now()
+            timeout, now = round(self.parameters['desired_timeout'] * 1e9), self.common.now()
             self._desired = {foot: (since, asked) for foot, (since, asked)
                              in self._desired.items() if now - since <= timeout}
         return {foot: asked for foot, (_, asked) in self._desired.items()}
@@ -105,7 +106,7 @@ class FootForceController(BodyController):
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return how the body does, and what became of the forces asked for."""
         found = super().judge(now)
-        if self.input.listening and self.command is not None:
+        if self.common.input.listening and self.command is not None:
             found['forces'] = self._judge_forces(now)
         return found
 
@@ -113,7 +114,7 @@ class FootForceController(BodyController):
         command = self.command
         assert command is not None and self._controller is not None
         if self.lost:
-            return 'ERROR', f'let go: {self.lost}; activate the node anew'
+            return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused
         problems = [why] if now - since < FAULT_MEMORY_NS else []
         if self._blind_ns is not None:
@@ -132,7 +133,7 @@ class FootForceController(BodyController):
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return where the body is, and how well forces can be asked for."""
         found = super().details(now)
-        return found | {'forces': self._map.details()} if found else found
+        return found | {'forces': self._map.details()} if 'body' in found else found
 
 
 def _newtons(force: np.ndarray) -> str:

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ForceMapOutput: the map from joint torques to foot forces as messages, for who listens."""
+"""ForceMapOutput: the map from joint torques to foot forces, as messages."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from legged_dynamics.force_map.foot_reach import foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace.command import WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
-
-if TYPE_CHECKING:
-    from legged_dynamics.nodes.effort_controller import EffortController
 
 SETTINGS = (
     Setting('map.rate', 10.0, 'Hz', 'Rate of the force map and of its markers; 0 switches them '
@@ -45,14 +43,14 @@ class ForceMapOutput:
 
     Parameters
     ----------
-    component : EffortController
-        On whose node it publishes.
+    common : RobotComponent
+        Of the node; with the parameters `SETTINGS`.
 
     """
 
-    def __init__(self, component: EffortController):
-        self._component = component
-        qos, open_publisher = component.dialect.qos, component.endpoints.publisher
+    def __init__(self, common: RobotComponent):
+        self._common = common
+        qos, open_publisher = common.dialect.qos, common.endpoints.publisher
         array = 'std_msgs/msg/Float64MultiArray'
         self._matrix = open_publisher(array, '~/force_map/matrix', qos.reliable(10))
         self._offset = open_publisher(array, '~/force_map/offset', qos.reliable(10))
@@ -97,7 +95,7 @@ class ForceMapOutput:
             Orientation and twist of the base.
 
         """
-        rate, ns = self._component.parameters['map.rate'], measurement.stamp_ns
+        rate, ns = self._common.parameters['map.rate'], measurement.stamp_ns
         if not rate:
             return
         if not self._next_ns - 2_000_000_000 < ns < self._next_ns:
@@ -111,7 +109,7 @@ class ForceMapOutput:
             self._drawing += 1
 
     def _publish_numbers(self, found: ContactForceMap) -> None:
-        dialect = self._component.dialect
+        dialect = self._common.dialect
         if self._matrix.get_subscription_count():
             self._matrix.publish(convert.labelled_array(dialect, found.matrix,
                                                         (self._rows, found.columns)))
@@ -124,13 +122,13 @@ class ForceMapOutput:
               command: WorkspaceCommand, R_WB: np.ndarray, lifetime: float) -> None:
         reach = foot_reach(self._model, found, self._names[i], effort, self._limits)
         asked, given = command.asked.get(i), self._controller.forces().get(i, np.zeros(3))
-        message = self._component.dialect.message('visualization_msgs/msg/MarkerArray')
+        message = self._common.dialect.message('visualization_msgs/msg/MarkerArray')
         self._markers.publish(message(
             markers=convert.force_markers(
-                self._component.dialect, ns, self._model.base_link, i, found.contact_points[i],
+                self._common.dialect, ns, self._model.base_link, i, found.contact_points[i],
                 reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
                 given @ R_WB, None if asked is None else asked @ R_WB,
-                newtons_per_meter=self._component.parameters['markers.newtons_per_meter'],
+                newtons_per_meter=self._common.parameters['markers.newtons_per_meter'],
                 lifetime_s=lifetime)))
 
     def details(self) -> dict[str, Any]:

@@ -9,23 +9,22 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
-from legged_dynamics.estimation.estimator import GroundReactionEstimator, compile_kernels
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.given_ground import given_normals
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings, follow_settings
-from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
-from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
-from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.feet import FootFrame
+from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.reaction_output import all_of
+from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
-from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 NODE_SETTINGS = (
@@ -37,8 +36,8 @@ NODE_SETTINGS = (
             '0: none.', 0.0, 10.0),
 )
 FAULT_TEXTS = {
-    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator started anew',
-    Fault.GAP: 'a gap in the joint states; the estimator started anew',
+    Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
+    Fault.GAP: 'a gap in the joint states; the estimator was reset',
     Fault.NO_EFFORT: 'no joint effort is measured: forces rest on motion alone, and the squeeze '
                      'between feet is not observable',
     Fault.PARTIAL_EFFORT: 'some joints have no effort; their equations are left out',
@@ -66,85 +65,80 @@ class GroundReactionNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *ESTIMATOR_SETTINGS, *NODE_SETTINGS)
-        self.parameters = declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters, self._read, self.fixed)
-        self._endpoints = Endpoints(self)
+        self.common = RobotComponent(self, (*ROBOT, *ESTIMATOR_SETTINGS, *NODE_SETTINGS),
+                                     _settings)
+        self.parameters = self.common.parameters
 
     # ---- lifecycle -------------------------------------------------------------------------
 
     def configure(self) -> None:
         """Read parameters, join the topics, and build the estimator once the URDF is known."""
-        values = self.parameters
-        self._config, self._settings = self._read(values)
-        self._estimates = InputMonitor('estimate', round(values['input_timeout'] * 1e9))
-        compile_kernels()       # now, and not in the callback of the first joint state
+        self._settings = _settings(self.parameters)
+        self._estimates = InputMonitor('estimate', round(self.parameters['input_timeout'] * 1e9))
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
-        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
-        self._input = RobotInput(
-            self, self._endpoints, values, self._build, self._take,
-            spare=lambda model: self._config.spare(self._config.apply_to(model)),
-            stated=self._config.absent)
+        self.common.configure(self._judge, self._details)
+        self.common.listen(self._build, self._take)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
         if self._estimator is not None:
             self._estimator.reset()
-        self._input.start()
+        self.common.input.start()
 
     def deactivate(self) -> None:
         """Stop estimating and publishing."""
-        self._input.stop()
+        self.common.input.stop()
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._endpoints.close()
+        self.common.close()
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
         """Show an unexpected failure of a callback in the diagnostics."""
-        self._estimates.refused(self._now(), f'{type(error).__name__}: {error}')
-
-    @staticmethod
-    def _read(values: dict[str, Any]) -> tuple[RobotConfig, EstimatorSettings]:
-        return (RobotConfig.from_parameters({name: value for name, value in values.items()
-                                             if name.startswith(('robot.', 'noise.'))}),
-                EstimatorSettings.from_parameters(
-                    {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS}))
+        self._estimates.fault_of(self.common.now(), error)
 
     # ---- building --------------------------------------------------------------------------
 
     def _build(self, model: RobotModel) -> None:
-        estimator = GroundReactionEstimator(model, self._config, self._settings)
+        estimator = GroundReactionEstimator(model, self.common.config, self._settings)
         if self._estimator is None:
             self._publishers(estimator)
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
+        self.common.rehearse(model, estimator.update)
+        estimator.reset()
         self._estimator = estimator
-        self._publish_foot_frames()
+        self._publish_fixed_frames()
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
             f'{", ".join(estimator.feet)}')
 
-    def _publish_foot_frames(self) -> None:
-        """Publish, once and latched, where feet are that are no links of the URDF."""
-        frames = self._config.foot_frames
+    def _publish_fixed_frames(self) -> None:
+        """Publish, once and latched, where feet are and where is pushed, beside the URDF."""
+        frames = list(self.common.config.foot_frames)
+        settings, model = self._settings, self._estimator.model     # type: ignore[union-attr]
+        self._pushed = settings.external_link or model.base_link
+        if any(settings.external_point):
+            frames.append(FootFrame(f'{self._pushed}/external_point', self._pushed,
+                                    Transform(np.eye(3), np.array(settings.external_point))))
+            self._pushed = frames[-1].name
         if not frames:
             return
-        ns = self._now()
+        ns = self.common.now()
         messages = [convert.transforms(self.dialect, ns, frame.parent, frame.name, frame.pose.p,
                                        quaternion_from_rotation(frame.pose.R)) for frame in frames]
         for message in messages[1:]:
             messages[0].transforms.extend(message.transforms)
-        self._foot_frames = self._endpoints.publisher(
+        self._foot_frames = self.common.endpoints.publisher(
             'tf2_msgs/msg/TFMessage', 'tf_static', self.dialect.qos.latched)
         self._foot_frames.publish(messages[0])
 
     def _publishers(self, estimator: GroundReactionEstimator) -> None:
         def publisher(kind: str, topic: str) -> Any:
-            return self._endpoints.publisher(kind, topic, self.dialect.qos.reliable(500))
+            return self.common.endpoints.publisher(kind, topic, self.dialect.qos.reliable(500))
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
@@ -166,10 +160,10 @@ class GroundReactionNode(Component):
         self._reaction = reaction
         faults = reaction.faults & ~Fault.WARMING_UP
         if faults:
-            self._estimates.refused(self._now(), '; '.join(
+            self._estimates.refused(self.common.now(), '; '.join(
                 text for fault, text in FAULT_TEXTS.items() if faults & fault))
         if reaction.mode != Mode.UNAVAILABLE:
-            self._estimates.saw(self._now())
+            self._estimates.saw(self.common.now())
             self._publish(reaction)
 
     # ---- output ----------------------------------------------------------------------------
@@ -199,10 +193,11 @@ class GroundReactionNode(Component):
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
         if self._push.get_subscription_count():
-            self._push.publish(convert.wrench_stamped(dialect, ns, base, reaction.external_wrench))
+            self._push.publish(convert.wrench_stamped(dialect, ns, self._pushed,
+                                                      reaction.link_wrench))
         if self._push_deviation.get_subscription_count():
             self._push_deviation.publish(
-                convert.wrench_stamped(dialect, ns, base, reaction.external_deviation))
+                convert.wrench_stamped(dialect, ns, self._pushed, reaction.link_deviation))
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
@@ -229,11 +224,11 @@ class GroundReactionNode(Component):
             friction=self.parameters['markers.friction']))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        return self._input.judge(now) | {
-            'estimate': self._input.state() or self._estimates.judge(now)}
+        return self.common.input.judge(now) | {
+            'estimate': self.common.input.state() or self._estimates.judge(now)}
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        return self._input.details(now) | {
+        return self.common.input.details(now) | {
             'estimate': self._estimates.values(now) | self._estimate_values()}
 
     def _estimate_values(self) -> dict[str, Any]:
@@ -243,7 +238,7 @@ class GroundReactionNode(Component):
         residual = reaction.base_residual
         values: dict[str, Any] = {
             'mode': reaction.mode.name.lower(),
-            'feet down': ', '.join(foot for foot, down in zip(reaction.feet,
+            'feet in contact': ', '.join(foot for foot, down in zip(reaction.feet,
                                                              reaction.latest_contact)
                                    if down) or 'none',
             'not observable': ', '.join(
@@ -256,8 +251,12 @@ class GroundReactionNode(Component):
             values['base moment residual [N m]'] = float(np.linalg.norm(residual[3:]))
         return values
 
-    def _now(self) -> int:
-        return self.node.get_clock().now().nanoseconds
+
+def _settings(values: dict[str, Any]) -> EstimatorSettings:
+    found = EstimatorSettings.from_parameters(
+        {setting.name: values[setting.name] for setting in ESTIMATOR_SETTINGS})
+    given_normals(found.ground_normal, found.ground_normals, len(values['robot.feet']))
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:

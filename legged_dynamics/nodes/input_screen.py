@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Between the robot's topics and a node that commands: only what can be true passes."""
+"""Between the robot's topics and a node that commands: only plausible readings pass."""
 from __future__ import annotations
 
 import math
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.middleware.conversions.reading import ImuSample, JointSample
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.safety import EffortGuard
@@ -24,7 +24,7 @@ STRONGEST = 3.0
 
 class InputScreen:
     """
-    Judges every joint state and IMU reading, and tells the guard what it is to know of them.
+    Checks every joint state and IMU reading, and reports to the guard.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class InputScreen:
         odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
         said = ', '.join(f'{self._model.joint_names[j]} = {effort[j]:.4g}' for j in odd)
         effort[odd] = np.nan
-        return f'effort counts as not known, for it cannot be: {said}'
+        return f'effort is not possible and counts as not known: {said}'
 
     def imu(self, sample: ImuSample) -> str:
         """Return why an IMU reading is not to be used, or an empty string."""

@@ -14,7 +14,7 @@ ARGUMENTS = (
     ('namespace', '', 'Namespace of node and topics.'),
     ('use_sim_time', 'false', 'Whether to take time from /clock.'),
     ('autostart', 'true', 'Whether the node configures and activates itself.'),
-    ('respawn', 'false', 'Whether the node is started anew when it ends by itself.'),
+    ('respawn', 'false', 'Whether the node is started again when it ends by itself.'),
     ('joint_states', 'joint_states', 'Topic of the joint states.'),
     ('imu', 'imu/data', 'Topic of the IMU.'),
     ('commands', 'effort_controller/commands', 'Topic of the effort commands; '

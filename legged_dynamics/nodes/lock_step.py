@@ -58,8 +58,8 @@ class LockStep:
     """
     Says when the next sample may come, and which command it is to obey.
 
-    With the same nodes and a window of one, runs are the same bit for bit: nobody ever works on
-    something older than the newest sample.
+    With the same nodes and a window of one, runs are the same bit for bit: no node ever works on
+    anything older than the newest sample.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class LockStep:
         Parameters
         ----------
         sensors, others : sequence of Publisher
-            Every answering node hears the first; the second need `lock_step.listeners`.
+            Every answering node subscribes to the first; the second need `lock_step.listeners`.
 
         """
         counts = [(publisher, max(len(self._newest), self._listeners)) for publisher in sensors]
@@ -122,7 +122,7 @@ class LockStep:
         found = (all(publisher.get_subscription_count() >= count for publisher, count in counts)
                  and all(entry.get_publisher_count() for entry in self._subscriptions))
         if not found:
-            self._complain('waiting for those who are to listen and to answer on '
+            self._complain('waiting for the nodes that listen and answer on '
                            + ', '.join(self._newest))
         return found
 

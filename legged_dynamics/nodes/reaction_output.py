@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A tick of the estimator in one message, for those who want one subscription."""
+"""A tick of the estimator in one message, with one subscription."""
 from __future__ import annotations
 
 from functools import lru_cache

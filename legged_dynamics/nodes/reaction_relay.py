@@ -13,9 +13,8 @@ from legged_dynamics.middleware.field_paths import FieldPath
 from legged_dynamics.middleware.messages import define
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings, follow_settings
-from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
@@ -51,9 +50,8 @@ class ReactionRelay(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        self.parameters = declare_settings(node, dialect, NODE_SETTINGS)
-        follow_settings(node, dialect, NODE_SETTINGS, self.parameters, self._read, self.fixed)
-        self._endpoints = Endpoints(self)
+        self.common = RobotComponent(self, NODE_SETTINGS, self._read)
+        self.parameters = self.common.parameters
         self._active = False
 
     def configure(self) -> None:
@@ -70,14 +68,13 @@ class ReactionRelay(Component):
         self._make = self.dialect.message(kind)
         self._monitor = InputMonitor('input', INPUT_TIMEOUT_NS)
         self._base: Any = None
-        self._publisher = self._endpoints.publisher(kind, values['relay.output'],
-                                                    qos.reliable(100))
+        self.common.configure(self._judge, self._details)
+        endpoints = self.common.endpoints
+        self._publisher = endpoints.publisher(kind, values['relay.output'], qos.reliable(100))
         if values['relay.onto']:
-            self._endpoints.subscription(kind, values['relay.onto'], self._keep,
-                                         qos.best_effort(1))
-        self._endpoints.subscription(values['relay.input_type'], values['relay.input'],
-                                     self._take, qos.best_effort(100))
-        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
+            endpoints.subscription(kind, values['relay.onto'], self._keep, qos.best_effort(1))
+        endpoints.subscription(values['relay.input_type'], values['relay.input'], self._take,
+                               qos.best_effort(100))
 
     def activate(self) -> None:
         """Start handing on."""
@@ -89,7 +86,7 @@ class ReactionRelay(Component):
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._endpoints.close()
+        self.common.close()
 
     def _read(self, values: dict[str, Any]) -> list[tuple[FieldPath, Callable[[Any], Any]]]:
         return [self._assignment(text, values['relay.names']) for text in values['relay.fields']]
@@ -117,7 +114,7 @@ class ReactionRelay(Component):
             number = float(found['number'])
             return lambda message: number
         if found['place'] == 'now':
-            return lambda message: convert.time_message(self.dialect, self._now())
+            return lambda message: convert.time_message(self.dialect, self.common.now())
         read = FieldPath(found['place']).read
         if found['scale'] is None:
             return read
@@ -137,7 +134,7 @@ class ReactionRelay(Component):
         self._base = message
 
     def _take(self, message: Any) -> None:
-        now = self._now()
+        now = self.common.now()
         self._monitor.saw(now)
         if not self._active or not self._publisher.get_subscription_count():
             return
@@ -160,10 +157,7 @@ class ReactionRelay(Component):
 
     def on_fault(self, error: Exception) -> None:
         """Show an unexpected failure of a callback in the diagnostics."""
-        self._monitor.refused(self._now(), f'{type(error).__name__}: {error}')
-
-    def _now(self) -> int:
-        return self.node.get_clock().now().nanoseconds
+        self._monitor.fault_of(self.common.now(), error)
 
 
 def main(argv: list[str] | None = None) -> int:

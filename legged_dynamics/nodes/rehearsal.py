@@ -1,28 +1,40 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Body control once through, for its kernels to be compiled before a robot waits for them."""
+"""What the sensors of a robot that stands still say: kernels are compiled with that."""
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from legged_dynamics.estimation.estimator import GroundReactionEstimator
-from legged_dynamics.estimation.leg_odometry import LegOdometry
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.nodes.body_targets import BodyTargets
-from legged_dynamics.workspace import AskedForce, BodyTarget, WorkspaceController
+from legged_dynamics.estimation.noise import nominal_position
+from legged_dynamics.model import RobotConfig, RobotModel
+
+PERIOD_NS = 2_000_000
+# More samples than any estimate lags behind what it needs, so that there is one.
+SAMPLES = 6
 
 
-def rehearse(controller: WorkspaceController, estimator: GroundReactionEstimator,
-             odometry: LegOdometry, targets: BodyTargets, position: np.ndarray) -> None:
-    """Run every kernel of control once, at joints (nj,) [rad or m] at rest, to compile it."""
+def standing_still(model: RobotModel, config: RobotConfig,
+                   samples: int = SAMPLES) -> Iterator[Measurement]:
+    """
+    Return what a robot's sensors say in its nominal pose, on level ground, without torque.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Whose joints they are.
+    config : RobotConfig
+        With the nominal pose.
+    samples : int
+        How many. The first has no orientation, so that tilt from the accelerometer is used too.
+
+    """
+    position = nominal_position(model, config)
     still = np.zeros(len(position))
-    for k in range(estimator.delay + 3):
-        nothing = Measurement(k * 2_000_000, position, still, still, np.zeros(3),
-                              np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0]))
-        estimator.update(nothing)
-        state = odometry.update(nothing)
-        here = BodyTarget.of(state.position, state.rotation)
-        command = controller.update(state, nothing, here, {
-            0: AskedForce(np.array([0.0, 0.0, 1.0]))} if k == 1 else {})
-    targets.rehearse(state, position)
-    controller.margins(command, state, position)
+    for k in range(samples):
+        yield Measurement(k * PERIOD_NS, position, still, still, np.zeros(3),
+                          np.array([0.0, 0.0, GRAVITY]),
+                          np.array([0.0, 0.0, 0.0, 1.0]) if k else None)

@@ -1,19 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What every node hears of the robot: its description, joint states and IMU, and their faults."""
+"""What a node takes in from the robot: description, joint states and IMU, and their faults."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT, MeasurementSynchronizer
-from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.model import RobotModel
-from legged_dynamics.model.sensor_correction import SensorCorrection
-from legged_dynamics.nodes.description import when_described
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.endpoints import Endpoints
 from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
@@ -42,8 +41,12 @@ class RobotInput:
         On whose node the subscriptions live.
     endpoints : Endpoints
         Of the component.
-    values : dict
+    parameters : mapping
         Its parameters: `SETTINGS` and robot_description.
+    config : RobotConfig
+        Which joints may lack, and how sensors are mended.
+    clock : callable
+        Time for ages and diagnostics [ns].
     described : callable
         Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it. Called
         once for each description that can be read.
@@ -53,65 +56,64 @@ class RobotInput:
     screen : InputScreen, optional
         Of a node that commands. What it does not believe makes no measurement; and a description
         that comes while measurements are made waits for the next :meth:`start`.
-    clock : callable, optional
-        Time for ages and diagnostics [ns]; the node's.
-    spare : callable, optional
-        Takes a new RobotModel and returns the joints that joint states may lack, and where they
-        then stand [rad or m]. None by default.
-    stated : sequence of str
-        Spare joints that are known to be lacking, and are not warned of.
+    needed : callable, optional
+        Takes a new RobotModel and returns the joints that must not be guessed, beside those that
+        carry a foot or the IMU.
 
     Attributes
     ----------
-    model : RobotModel or None
-        Once a description was accepted.
+    description : RobotDescription
     listening : bool
         Whether measurements are made; the age of the inputs is watched in any case.
     joints, imu : InputMonitor
-    description_fault : str
-        Why the last description was refused, or empty.
-    waiting : str
-        A description that has come and is not in force, or empty.
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, values: dict[str, Any],
+    def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
+                 config: RobotConfig, clock: Callable[[], int],
                  described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], Commands | None],
-                 screen: InputScreen | None = None, clock: Callable[[], int] | None = None,
-                 spare: Callable[[RobotModel], dict[str, float]] | None = None,
-                 stated: Iterable[str] = ()):
+                 screen: InputScreen | None = None,
+                 needed: Callable[[RobotModel], Container[str]] = lambda model: ()):
         self._component, self._endpoints = component, endpoints
+        self._parameters, self._config, self._now = parameters, config, clock
         self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
         self._screen = screen or NoScreen()
-        self._keeps = screen is not None
-        self._now = clock or (lambda: component.node.get_clock().now().nanoseconds)
-        self._text = self.waiting = ''
-        self._sensors = SensorCorrection.from_parameters(values)
-        self._given = bool(values['robot_description'])
-        self._described, self._measured = described, measured
-        self._find_spare, self._quiet = spare, set(stated)
-        self._spare: dict[str, float] = {}
-        timeout = round(values['input_timeout'] * 1e9)
+        self._described, self._measured, self._needed = described, measured, needed
+        self._quiet = set(config.absent)
+        timeout = round(parameters['input_timeout'] * 1e9)
         self.joints = InputMonitor('joint_states', timeout)
         self.imu = InputMonitor('imu', timeout)
-        self.model: RobotModel | None = None
         self.listening = False
-        self.description_fault = ''
-        self._synchronizer = MeasurementSynchronizer(values['imu_timeout'])
-        when_described(component, endpoints, values['robot_description'], self._on_description)
-        qos = component.dialect.qos.best_effort(values['input_depth'])
+        self.description = RobotDescription(
+            component, self._take_model, None if screen is None else lambda: self.listening)
+        self._warns_of_others = screen is not None
+        self._synchronizer = MeasurementSynchronizer(parameters['imu_timeout'])
+        self._read: convert.SensorReader | None = None      # once the robot is known
+        self._spare: dict[str, float] = {}
+
+    def join(self) -> None:
+        """
+        Join the topics; a description by parameter is read at once.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When that description cannot be used.
+
+        """
+        self.description.join(self._endpoints, self._parameters['robot_description'])
+        qos = self._component.dialect.qos.best_effort(self._parameters['input_depth'])
         self._sources = [
-            (self.joints, endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states',
-                                                 self._on_joints, qos)),
-            (self.imu, endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._on_imu,
-                                              qos))]
+            (monitor, self._endpoints.subscription(kind, topic, callback, qos))
+            for monitor, kind, topic, callback in (
+                (self.joints, 'sensor_msgs/msg/JointState', 'joint_states', self._on_joints),
+                (self.imu, 'sensor_msgs/msg/Imu', 'imu/data', self._on_imu))]
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
-        if self.waiting:
-            self._take_description(self.waiting)
+        self.description.take_waiting()
         self._synchronizer.reset()
         self.listening = True
         self._offer_answers()
@@ -122,66 +124,39 @@ class RobotInput:
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return level and message of each input."""
-        found = {monitor.name: self._judge_source(monitor, source, now)
-                 for monitor, source in self._sources}
-        if self.waiting:
-            found['robot_description'] = 'WARN', ('another robot_description came; the one in '
-                                                  'force stays until the node is deactivated')
-        return found
+        return {monitor.name: self._judge_source(monitor, source, now)
+                for monitor, source in self._sources} | self.description.judge()
 
     def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
         level, text = monitor.judge(now)
         count = getattr(source, 'get_publisher_count', lambda: 1)()
-        if self._keeps and count > 1 and level in ('OK', 'WARN'):
+        if self._warns_of_others and count > 1 and level in ('OK', 'WARN'):
             return 'WARN', f'{count} publishers where one is expected; {text}'
         return level, text
 
     def state(self) -> tuple[str, str] | None:
         """Return level and message of what keeps a node from working, or None."""
-        if self.description_fault:
-            return 'ERROR', f'robot_description: {self.description_fault}'
-        if self.model is None:
-            return 'WARN', 'waiting for robot_description'
-        if not self.listening:
-            return 'OK', 'inactive'
-        return None
+        return self.description.state() or (None if self.listening else ('OK', 'inactive'))
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return rate, age and jitter of each input."""
         return {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
 
-    def _on_description(self, urdf: str) -> None:
-        if self._keeps and self.model is not None:
-            if urdf == self._text:
-                self.waiting = ''
-                return
-            if self.listening:
-                self.waiting = urdf
-                return
-        self._take_description(urdf)
-
-    def _take_description(self, urdf: str) -> None:
-        self.waiting = ''
-        try:
-            model = RobotModel.from_xml(urdf)
-            self._described(model)
-            self._spare = self._find_spare(model) if self._find_spare is not None else {}
-        except LeggedDynamicsError as error:
-            if self._given:
-                raise
-            self.description_fault = str(error)     # a better one may still be published
-            self._component.node.get_logger().error(f'robot_description: {error}')
-            return
-        self.description_fault, self._text = '', urdf
-        self._read = convert.SensorReader(model.joint_names, self._sensors, self._spare,
+    def _take_model(self, model: RobotModel) -> None:
+        self._described(model)
+        needed = self._needed(model)
+        spare = {name: where
+                 for name, where in self._config.spare(self._config.apply_to(model)).items()
+                 if name not in needed}
+        self._read = convert.SensorReader(model.joint_names, self._config.sensors, spare,
                                           model.mimics)
+        self._spare = spare
         self._synchronizer.reset()
-        self.model = model
         self._offer_answers()
 
     def _offer_answers(self) -> None:
         """Be there to answer, from when joint states are no longer left out."""
-        if self._simulated and self._answers is None and self.listening and self.model is not None:
+        if self._simulated and self._answers is None and self.listening and self._read is not None:
             self._answers = self._endpoints.publisher(
                 'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
 
@@ -192,7 +167,7 @@ class RobotInput:
     def _on_joints(self, message: Any) -> None:
         now = self._now()
         self.joints.saw(now)
-        if not self.listening or self.model is None:
+        if not self.listening or self._read is None:
             return
         try:
             sample = self._read.joints(message)
@@ -210,8 +185,7 @@ class RobotInput:
         if fault:
             self._answer(sample.stamp_ns, None)
             return
-        self._pass(self._synchronizer.push_joints(sample.stamp_ns, sample.position,
-                                                  sample.velocity, sample.effort))
+        self._pass(self._synchronizer.push_joints(sample))
 
     def _warn_of(self, assumed: Sequence[str]) -> None:
         """Say once which joints are guessed."""
@@ -225,7 +199,7 @@ class RobotInput:
     def _on_imu(self, message: Any) -> None:
         now = self._now()
         self.imu.saw(now)
-        if not self.listening or self.model is None:
+        if not self.listening or self._read is None:
             return
         try:
             sample = self._read.imu(message)
@@ -238,9 +212,7 @@ class RobotInput:
             self.imu.refused(now, fault)
             self._answer(sample.stamp_ns, None)
             return
-        self._pass(self._synchronizer.push_imu(
-            sample.stamp_ns, sample.angular_velocity, sample.linear_acceleration,
-            sample.orientation))
+        self._pass(self._synchronizer.push_imu(sample))
 
     def _pass(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:

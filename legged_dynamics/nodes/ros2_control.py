@@ -12,7 +12,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 HARDWARE = ('own', 'mock', 'topic')
 MOCK = 'mock_components/GenericSystem'
 TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
-# Where topic-based hardware hears joint states and sends commands, both sensor_msgs/JointState.
+# Topics of joint states and commands of topic-based hardware, both sensor_msgs/JointState.
 HARDWARE_STATES, HARDWARE_COMMANDS = 'hardware/joint_states', 'hardware/joint_commands'
 IMU = 'imu'
 _AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': 9.81}

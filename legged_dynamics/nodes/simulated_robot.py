@@ -11,14 +11,12 @@ from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings, follow_settings
-from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
-from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
+from legged_dynamics.middleware.settings import declare_settings
 from legged_dynamics.nodes.description import urdf_text
-from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, InputMonitor
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep
 from legged_dynamics.nodes.lock_step import SETTINGS as LOCK_STEP_SETTINGS
+from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -35,13 +33,13 @@ NODE_SETTINGS = (
     *LOCK_STEP_SETTINGS,
 )
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
-# More sensor periods than this are not made up for at once: the lost time is dropped.
+# A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
 
 
 class SimulatedRobotNode(Component):
     """
-    A robot that is not there: publishes sensors, obeys effort commands, tells the truth.
+    A simulated robot: publishes sensors, obeys effort commands, publishes the truth.
 
     Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
@@ -50,7 +48,7 @@ class SimulatedRobotNode(Component):
     in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
 
     Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
-    simulated, published on ``/clock``, and waits for those who answer.
+    simulated, published on ``/clock``, and waits for the nodes that answer.
     """
 
     default_name = 'simulated_robot'
@@ -58,12 +56,11 @@ class SimulatedRobotNode(Component):
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
         kind = declare_settings(node, dialect, (KIND,), read_only=True)
-        table = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS, *plant_settings(kind[KIND.name]),
-                 *NODE_SETTINGS)
-        self.parameters = kind | declare_settings(node, dialect, table)
-        follow_settings(node, dialect, table, self.parameters,
-                        lambda values: Schedule.from_text(values['schedule']), self.fixed)
-        self._endpoints = Endpoints(self)
+        self.common = RobotComponent(
+            self, (*ROBOT, *plant_settings(kind[KIND.name]), *NODE_SETTINGS),
+            lambda values: Schedule.from_text(values['schedule']))
+        self.parameters = self.common.parameters
+        self.parameters.update(kind)
         self._timer: Any = None
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -76,11 +73,11 @@ class SimulatedRobotNode(Component):
         self._schedule = Schedule.from_text(values['schedule'])
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._mishaps = InputMonitor('mishaps', 0)
-        self._lock_step = (LockStep(self, self._endpoints, values, self._go_on)
+        self.common.configure(self._judge, self._details)
+        self._lock_step = (LockStep(self, self.common.endpoints, values, self._go_on)
                            if values['lock_step.answers'] else None)
         self._robot = self._new_robot()
         self._make_endpoints()
-        DiagnosticsPublisher(self, self._endpoints, self._judge, self._details)
         self.node.get_logger().info(self._robot.describe())
 
     def activate(self) -> None:
@@ -106,10 +103,10 @@ class SimulatedRobotNode(Component):
 
     def cleanup(self) -> None:
         """Leave all topics."""
-        self._endpoints.close()
+        self.common.close()
 
     def _new_robot(self) -> SimulatedHardware:
-        start = self._now() if self._lock_step is None else BEGIN_NS
+        start = self.common.now() if self._lock_step is None else BEGIN_NS
         return make_robot(self._plant, schedule=self._schedule, start_ns=start,
                           noise=self.parameters['sensor_noise'], seed=self.parameters['seed'])
 
@@ -117,7 +114,7 @@ class SimulatedRobotNode(Component):
         qos = self.dialect.qos
 
         def publisher(kind: str, topic: str, profile: Any = None) -> Any:
-            return self._endpoints.publisher(kind, topic, profile or qos.reliable(500))
+            return self.common.endpoints.publisher(kind, topic, profile or qos.reliable(500))
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
         feet = self._plant.feet
         self._joint_states = publisher('sensor_msgs/msg/JointState', 'joint_states')
@@ -134,19 +131,19 @@ class SimulatedRobotNode(Component):
         if self._lock_step is not None:
             return      # commands come with the answers, so that it is known what they answer
         numbers = 'std_msgs/msg/Float64MultiArray'
-        self._endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
+        self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
         if self._robot.grips:
-            self._endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
+            self.common.endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        self._start_ns = self._began_ns = self._now()
+        self._start_ns = self._began_ns = self.common.now()
         self._ticks = self._late = self._dropped = 0
         self._worst_ns = 0
 
     def _go_on(self) -> None:
-        """Step as often as those who answer allow, and not faster than time on the wall."""
+        """Step as often as the answers allow, and not faster than the wall clock."""
         lock, period = self._lock_step, self._robot.period_ns
         if self._timer is None or self._ended or lock is None:
             return
@@ -156,12 +153,12 @@ class SimulatedRobotNode(Component):
             self._begun = True
             self._begin()
         while not self._ended:
-            due = lock.due(1e-9 * (self._now() - self._start_ns), period) - self._ticks
+            due = lock.due(1e-9 * (self.common.now() - self._start_ns), period) - self._ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
             if CATCH_UP < due < math.inf:   # what is behind is not hurried after
                 self._dropped += 1
-                self._start_ns = self._now() - (self._ticks + 1) * period
+                self._start_ns = self.common.now() - (self._ticks + 1) * period
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
             self._step(period)
             if lock.duration_ns and self._ticks * period >= lock.duration_ns:
@@ -176,14 +173,14 @@ class SimulatedRobotNode(Component):
             if len(wanted) == len(names):
                 try:
                     obey(wanted)
-                    self._commands.saw(self._now())
+                    self._commands.saw(self.common.now())
                 except LeggedDynamicsError as error:
-                    self._commands.refused(self._now(), str(error))
+                    self._commands.refused(self.common.now(), str(error))
 
     def _advance(self) -> None:
         """Step as often as real time asks for."""
         period = self._robot.period_ns
-        due = (self._now() - self._start_ns) // period - self._ticks
+        due = (self.common.now() - self._start_ns) // period - self._ticks
         if due > CATCH_UP:
             self._dropped += 1
             lost = (due - 1) * period
@@ -197,17 +194,17 @@ class SimulatedRobotNode(Component):
         self._robot.step()
         self._ticks += 1
         for note in self._robot.take_notes():
-            self._mishaps.refused(self._now(), note)
+            self._mishaps.refused(self.common.now(), note)
             self.node.get_logger().warning(note)
         if self._fell is None and self._robot.fallen:
             self._fell = self._robot.time
-        lateness = self._now() - self._start_ns - self._ticks * period
+        lateness = self.common.now() - self._start_ns - self._ticks * period
         self._late += lateness > period
         self._worst_ns = max(self._worst_ns, lateness)
         self._publish()
 
     def _statement(self) -> str:
-        real = 1e-9 * max(self._now() - self._began_ns, 1)
+        real = 1e-9 * max(self.common.now() - self._began_ns, 1)
         simulated = 1e-9 * self._ticks * self._robot.period_ns
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
         return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
@@ -220,15 +217,17 @@ class SimulatedRobotNode(Component):
     def _publish(self) -> None:
         dialect, noise = self.dialect, self._plant.noise
         sample = self._robot.read()
-        ns = sample.stamp_ns
+        ns, effort, w, a = (sample.stamp_ns, sample.effort, sample.angular_velocity,
+                            sample.linear_acceleration)
+        assert effort is not None and w is not None and a is not None
         variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
                      if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
         if self._clock is not None:
             self._clock.publish(convert.clock(dialect, ns))
-        self._imu.publish(convert.imu(dialect, ns, self._plant.imu_link, sample.angular_velocity,
-                                      sample.linear_acceleration, sample.orientation, variances))
+        self._imu.publish(convert.imu(dialect, ns, self._plant.imu_link, w, a,
+                                      sample.orientation, variances))
         self._joint_states.publish(convert.joint_state(
-            dialect, ns, self._plant.joints, sample.position, sample.velocity, sample.effort))
+            dialect, ns, self._plant.joints, sample.position, sample.velocity, effort))
         if self.parameters['publish_truth']:
             truth = self._robot.truth()
             for i, foot in enumerate(self._plant.feet):
@@ -246,7 +245,7 @@ class SimulatedRobotNode(Component):
         self._take(message, self._plant.feet, self._robot.command_grips)
 
     def _take(self, message: Any, names: Sequence[str], obey: Callable[[Any], None]) -> None:
-        now = self._now()
+        now = self.common.now()
         try:
             obey(convert.read_command(message, names))
             self._commands.saw(now)
@@ -270,9 +269,6 @@ class SimulatedRobotNode(Component):
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
         return {'robot': {'deadlines': self._statement()} if self._timer is not None else {},
                 'commands': self._commands.values(now)}
-
-    def _now(self) -> int:
-        return self.node.get_clock().now().nanoseconds
 
 
 def main(argv: list[str] | None = None) -> int:

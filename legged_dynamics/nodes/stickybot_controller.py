@@ -1,10 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Node stickybot_controller: a climbing robot hears its sensors and moves its hips and grips."""
+"""Node stickybot_controller: sensors of a climbing robot in, efforts of its hips and grips out."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,11 @@ import numpy as np
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.controller_node import ControllerNode
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_controller import EffortController
+from legged_dynamics.nodes.effort_output import settings_of
+from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.nodes.wall_output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.wall_output import WallOutput
 from legged_dynamics.safety import GuardState
@@ -36,7 +37,7 @@ LEAN_ERROR = 0.15
 MASS_ERROR = 0.01
 
 
-class StickybotControllerNode(EffortController):
+class StickybotControllerNode(ControllerNode):
     """
     Climbs: a gait on compliant hips, with reaction-force reduction on top.
 
@@ -48,21 +49,24 @@ class StickybotControllerNode(EffortController):
     """
 
     default_name = 'stickybot_controller'
-    settings = (*STICKYBOT_SETTINGS, *NODE_SETTINGS)
     live = tuple(setting.name for setting in NODE_SETTINGS)
     # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
     # would shake its light limbs instead.
-    defaults = {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
-                'safety.tilt': 0.0, 'safety.latch': False}
+    settings = settings_of(
+        {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
+         'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
 
-    # ---- building --------------------------------------------------------------------------
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect, failed=self._failed)
 
-    def open(self) -> None:
-        """Make the controller, and have it compiled before the first joint state comes."""
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Make the controller and join the topics; commands wait for activate."""
         values = self.parameters
-        settings = StickybotSettings.from_parameters(
-            {setting.name: values[setting.name] for setting in STICKYBOT_SETTINGS})
-        self._climber, self._output_made = settings.model(), False
+        settings = StickybotSettings.from_parameters(self.common.values(STICKYBOT_SETTINGS))
+        self._climber = settings.model()
+        self._wall: WallOutput | None = None        # once the robot is known
         self._limbs = LimbJoints(self._climber)
         control = settings.control()
         self._period = 1.0 / control.rate
@@ -71,28 +75,29 @@ class StickybotControllerNode(EffortController):
         self._angle = BodyAngle(np.eye(3))
         self._feet = InputMonitor('feet', round(values['input_timeout'] * 1e9))
         self._losses = 0
-        self._compile()
         self._restart()
+        self.open()
+        self.listen(self._build, self._take)
 
-    def build(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Check that the robot is the one of the parameters.
+    def activate(self) -> None:
+        """Start commanding, hanging on all feet."""
+        super().activate()
+        self._reset()
 
-        Parameters
-        ----------
-        model : RobotModel
-            Of the URDF.
-        config : RobotConfig
-            Names of joints and feet.
+    def deactivate(self) -> None:
+        """Stop commanding; the last efforts are zero, and the last word to the feet is to hold."""
+        super().deactivate()
+        if self._wall is not None:
+            self._wall.hold_on()
 
-        Raises
-        ------
-        ConfigurationError
-            When joints, feet or mass are others.
+    # ---- building --------------------------------------------------------------------------
 
-        """
-        limbs, mass = self._limbs, self._climber.mass
-        joints = set(config.joints or model.joint_names)
+    def _build(self, model: RobotModel) -> None:
+        """Check that the robot is the one of the parameters, and take it."""
+        limbs, mass, config = self._limbs, self._climber.mass, self.common.config
+        guard = self.efforts.guard_of(model)
+        model = config.apply_to(model)
+        joints = set(self.efforts.commanded_joints(model))
         feet = tuple(foot.link for foot in config.feet) or limbs.feet
         if joints != set(limbs.names) or feet != limbs.feet:
             raise ConfigurationError(
@@ -107,24 +112,25 @@ class StickybotControllerNode(EffortController):
         config.require_fixed_imu(model, 'the climbing controller')
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
-        if not self._output_made:
-            self._output_made = True
-            self._wall = WallOutput(self, self.endpoints, self.parameters, self._climber,
-                                    model.base_link)
-
-    def _compile(self) -> None:
-        """Have every kernel compiled that a tick needs."""
-        n = len(self._limbs.names)
-        still, level = np.zeros(n), np.array([0.0, 0.0, 0.0, 1.0])
-        for stamp, orientation in enumerate((None, level, level)):
-            self._angle.update(Measurement(stamp, still, still, still, np.zeros(3),
-                                           np.array([0.0, 9.81, 0.0]), orientation))
-            self._controller.update(self._limbs.measurement(stamp, still, still, 0.0, 0.0, still))
+        if self._wall is None:
+            self._wall = WallOutput(self.common, self._climber, model.base_link)
+        self.common.rehearse(model, self.control)
+        self.efforts.build(model, guard)
+        self._reset()
 
     # ---- work ------------------------------------------------------------------------------
 
-    def reset(self) -> None:
-        """Start anew, hanging on all feet."""
+    def _take(self, measurement: Measurement) -> Commands | None:
+        if not self.efforts.ready():
+            return None
+        command = None if self.efforts.released else self.control(measurement)
+        if self.efforts.send(measurement, command, 'no IMU reading') is not None:
+            self._publish(measurement)
+        return self.efforts.answer(*(((), ()) if self._wall is None else
+                                     (self._limbs.feet, self._wall.grips)))
+
+    def _reset(self) -> None:
+        """Start again, hanging on all feet."""
         self._angle.reset()
         self._restart()
 
@@ -138,7 +144,7 @@ class StickybotControllerNode(EffortController):
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """Return the hips' efforts, or None without an IMU reading."""
         if self._last_ns is not None and measurement.stamp_ns <= self._last_ns:
-            self.reset()        # time was set back
+            self._reset()       # time was set back
         self._last_ns, self._command = measurement.stamp_ns, None
         if not self._angle.update(measurement):
             return None
@@ -147,7 +153,7 @@ class StickybotControllerNode(EffortController):
         if effort is not None and not math.isfinite(effort.sum()):
             effort = None
         self._controller.walking = (self.parameters['walk']
-                                    and self.guard_state is GuardState.ACTIVE)
+                                    and self.efforts.state is GuardState.ACTIVE)
         command = self._controller.update(limbs.measurement(
             measurement.stamp_ns, measurement.position[joints], measurement.velocity[joints],
             self._angle.angle, self._angle.rate, effort))
@@ -160,13 +166,13 @@ class StickybotControllerNode(EffortController):
         efforts[joints] = self._effort
         return efforts
 
-    def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish grips, rest positions, reactions and events."""
+    def _publish(self, measurement: Measurement) -> None:
+        """Publish grips, rest positions, reactions and events that belong to a command."""
         command = self._command
-        if command is None or self.guard_state.released:
-            self.failed()
+        if command is None or self._wall is None or self.efforts.state.released:
+            self._failed()
             return
-        now = self._now()
+        now = self.common.now()
         self._feet.saw(now)
         for event in command.events:
             if event.kind is FootEventKind.LOST:
@@ -176,31 +182,21 @@ class StickybotControllerNode(EffortController):
         self._wall.publish(measurement.stamp_ns, measurement.position[self._joints], command,
                            (self._rest, self._rest_rate, self._effort))
 
-    def grips(self) -> tuple[Sequence[str], Sequence[float]]:
-        """Return the feet, and whether each holds on (1) or not (0)."""
-        return (self._limbs.feet, self._wall.grips) if self._output_made else ((), ())
-
-    def failed(self) -> None:
-        """Have all feet hold while the efforts are safe; the gait then begins anew."""
-        if self.guard_state.released:
-            self._wall.hold_on()
+    def _failed(self) -> None:
+        """Have all feet hold while the efforts are safe; the gait then starts again."""
+        if self.efforts.state.released:
+            if self._wall is not None:
+                self._wall.hold_on()
             self._restart()
-
-    def deactivate(self) -> None:
-        """Stop commanding; the last efforts are zero, and the last word to the feet is to hold."""
-        super().deactivate()
-        if self._output_made:
-            self._wall.hold_on()
 
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return the state of feet and wall."""
-        command = self._command
+        command, found = self._command, super().judge(now)
         if command is None:
-            return {}
+            return found
         lean = self._climber.wall.inclination
-        found = {'feet': self._feet.judge(now), 'wall': ('OK', 'ok')}
+        found |= {'feet': self._feet.judge(now), 'wall': ('OK', 'ok')}
         if not command.pads_kept:
             found['feet'] = 'WARN', 'the load is more than the pads are known to hold'
         if abs(self._angle.inclination - lean) > LEAN_ERROR:
@@ -209,12 +205,11 @@ class StickybotControllerNode(EffortController):
         return found
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return feet, forces and speed."""
-        command = self._command
+        command, found = self._command, super().details(now)
         if command is None or command.reaction is None or command.velocity is None:
-            return {}
+            return found
         names = [name for name, holds in zip(self._climber.limb_names, command.attach) if holds]
-        return {'feet': {
+        return found | {'feet': {
             'walking': self._controller.walking, 'on the wall': ', '.join(names) or 'none',
             'lost so far': self._losses,
             'largest reaction [N]': float(np.hypot(*command.reaction.T).max()),

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import StickybotCommand, StickybotModel
@@ -30,12 +29,8 @@ class WallOutput:
 
     Parameters
     ----------
-    component : Component
-        On whose node the publishers live.
-    endpoints : Endpoints
-        Of the component.
-    parameters : dict
-        Values of `SETTINGS`, kept up to date.
+    common : RobotComponent
+        Of the node; with the parameters `SETTINGS`.
     climber : StickybotModel
         The robot on its wall.
     base_link : str
@@ -48,9 +43,8 @@ class WallOutput:
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, parameters: dict[str, Any],
-                 climber: StickybotModel, base_link: str):
-        self._dialect, self._parameters = component.dialect, parameters
+    def __init__(self, common: RobotComponent, climber: StickybotModel, base_link: str):
+        self._dialect, self._parameters = common.dialect, common.parameters
         self._limbs, self._base_link = LimbJoints(climber), base_link
         self._R_WA = rotation_from_rpy(np.array([climber.wall.inclination, 0.0, 0.0]))
         half = climber.wall.inclination / 2.0
@@ -60,7 +54,7 @@ class WallOutput:
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
 
         def publisher(kind: str, topic: str, depth: int = 500) -> Any:
-            return endpoints.publisher(kind, topic, reliable(depth))
+            return common.endpoints.publisher(kind, topic, reliable(depth))
         feet = self._limbs.feet
         self.grips = [1.0] * len(feet)
         self._grips = publisher('std_msgs/msg/Float64MultiArray', GRIPS, 1)

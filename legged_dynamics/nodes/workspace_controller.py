@@ -8,8 +8,9 @@ import numpy as np
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.body_controller import BodyController
+from legged_dynamics.nodes.body_controller import DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.body_output import BodyOutput
+from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.schema import Setting
 
 
@@ -17,7 +18,7 @@ class WorkspaceControllerNode(BodyController):
     """
     Holds the body where it was on activation, and moves it to targets and along trajectories.
 
-    Hears ``~/body_target`` (PoseStamped) and ``~/body_trajectory`` (MultiDOFJointTrajectory of
+    Takes ``~/body_target`` (PoseStamped) and ``~/body_trajectory`` (MultiDOFJointTrajectory of
     one body), in ``odom_frame``: on the ground amid the first stance. Publishes beside
     ``effort_controller/commands``, while somebody listens: ``~/<foot>/desired_wrench``,
     ``~/<foot>/estimated_wrench``, ``~/odom``, ``~/body_reference``, ``~/state``, and /tf on
@@ -25,14 +26,14 @@ class WorkspaceControllerNode(BodyController):
     """
 
     default_name = 'workspace_controller'
-    settings = (*BodyController.settings,
-                Setting('publish_tf', False, '', 'Whether to publish the transform from '
-                        'odom_frame to the base on /tf.'))
+    settings = settings_of(DEFAULTS, SETTINGS, (
+        Setting('publish_tf', False, '', 'Whether to publish the transform from odom_frame to the '
+                'base on /tf.'),))
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open the topics of pose and forces."""
-        self._output_of_body = BodyOutput(self, self.endpoints, [
-            foot.link for foot in config.feet], model.base_link, self.parameters)
+        self._output_of_body = BodyOutput(self.common, [foot.link for foot in config.feet],
+                                          model.base_link)
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
         """Publish state, reference and forces that belong to the command."""

@@ -28,6 +28,7 @@ from legged_dynamics.optimization.cones import (
     subtract_product,
 )
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 
 MAX_ITERATIONS = 60
 # Relative duality gap and residuals at which a solution is accepted, and with which it may be
@@ -36,17 +37,38 @@ TIGHT, LOOSE = 1e-11, 1e-7
 # Slacks and multipliers of a program without solution grow beyond all bounds: here they may stop.
 DIVERGED = 1e12
 
-# Rows of ConeProgram.slack: s, z, their scaled image, steps, residual and room.
-S, Z, LAMBDA, DS, DZ, RZ, W_DS, SCRATCH = range(8)
-N_SLACK = 8
-# Rows of ConeProgram.unknown.
-X, COST, RX, DX, RHS = range(5)
-N_UNKNOWN = 5
+
+class SlackRows(NamedTuple):
+    """Rows of ``ConeProgram.slack``: slacks s and multipliers z."""
+
+    s: int = 1
+    z: int = 1
+    scaled: int = 1         # lambda = W z = W^-1 s
+    ds: int = 1
+    dz: int = 1
+    residual: int = 1       # of the primal equations, G x + s - h
+    target: int = 1         # of complementarity, divided by lambda
+    scratch: int = 1
+    rows: int = 0
+
+
+class UnknownRows(NamedTuple):
+    """Rows of ``ConeProgram.unknown``."""
+
+    x: int = 1
+    cost: int = 1           # c
+    residual: int = 1       # of the dual equations, e x + c + G^T z
+    dx: int = 1
+    rhs: int = 1
+    rows: int = 0
+
+
+SLACK, UNKNOWN = offsets(SlackRows()), offsets(UnknownRows())
 
 
 class ConeProgram(NamedTuple):
     """
-    Room for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
+    Memory for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
 
     Attributes
     ----------
@@ -76,10 +98,10 @@ class ConeProgram(NamedTuple):
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """Return room for a program of that size."""
+    """Return memory for a program of that size."""
     m = lines + 3 * cones
-    return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((N_UNKNOWN, n)),
-                       np.zeros((N_SLACK, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
+    return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
+                       np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
                        np.zeros((m, n)), np.zeros(3))
 
 
@@ -87,13 +109,13 @@ def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
 def _factor_normal_equations(program, lines, cones, n, ridge):
     """Factor e 1 + G^T W^-2 G."""
     G, scaled, H = program.G, program.scaled, program.hessian
-    m = lines + 3 * cones
+    m, column = lines + 3 * cones, program.slack[SLACK.scratch]
     for a in range(n):
         for j in range(m):
-            program.slack[SCRATCH, j] = G[j, a]
-        scale(program.scaling, lines, cones, program.slack[SCRATCH], program.slack[SCRATCH], True)
+            column[j] = G[j, a]
+        scale(program.scaling, lines, cones, column, column, True)
         for j in range(m):
-            scaled[j, a] = program.slack[SCRATCH, j]
+            scaled[j, a] = column[j]
     largest = 0.0
     for a in range(n):
         for b in range(a + 1):
@@ -104,43 +126,44 @@ def _factor_normal_equations(program, lines, cones, n, ridge):
         H[a, a] += ridge
         largest = max(largest, H[a, a])
     for a in range(n):
+        # Rounding may leave a zero pivot where active constraints determine all unknowns.
         H[a, a] += 1e-15 * largest
     return factorize(H, n)
 
 
 @kernel
 def _solve_step(program, lines, cones, n):
-    """Fill dx, ds, dz from RX, RZ and the target in W_DS, divided by lambda."""
+    """Fill dx, ds, dz from both residuals and the target, divided by lambda."""
     G, unknown, slack, scaled = program.G, program.unknown, program.slack, program.scaled
     m = lines + 3 * cones
-    room = slack[SCRATCH]
+    scratch = slack[SLACK.scratch]
     # W^-1 (r_z + W d_s) = W^-1 r_z + d_s
-    scale(program.scaling, lines, cones, slack[RZ], room, True)
+    scale(program.scaling, lines, cones, slack[SLACK.residual], scratch, True)
     for j in range(m):
-        room[j] += slack[W_DS, j]
+        scratch[j] += slack[SLACK.target, j]
     for a in range(n):
-        total = -unknown[RX, a]
+        total = -unknown[UNKNOWN.residual, a]
         for j in range(m):
-            total -= scaled[j, a] * room[j]
-        unknown[DX, a] = total
-    solve_factorized(program.hessian, n, unknown[DX])
+            total -= scaled[j, a] * scratch[j]
+        unknown[UNKNOWN.dx, a] = total
+    solve_factorized(program.hessian, n, unknown[UNKNOWN.dx])
     for j in range(m):
-        total = room[j]
+        total = scratch[j]
         for a in range(n):
-            total += scaled[j, a] * unknown[DX, a]
-        room[j] = total
-    scale(program.scaling, lines, cones, room, slack[DZ], True)
+            total += scaled[j, a] * unknown[UNKNOWN.dx, a]
+        scratch[j] = total
+    scale(program.scaling, lines, cones, scratch, slack[SLACK.dz], True)
     for j in range(m):
-        total = -slack[RZ, j]
+        total = -slack[SLACK.residual, j]
         for a in range(n):
-            total -= G[j, a] * unknown[DX, a]
-        slack[DS, j] = total
+            total -= G[j, a] * unknown[UNKNOWN.dx, a]
+        slack[SLACK.ds, j] = total
 
 
 @kernel
 def solve_cone_program(program, lines, cones, n, ridge):
     """
-    Solve the program; the solution is left in ``unknown[X]``, ``slack[S]`` and ``slack[Z]``.
+    Solve the program; the solution is left in the rows x, s and z.
 
     Returns
     -------
@@ -149,13 +172,13 @@ def solve_cone_program(program, lines, cones, n, ridge):
 
     """
     G, h, unknown, slack = program.G, program.h, program.unknown, program.slack
-    s, z, lam = slack[S], slack[Z], slack[LAMBDA]
+    s, z, lam = slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled]
     m, degree = lines + 3 * cones, lines + cones
     scale_h, scale_c = 1.0, 1.0
     for j in range(m):
         scale_h = max(scale_h, abs(h[j]))
     for a in range(n):
-        scale_c = max(scale_c, abs(unknown[COST, a]))
+        scale_c = max(scale_c, abs(unknown[UNKNOWN.cost, a]))
     # Start: least squares for slacks and multipliers, moved into the cones.
     for j in range(lines):
         program.scaling[j, BETA] = 1.0
@@ -164,15 +187,15 @@ def solve_cone_program(program, lines, cones, n, ridge):
         program.scaling[lines + k, 2], program.scaling[lines + k, BETA] = 0.0, 1.0
     _factor_normal_equations(program, lines, cones, n, ridge)
     for a in range(n):
-        unknown[X, a] = 0.0
-        unknown[RX, a] = unknown[COST, a]
+        unknown[UNKNOWN.x, a] = 0.0
+        unknown[UNKNOWN.residual, a] = unknown[UNKNOWN.cost, a]
     for j in range(m):
-        slack[RZ, j], slack[W_DS, j] = -h[j], 0.0
+        slack[SLACK.residual, j], slack[SLACK.target, j] = -h[j], 0.0
     _solve_step(program, lines, cones, n)
     for a in range(n):
-        unknown[X, a] = unknown[DX, a]
+        unknown[UNKNOWN.x, a] = unknown[UNKNOWN.dx, a]
     for j in range(m):
-        s[j], z[j] = slack[DS, j], slack[DZ, j]
+        s[j], z[j] = slack[SLACK.ds, j], slack[SLACK.dz, j]
     shift_into_cones(lines, cones, s)
     shift_into_cones(lines, cones, z)
     best, merit, stalled = math.inf, math.inf, 0
@@ -183,15 +206,15 @@ def solve_cone_program(program, lines, cones, n, ridge):
             largest = max(largest, abs(s[j]), abs(z[j]))
             total = s[j] - h[j]
             for a in range(n):
-                total += G[j, a] * unknown[X, a]
-            slack[RZ, j] = total
+                total += G[j, a] * unknown[UNKNOWN.x, a]
+            slack[SLACK.residual, j] = total
             worst_z = max(worst_z, abs(total))
         for a in range(n):
-            total = ridge * unknown[X, a] + unknown[COST, a]
-            cost += unknown[COST, a] * unknown[X, a]
+            total = ridge * unknown[UNKNOWN.x, a] + unknown[UNKNOWN.cost, a]
+            cost += unknown[UNKNOWN.cost, a] * unknown[UNKNOWN.x, a]
             for j in range(m):
                 total += G[j, a] * z[j]
-            unknown[RX, a] = total
+            unknown[UNKNOWN.residual, a] = total
             worst_x = max(worst_x, abs(total))
         mu = gap / degree
         program.report[0] = gap / max(1.0, abs(cost))
@@ -205,6 +228,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
             break
         best = min(best, merit)
+        # Predictor and corrector of Mehrotra share one scaling and one factorisation.
         if not find_scaling(program.scaling, lines, cones, s, z):
             break
         scale(program.scaling, lines, cones, z, lam, False)
@@ -213,30 +237,32 @@ def solve_cone_program(program, lines, cones, n, ridge):
         sigma, step = 0.0, 0.0
         for corrector in range(2):
             # Complementarity: lam o lam, plus the affine steps' product, less sigma mu e.
-            target = slack[W_DS]
+            target = slack[SLACK.target]
             fill_units(lines, cones, sigma * mu, target)
             subtract_product(lines, cones, lam, lam, target)
             if corrector:
-                subtract_product(lines, cones, slack[DS], slack[DZ], target)
+                subtract_product(lines, cones, slack[SLACK.ds], slack[SLACK.dz], target)
             divide(lines, cones, lam, target)
             if corrector:
                 for j in range(m):
-                    slack[RZ, j] *= 1.0 - sigma
+                    slack[SLACK.residual, j] *= 1.0 - sigma
                 for a in range(n):
-                    unknown[RX, a] *= 1.0 - sigma
+                    unknown[UNKNOWN.residual, a] *= 1.0 - sigma
             _solve_step(program, lines, cones, n)
-            step = min(longest_step(lines, cones, s, slack[DS]),
-                       longest_step(lines, cones, z, slack[DZ]))
+            step = min(longest_step(lines, cones, s, slack[SLACK.ds]),
+                       longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
+                # How far the affine step got says how much centring the next needs.
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
-                scale(program.scaling, lines, cones, slack[DS], slack[DS], True)
-                scale(program.scaling, lines, cones, slack[DZ], slack[DZ], False)
+                scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
+                scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
+        # Never onto the boundary, where the scaling has no meaning.
         step = min(1.0, 0.99 * step)
         for a in range(n):
-            unknown[X, a] += step * unknown[DX, a]
+            unknown[UNKNOWN.x, a] += step * unknown[UNKNOWN.dx, a]
         for j in range(m):
-            s[j] += step * slack[DS, j]
-            z[j] += step * slack[DZ, j]
+            s[j] += step * slack[SLACK.ds, j]
+            z[j] += step * slack[SLACK.dz, j]
     return iteration if merit < LOOSE else -1

@@ -26,7 +26,21 @@ def cone_norm(x, j):
 
 @kernel
 def scale(scaling, lines, cones, x, out, inverse):
-    """Set out = W x, or W^-1 x."""
+    """
+    Set out = W x, or W^-1 x.
+
+    Parameters
+    ----------
+    scaling : (lines + cones, 4) array
+        Of :func:`find_scaling`.
+    lines, cones : int
+        How many half-lines and cones; x has lines + 3 cones entries.
+    x, out : (m,) array
+        May be the same array.
+    inverse : bool
+        Whether W^-1 is meant.
+
+    """
     for j in range(lines):
         out[j] = x[j] / scaling[j, BETA] if inverse else x[j] * scaling[j, BETA]
     for k in range(cones):
@@ -50,6 +64,8 @@ def find_scaling(scaling, lines, cones, s, z):
         scaling[j, BETA] = math.sqrt(s[j] / z[j])
     for k in range(cones):
         j, row = lines + 3 * k, lines + k
+        # w is the point halfway between s and z, both scaled to unit norm, and v its square root
+        # in the Jordan algebra: then W z = W^-1 s (Vandenberghe 2010, section 4).
         ns, nz = cone_norm(s, j), cone_norm(z, j)
         if not ns * nz > 0.0:
             return False
@@ -114,6 +130,7 @@ def longest_step(lines, cones, x, d):
         qb = x[j] * d[j] - x[j + 1] * d[j + 1] - x[j + 2] * d[j + 2]
         qc = cone_norm(x, j) ** 2
         root = qb * qb - qa * qc
+        # The form of the root that adds and does not cancel.
         if qa < 0.0:
             longest = min(longest, qc / (math.sqrt(max(root, 0.0)) - qb))
         elif qb < 0.0 and root >= 0.0:

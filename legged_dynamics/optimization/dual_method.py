@@ -8,6 +8,20 @@ is a distance, and the method climbs from its unconstrained minimum: it takes th
 is violated most, moves onto it while keeping those already met, and lets go of one whose
 multiplier reaches zero on the way. Every step is optimal for the constraints seen so far, so it
 ends in few steps, and it *knows* when nothing satisfies them all.
+
+The kernels share their arguments, for n unknowns and m constraints:
+
+====================  ==========================================================================
+``rows``, ``d``       (m, n), (m,): constraints ``rows y >= d``
+``n_equal``           how many are equalities, which come first
+``size``              (m,): lengths of the rows
+``active``, ``k``     numbers of the constraints that hold with equality: the first k entries
+``u``                 their multipliers
+``y``, ``reach``      (n,): present point; a length that tells rounding from violation
+``gram``              (n + 1, n + 1) scratch: factored products of the active rows
+``r``, ``z``          (n + 1,), (n,) scratch: a row as a sum of the active ones, and its rest
+``error``             (n + 1,) scratch
+====================  ==========================================================================
 """
 from __future__ import annotations
 
@@ -206,7 +220,7 @@ def most_violated(rows, d, size, y, active, k, reach):
 
 
 @part
-def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
+def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
     """Take up violated constraints until none is; return status, active rows and steps."""
     n, steps = rows.shape[1], 0
     while steps < limit:
@@ -220,6 +234,8 @@ def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, rea
             whole += rows[p, c] * rows[p, c]
         while steps < limit:
             steps += 1
+            # Direction z meets constraint p and leaves the active ones as they are; -r is how
+            # their multipliers answer.
             left = project(rows, active, k, p, gram, r, z, error)
             if left < 0.0:
                 return refusal, k, steps
@@ -229,6 +245,8 @@ def climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, rea
                     drop, partial = i, u[i] / r[i]
             free = k < n and left > DEPENDENT * whole
             full = -slack / left if free else math.inf
+            # A full step meets p; a partial one ends where a multiplier reaches zero: that row
+            # is dropped.
             t = min(partial, full)
             if not t < math.inf:        # NaN as well
                 return refusal, k, steps
@@ -254,7 +272,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     """
     Solve the program; return status, number of active constraints and steps.
 
-    ``factor`` holds H and becomes its factor; the last three are room, of shapes (m, n),
+    ``factor`` holds H and becomes its factor; the last three are scratch memory, of shapes (m, n),
     (n + 1, n + 1) and (4, max(m, n + 1)).
     """
     n, m = len(g), len(d)
@@ -289,8 +307,8 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
     if equalities_hold(rows, d, size, n_equal, y, reach):
-        status, k, steps = climb(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
-                                 error, reach)
+        status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
+                                  error, reach)
     if status == SOLVED and k > 0:
         for c in range(n):
             s = -g[c]

@@ -13,6 +13,18 @@ def optimality(H, g, C, d, n_equal, x, u):
 
     Stationarity ``|H x + g - C^T u|``, constraints ``d - C x``, and sign and complementarity of
     the (m,) multipliers u.
+
+    Parameters
+    ----------
+    H, g : (n, n), (n,) array
+        Cost ``x^T H x / 2 + g^T x``.
+    C, d : (m, n), (m,) array
+        Constraints ``C x >= d``, of which the first n_equal are equalities.
+    n_equal : int
+        How many of them.
+    x, u : (n,), (m,) array
+        Solution and multipliers.
+
     """
     n, m = x.shape[0], d.shape[0]
     worst, terms, largest = 0.0, 1e-300, 1e-300

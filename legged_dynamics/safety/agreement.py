@@ -81,7 +81,7 @@ def disagreement(model: RobotModel, names: Sequence[str]) -> str:
 def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
                 velocity: np.ndarray) -> str:
     """
-    Return which joint cannot be where it is said to be before the first command, or ''.
+    Return which joint's state is impossible before the first command, or ''.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ with a damped wall. A command is obeyed only while it is finite, complete, and a
 that are young and can be true. A fault is bridged (HOLDING): by PD on the posture of the last good
 command while joint states come, else by the last efforts. What lasts longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
-nothing any more until the guard is activated anew (LATCHED).
+nothing any more until the guard is activated again (LATCHED).
 
 Controllers in hardware hold the last command for ever (ros2_controllers does), so whoever stops
 must send :meth:`EffortGuard.last`, zero, as the last message.
@@ -28,6 +28,7 @@ from legged_dynamics.safety.envelope import bound, brake, posture
 from legged_dynamics.safety.guard_state import GuardedEffort, GuardState, command_fault
 from legged_dynamics.safety.joint_limits import EFFORT, limit_table
 from legged_dynamics.safety.joint_watch import JointWatch
+from legged_dynamics.safety.rehearsal import compile_kernels
 from legged_dynamics.safety.settings import SETTINGS
 from legged_dynamics.schema import checked
 
@@ -97,16 +98,7 @@ class EffortGuard:
         self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)
         self._cut = np.zeros(n, np.int64)
         self.deactivate()
-        self._compile()
-
-    def _compile(self) -> None:
-        """Have the kernels compiled now, and not while a robot waits."""
-        n = len(self.joints)
-        bound(self.table, self._unknown, np.zeros(n), 0.0, np.zeros(n), self._cut)
-        brake(self.table, np.zeros(n), np.zeros(n), np.zeros(n))
-        posture(self.table, self._state, self._place, self._feed, 1.0, np.zeros(n))
-        self._watch.check(0, np.zeros(n), np.zeros(n))
-        self._watch.reset()
+        compile_kernels(self.table, self._watch)
 
     # ---- transitions by hand ---------------------------------------------------------------
 
@@ -208,7 +200,7 @@ class EffortGuard:
             self._resume(now_ns)
         elif self.state is GuardState.DAMPING:
             if self.latches:
-                fault = f'{self.cause}; activate anew'
+                fault = f'{self.cause}; activate again'
             else:
                 self._begin(now_ns, measured)
         if self.state is GuardState.DAMPING:

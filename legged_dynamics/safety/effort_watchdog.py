@@ -6,7 +6,8 @@ EffortWatchdog: between controllers and motors, in a process of its own or in a 
 A controller that is killed, stopped or stuck leaves its last command in the hardware for ever. The
 watchdog knows who commands, passes on what comes from that one alone, inside the same envelope as
 the guard's, and acts when it misses a deadline: it holds the posture for a moment, and then lets
-the robot sit down, or damps its joints. It obeys nobody again but one who starts anew.
+the robot sit down, or damps its joints. After that it obeys only a controller that was started
+again.
 
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 """
@@ -23,6 +24,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.safety.envelope import bound, brake, posture
 from legged_dynamics.safety.joint_limits import limit_table
 from legged_dynamics.safety.joint_watch import JointWatch
+from legged_dynamics.safety.rehearsal import compile_kernels
 from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.schema import Setting, checked
 
@@ -33,7 +35,7 @@ SHARED = tuple(setting for setting in SAFETY_SETTINGS if setting.name in {
     'safety.posture_damping', 'safety.output', 'safety.damping', 'safety.damping_effort',
     'safety.damping_duration', 'safety.frozen'})
 SETTINGS = (
-    Setting('watchdog.deadline', 0.05, 's', 'Silence of the one who commands after which the '
+    Setting('watchdog.deadline', 0.05, 's', 'Silence of the commanding node after which the '
             'posture is held.', 1e-3, 1.0),
     Setting('watchdog.hold', 0.15, 's', 'How long the posture is held after that.', 0.0, 1.0),
     Setting('watchdog.release', 'sit', '', 'What comes then, and when a controller leaves: sit '
@@ -43,7 +45,7 @@ SETTINGS = (
     Setting('watchdog.input_timeout', 0.02, 's', 'Age of the joint states from which they are '
             'not used.', 1e-3, 1.0),
 )
-GOODBYE = ' bye'        # behind the name of who commands: the last message
+GOODBYE = ' bye'        # behind the sender's name: the last message
 LONGEST_STEP = 0.02     # s; as the guard's
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
 REMEMBERED = 8          # names of others who command
@@ -53,11 +55,11 @@ class WatchdogState(Enum):
     """What the motors get."""
 
     IDLE = 'nobody commands: nothing goes out'
-    FORWARDING = 'commands of the one who has the motors are passed on'
-    HOLDING = 'who has the motors is silent: the posture is held'
+    FORWARDING = 'commands of the node that has the motors are passed on'
+    HOLDING = 'the node that has the motors is silent: the posture is held'
     SITTING = 'the robot is let down on a fading posture'
     DAMPING = 'joints are braked'
-    LATCHED = 'nothing goes out until somebody starts anew'
+    LATCHED = 'nothing goes out until a controller is started again'
 
 
 class EffortWatchdog:
@@ -80,7 +82,7 @@ class EffortWatchdog:
     ----------
     state : WatchdogState
     owner : str or None
-        Who has the motors, or had them last.
+        Name of the node that has the motors, or had them last.
     cause : str
         What ended FORWARDING.
     refused : dict of str to int
@@ -118,18 +120,11 @@ class EffortWatchdog:
         self._wanted, self._effort, self._last = np.zeros(n), np.zeros(n), np.zeros(n)
         self._feed, self._place, self._none = np.zeros(n), np.zeros(n), np.zeros(n)
         self._cut = np.zeros(n, np.int64)
-        self.reset()
-        self._compile()
-
-    def _compile(self) -> None:
-        bound(self._table, self._unknown, self._last, 0.0, self._effort, self._cut)
-        brake(self._table, self._none, self._none, self._effort)
-        posture(self._table, self._state, self._place, self._feed, 1.0, self._effort)
-        self._watch.check(0, self._none, self._none)
+        compile_kernels(self._table, self._watch)
         self.reset()
 
     def reset(self) -> None:
-        """Forget everybody: whoever commands first has the motors."""
+        """Forget everybody: the first to command has the motors."""
         self.state = WatchdogState.IDLE
         self.owner: str | None = None
         self.cause = self.fault = self.doubt = ''
@@ -173,10 +168,10 @@ class EffortWatchdog:
         efforts : (nj,) sequence [N m or N]
             In command order.
         owner : str
-            Who commands; `GOODBYE` behind it says that this is the last message.
+            Name of the sender; `GOODBYE` behind it says that this is the last message.
         count : int
             Grows from message to message of one who gives a name: the heartbeat. A message whose
-            count does not grow is one that was heard before.
+            count does not grow is an old one.
 
         """
         leaving = owner.endswith(GOODBYE)
@@ -209,7 +204,7 @@ class EffortWatchdog:
             return True
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             return name == self.owner
-        # Nobody goes on who was let go: only one who has started anew, and said so by a new name.
+        # One that was let go may not go on: only one started again, which has a new name.
         return self.state is WatchdogState.LATCHED and bool(name) and name != self.owner
 
     # ---- out -------------------------------------------------------------------------------

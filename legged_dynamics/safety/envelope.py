@@ -48,7 +48,25 @@ def _fade(value, outward, share):
 
 @lean_kernel
 def bound(limits, state, last, dt, effort, cut):
-    """Cut efforts to the envelope, in place; ``cut`` gets the bits of what cut each."""
+    """
+    Cut efforts to the envelope, in place; ``cut`` gets the bits of what cut each.
+
+    Parameters
+    ----------
+    limits : (nj, .) array
+        At the columns of :mod:`~legged_dynamics.safety.joint_limits`.
+    state : (2, nj) array
+        Position and velocity; NaN where not known.
+    last : (nj,) array [N m or N]
+        Efforts that went out before.
+    dt : float [s]
+        Since then.
+    effort : (nj,) array [N m or N]
+        Cut in place.
+    cut : (nj,) int array
+        Filled.
+
+    """
     for j in range(len(effort)):
         wanted = effort[j]
         value = _clip(wanted, limits[j, EFFORT])
@@ -103,7 +121,23 @@ def brake(limits, velocity, seen, effort):
 
 @lean_kernel
 def posture(limits, state, place, feed, share, effort):
-    """Write efforts that hold joints at a place, by those that did and PD; or a share of it."""
+    """
+    Write efforts that hold joints at a place, by those that did and PD; or a share of it.
+
+    Parameters
+    ----------
+    limits : (nj, .) array
+        At the columns of :mod:`~legged_dynamics.safety.joint_limits`.
+    state : (2, nj) array
+        Position and velocity.
+    place, feed : (nj,) array
+        Positions to hold, and the efforts that held them.
+    share : float
+        Part of the efforts that is left, 0 to 1; damping stays.
+    effort : (nj,) array [N m or N]
+        Filled.
+
+    """
     for j in range(len(effort)):
         spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
         effort[j] = share * spring - limits[j, DAMPING] * state[1, j]

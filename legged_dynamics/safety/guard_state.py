@@ -33,7 +33,7 @@ class GuardState(Enum):
     ACTIVE = 'commands are obeyed'
     HOLDING = 'a fault is bridged: the posture or the last efforts are held'
     DAMPING = 'the safe output goes out'
-    LATCHED = 'nothing goes out until the guard is activated anew'
+    LATCHED = 'nothing goes out until the guard is activated again'
 
     @property
     def obeying(self) -> bool:

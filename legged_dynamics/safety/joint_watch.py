@@ -37,7 +37,25 @@ REPEATED = 5            # samples that are frozen at the least
 
 @lean_kernel
 def watch_joints(limits, memory, position, velocity, dt, frozen, found):
-    """Compare a sample with the one before; ``found`` gets kind and joint of the worst fault."""
+    """
+    Compare a sample with the one before; ``found`` gets kind and joint of the worst fault.
+
+    Parameters
+    ----------
+    limits : (nj, .) array
+        At the columns of :mod:`~legged_dynamics.safety.joint_limits`.
+    memory : (., nj) array
+        At the rows of this module; changed.
+    position, velocity : (nj,) array
+        The new sample.
+    dt : float [s]
+        Since the last one.
+    frozen : float [s]
+        After which a sensor that repeats itself counts as frozen; 0 for never.
+    found : (2,) int array
+        Filled.
+
+    """
     found[0], found[1] = PLAUSIBLE, 0
     for j in range(len(position)):
         q, v = position[j], velocity[j]

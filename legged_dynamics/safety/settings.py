@@ -40,13 +40,13 @@ SETTINGS = (
             'motors are left alone.', 0.0, 60.0),
     Setting('safety.stop', 'zero', '', 'What happens before a node that commands is stopped or '
             'deactivated: nothing; or the safe output for `safety.damping_duration`; or the robot '
-            'sits down first, where the controller can. Who asks again is obeyed at once.',
+            'sits down first, where the controller can. A second request is obeyed at once.',
             choices=('zero', 'damping', 'sit')),
     Setting('safety.tilt', 1.0, 'rad', 'Tilt of the base from which the robot counts as fallen; '
             '0: not watched.', 0.0, 3.1),
     Setting('safety.frozen', 0.03, 's', 'How long a sensor whose noise is known may repeat itself '
             'to the last bit before it counts as frozen; 0: not watched.', 0.0, 10.0),
-    Setting('safety.latch', True, '', 'Whether the node must be activated anew after the safe '
+    Setting('safety.latch', True, '', 'Whether the node must be activated again after the safe '
             'output went out.'),
     Setting('safety.controllers_file', '', '', "YAML of ros2_control's controllers; their joints "
             'are compared with robot.joints before the first command.'),

@@ -82,7 +82,7 @@ class StampClock:
         by = self._offset - delay if ahead else self._newest_ns - stamp_ns
         return (f'stamped {_seconds(by)} '
                 + ('in the future: its clock was set, or the stamp is wrong' if ahead else
-                   'before the sample heard last: its clock was set back, or the order is lost'))
+                   'before the last sample: its clock was set back, or the order is lost'))
 
 
 def _seconds(ns: int) -> str:

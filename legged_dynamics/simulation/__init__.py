@@ -9,9 +9,9 @@ from legged_dynamics.simulation.pacing import Pacer
 from legged_dynamics.simulation.plant import Hardware, Plant
 from legged_dynamics.simulation.robot import SimulatedRobot
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
-from legged_dynamics.simulation.sensors import NoisySensors, SensorSample
+from legged_dynamics.simulation.sensors import NoisySensors
 from legged_dynamics.simulation.truth import ContactTruth, FootContacts, TrueState
 
 __all__ = ['DEMO_SCHEDULE', 'ClimbingPlant', 'ClimbingRobot', 'ContactTruth', 'FootContacts',
-           'Hardware', 'NoisySensors', 'Pacer', 'Plant', 'Schedule', 'SensorSample',
-           'SimulatedHardware', 'SimulatedRobot', 'TrueState', 'make_plant', 'make_robot']
+           'Hardware', 'NoisySensors', 'Pacer', 'Plant', 'Schedule', 'SimulatedHardware',
+           'SimulatedRobot', 'TrueState', 'make_plant', 'make_robot']

@@ -9,7 +9,7 @@ import numpy as np
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_world import ROOT_JOINTS
 from legged_dynamics.stickybot.model.adhesion import HOLDS, normal_loads, pad_failure
-from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.state import StickybotState
 
 
@@ -50,7 +50,7 @@ class WallFeet:
         self.attached = np.zeros(n, bool)
         self._pads = None if plant.pads is None else [pad.packed() for pad in plant.pads]
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
-        self._z, self._forces = np.zeros(climber.nz), np.zeros((n, N_FORCE))
+        self._z, self._forces = np.zeros(climber.nz), np.zeros((n, FORCE.width))
         self._balance = np.array([climber.body.height, climber.wall.normal])
         for i in range(n):
             self.hold(i)
@@ -116,7 +116,7 @@ class WallFeet:
         if self._pads is None:
             return -1, HOLDS
         climber, force = self._plant.climber, self.reactions()
-        self._forces[:, REACTION:REACTION + 2] = force[:, :2]
+        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = force[:, :2]
         normal_loads(climber.machine, self._balance, self.attached, self._coordinates(),
                      self._forces, self._normals)
         for i in np.flatnonzero(self.attached):

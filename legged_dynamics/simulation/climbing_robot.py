@@ -26,7 +26,7 @@ PAD_CHECK = 5e-4
 
 class ClimbingRobot(SimulatedHardware):
     """
-    A robot on a wall that hangs on its springs until somebody commands motors and feet.
+    A robot on a wall that hangs on its springs until its motors and feet are commanded.
 
     It starts with all feet on the wall and all springs relaxed. Without effort commands its
     motors deliver nothing and all its feet hold. A foot that let go, because its pad was
@@ -109,7 +109,7 @@ class ClimbingRobot(SimulatedHardware):
         self._wanted = values > 0.5
 
     def release(self, foot: str) -> None:
-        """Make a foot's pad fail once: it holds again when it is set anew."""
+        """Make a foot's pad fail once: it holds again when it is set again."""
         i = self.grips.index(foot)
         self.feet.let_go(i)
         self._lost[i] = True

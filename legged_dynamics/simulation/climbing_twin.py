@@ -16,20 +16,20 @@ from legged_dynamics.stickybot.model.exchange import (
     StickybotCommand,
     StickybotMeasurement,
 )
-from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.books import Books
+from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
 
-UNKNOWN = Books(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
+UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 
 
 class ClimbingTwin:
     """
     A robot on MuJoCo's wall, driven by the commands of a controller, for `stickybot.climb`.
 
-    It starts on all feet with relaxed springs, knows its state exactly, and keeps no books of
-    energy: those of MuJoCo's constraints are not its own.
+    It starts on all feet with relaxed springs, knows its state exactly, and keeps no
+    energy balance: the energy of MuJoCo's constraints is not its own.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ClimbingTwin:
         self._rest = RestPosition.nominal(self.model)
         self._pad_angles = np.full(n, math.nan)
         self._turn_pads(np.ones(n, bool))
-        self._forces = np.zeros((n, N_FORCE))
+        self._forces = np.zeros((n, FORCE.width))
         self._wall = np.array([self.model.body.height, self.model.wall.normal])
         self.n_steps = 0
         self.reset_peak()
@@ -99,7 +99,7 @@ class ClimbingTwin:
     def normal_loads(self) -> np.ndarray:
         """The wall's push on each foot, (N,) [N], as statics and least squares tell it."""
         found = np.zeros(self.model.n_limbs)
-        self._forces[:, REACTION:REACTION + 2] = self.reaction
+        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = self.reaction
         z, _, attached = self.state.packed(self.model)
         normal_loads(self.model.machine, self._wall, attached, z, self._forces, found)
         return found
@@ -119,7 +119,7 @@ class ClimbingTwin:
         self._peak = np.zeros(self.model.n_limbs)
 
     @property
-    def books(self) -> Books:
+    def energy(self) -> EnergyBalance:
         """Energy and momentum, not known: NaN."""
         return UNKNOWN
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.simulation.plant import Hardware
-from legged_dynamics.simulation.sensors import NoisySensors, SensorSample
+from legged_dynamics.simulation.sensors import NoisySensors
 from legged_dynamics.simulation.truth import TrueState
 
 
@@ -85,7 +86,7 @@ class SimulatedHardware:
 
     @property
     def behaviour(self) -> str:
-        """What the robot does now when nobody commands it."""
+        """What the robot does now when it is not commanded."""
         return 'stand'
 
     @property
@@ -213,10 +214,15 @@ class SimulatedHardware:
 
     # ---- sensors ---------------------------------------------------------------------------
 
-    def exact(self) -> SensorSample:
-        """Return the present sample without noise."""
+    def exact(self) -> Measurement:
+        """
+        Return the present sample without noise, its joints in command order.
+
+        The effort is what the motor delivers, rotor included:
+        ``M qdd + armature qdd + damping qd + h = effort + friction + J^T f``.
+        """
         data, imu = self.data, self._imu
-        return SensorSample(
+        return Measurement(
             stamp_ns=self.stamp_ns,
             position=data.qpos[self._qpos],
             velocity=data.qvel[self._dofs],
@@ -225,7 +231,11 @@ class SimulatedHardware:
             linear_acceleration=data.sensordata[imu['accelerometer']].copy(),
             orientation=data.sensordata[imu['orientation']][[1, 2, 3, 0]])
 
-    def read(self) -> SensorSample:
-        """Return what the sensors report now; draws new noise, so read once per step."""
+    def read(self) -> Measurement:
+        """
+        Return what the sensors report now, joints in command order.
+
+        It draws new noise, so read once per step. ``ordered`` puts joints into a model's order.
+        """
         sample = self.exact()
         return self._sensors.measure(sample) if self._sensors else sample

@@ -12,7 +12,7 @@ class Pacer:
     Sleeps until each deadline of a periodic loop.
 
     A loop that falls behind runs without sleeping until it has caught up; when it is further
-    behind than ``give_up``, the time lost is dropped, for a burst of late samples helps nobody.
+    behind than ``give_up``, the lost time is dropped: a burst of late samples is of no use.
 
     Parameters
     ----------

@@ -13,7 +13,6 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.description_text import read_description_file
-from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.schema import Setting, checked, read_parameter_file
 
@@ -45,7 +44,7 @@ SETTINGS = (
 
 
 @dataclass(frozen=True)
-class GaitSettings:
+class TrotSettings:
     """
     Timing, steps and joint gains of the stand-in for the robot's own controller.
 
@@ -122,7 +121,7 @@ class Plant(Hardware):
     foot_radius : float
         Radius of a point foot's sphere; zero for flat feet [m].
     flat_feet : bool
-        Whether the feet are soles, and not balls.
+        Whether the feet are soles (or edges), and not balls.
     nominal_position : (nj,) array
         Standing pose [rad].
     armature, joint_damping, joint_friction : (nj,) array
@@ -131,7 +130,7 @@ class Plant(Hardware):
         Friction coefficient of the feet; time constant of their rubber [s].
     restitution, drop_height : float
         Speed after an impact by that before; height of the feet at the start [m].
-    gait : GaitSettings
+    gait : TrotSettings
         How the robot stands and trots.
 
     """
@@ -146,7 +145,7 @@ class Plant(Hardware):
     contact_time: float
     restitution: float
     drop_height: float
-    gait: GaitSettings
+    gait: TrotSettings
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
@@ -167,7 +166,7 @@ class Plant(Hardware):
                            ('nominal_position', config.nominal_position)):
             if not given:
                 raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
-        if len({(type(foot), getattr(foot, 'radius', 0.0)) for foot in config.feet}) > 1:
+        if len({(foot.kind, foot.radius) for foot in config.feet}) > 1:
             raise ConfigurationError('robot.foot_types: the simulator expects feet of one kind '
                                      'and size')
         if config.noise.effort_percent:
@@ -181,9 +180,9 @@ class Plant(Hardware):
         return cls(
             urdf=urdf, base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
-            foot_radius=getattr(config.feet[0], 'radius', 0.0), joints=config.joints,
-            flat_feet=isinstance(config.feet[0], FlatFoot),
-            noise=config.noise, gait=GaitSettings(**gait), **simulation,
+            foot_radius=config.feet[0].radius, joints=config.joints,
+            flat_feet=not config.feet[0].round,
+            noise=config.noise, gait=TrotSettings(**gait), **simulation,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 

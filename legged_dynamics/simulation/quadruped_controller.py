@@ -18,7 +18,7 @@ from legged_dynamics.simulation.leg_kinematics import (
     rotation_matrix,
     rotation_vector,
 )
-from legged_dynamics.simulation.plant import GaitSettings
+from legged_dynamics.simulation.plant import TrotSettings
 from legged_dynamics.simulation.schedule import BEHAVIOURS
 
 SPEED_RATE = 0.35   # m/s^2, how fast the commanded speed may change
@@ -76,7 +76,7 @@ class QuadrupedController:
         Link with the free joint.
     foot_radius : float
         Height of a resting foot's centre above the ground [m].
-    settings : GaitSettings
+    settings : TrotSettings
         Timing, step and gains.
     friction : float
         Friction coefficient of the feet.
@@ -84,7 +84,7 @@ class QuadrupedController:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, feet: Sequence[str],
-                 base: str, foot_radius: float, settings: GaitSettings, friction: float):
+                 base: str, foot_radius: float, settings: TrotSettings, friction: float):
         self._settings = settings
         self._ground = foot_radius
         self._legs = LegKinematics(model, data, feet, base)

@@ -20,7 +20,7 @@ from legged_dynamics.simulation.world import build_world
 
 class SimulatedRobot(SimulatedHardware):
     """
-    A robot on flat ground that follows a schedule until somebody commands its motors.
+    A robot on flat ground that follows a schedule until its motors are commanded.
 
     Parameters
     ----------

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.identification.sensor_log import ImuLog, JointLog, SensorLog
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -60,7 +59,7 @@ class PlantedFault:
     plant : callable
         Returns a sick patient for a healthy one.
     value : callable, optional
-        Returns from a finding's mend the number that matters.
+        Returns from a finding's fix the number that matters.
     expected : callable, optional
         Returns that number for a healthy patient.
     tolerance : float
@@ -81,9 +80,9 @@ class PlantedFault:
         if kinds != [self.kind]:
             return f'said {", ".join(kinds) or "healthy"}'
         if self.value is not None and self.expected is not None:
-            got, wanted = self.value(dict(findings[0].mend), healthy), self.expected(healthy)
+            got, wanted = self.value(dict(findings[0].fix), healthy), self.expected(healthy)
             if not abs(got - wanted) <= self.tolerance * abs(wanted) + 1e-9:
-                return f'mended by {got:.4g} instead of {wanted:.4g}'
+                return f'corrected by {got:.4g} instead of {wanted:.4g}'
         return ''
 
 
@@ -187,8 +186,7 @@ def _height(p: Patient) -> float:
 
 def _radius(p: Patient, share: float) -> Patient:
     return replace(p, config=replace(p.config, feet=tuple(
-        PointFoot(foot.link, foot.radius + share * _height(p))      # type: ignore[union-attr]
-        for foot in p.config.feet)))
+        foot.rolled(share * _height(p)) for foot in p.config.feet)))
 
 
 def _late_imu(p: Patient, seconds: float) -> Patient:
@@ -197,17 +195,17 @@ def _late_imu(p: Patient, seconds: float) -> Patient:
 
 def _at(key: str, joint: int) -> Callable[[dict[str, Any], Patient], float]:
     """Return the reader of a list's value for a joint of the recording."""
-    def read(mend: dict[str, Any], p: Patient) -> float:
-        values = mend.get(f'robot.sensors.{key}', [math.nan])
-        order = mend.get('robot.joints') or p.config.joints or p.model.joint_names
+    def read(fix: dict[str, Any], p: Patient) -> float:
+        values = fix.get(f'robot.sensors.{key}', [math.nan])
+        order = fix.get('robot.joints') or p.config.joints or p.model.joint_names
         return float(values[0] if len(values) == 1
                      else values[list(order).index(p.log.joints.names[joint])])
     return read
 
 
 def _of(key: str, place: int | None = None) -> Callable[[dict[str, Any], Patient], float]:
-    def read(mend: dict[str, Any], p: Patient) -> float:
-        value = mend.get(key, math.nan)
+    def read(fix: dict[str, Any], p: Patient) -> float:
+        value = fix.get(key, math.nan)
         return float(value if place is None else value[place])
     return read
 
@@ -292,7 +290,7 @@ def planted_faults(healthy: Patient) -> list[PlantedFault]:
           lambda x: 0.08 * height, 0.2),
         F('foot radius wrong', 'foot_radius', lambda x: _radius(x, 0.06),
           _of('robot.foot_radius'),
-          lambda x: x.config.feet[0].radius, 0.25),             # type: ignore[union-attr]
+          lambda x: x.config.feet[0].radius, 0.25),
         F('IMU 20 ms late', 'clock_offset', lambda x: _late_imu(x, 0.020),
           _of('robot.sensors.imu_delay'), lambda _: 0.020, 0.15),
         F('encoder dead', 'frozen_encoder', lambda x: _frozen(x, 'position', thigh)),

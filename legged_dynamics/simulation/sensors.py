@@ -1,44 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot's sensors report: one sample of joints and IMU, with stated noise and bias."""
+"""What a simulated robot's sensors report: what is true, with stated noise and bias."""
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.model.robot_config import SensorNoise
-
-
-@dataclass(frozen=True)
-class SensorSample:
-    """
-    Readings of all sensors at one instant.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Time of the sample [ns].
-    position, velocity, effort : (nj,) array
-        Joint angle [rad], rate [rad/s] and torque [N m], in command order. The torque is what the
-        motor delivers, rotor included:
-        ``M qdd + armature qdd + damping qd + h = effort + friction + J^T f``.
-    angular_velocity : (3,) array
-        Gyro, IMU axes [rad/s].
-    linear_acceleration : (3,) array
-        Proper acceleration of the IMU, IMU axes [m/s^2]; +g upwards at rest (REP-145).
-    orientation : (4,) array
-        Quaternion xyzw that rotates IMU components into world components.
-
-    """
-
-    stamp_ns: int
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
-    orientation: np.ndarray
 
 
 class NoisySensors:
@@ -66,11 +34,11 @@ class NoisySensors:
         self.gyro_bias = noise.gyro_bias * self._random.standard_normal(3)
         self.accelerometer_bias = noise.accelerometer_bias * self._random.standard_normal(3)
 
-    def measure(self, exact: SensorSample) -> SensorSample:
+    def measure(self, exact: Measurement) -> Measurement:
         """Return the sample as the sensors report it."""
         error = self._scale * self._random.standard_normal(self._scale.size)
         joints = error[:-9].reshape(3, self._n_joints)
-        return SensorSample(
+        return Measurement(
             stamp_ns=exact.stamp_ns,
             position=exact.position + joints[0],
             velocity=exact.velocity + joints[1],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from legged_dynamics.simulation.plant import GaitSettings
+from legged_dynamics.simulation.plant import TrotSettings
 from legged_dynamics.simulation.quadruped_controller import JointTargets
 
 LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
@@ -31,7 +31,7 @@ class StandingController:
         Joints in the order of the motors; sites at the soles.
     base : str
         Link with the free joint.
-    settings : GaitSettings
+    settings : TrotSettings
         Joint gains.
 
     Attributes
@@ -42,7 +42,7 @@ class StandingController:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, joints: Sequence[str],
-                 feet: Sequence[str], base: str, settings: GaitSettings):
+                 feet: Sequence[str], base: str, settings: TrotSettings):
         self._model, self._data, self._settings = model, data, settings
         self._body = model.body(base).id
         free = model.jnt_dofadr[model.body_jntadr[self._body]]

@@ -8,23 +8,39 @@ the kernel calls has: after an update old callees would go on running. Here a ke
 the content of its module and of every module of this package that it imports, directly or through
 others. Whoever has the same sources shares what was compiled, whatever folder they stand in; what
 was compiled from other sources is never looked at.
+
+Of several processes that miss the same kernel one compiles it and the others wait for that: nodes
+that start together each compiled everything before. Numba's index of a kernel's signatures can't
+be written by two at once either, which might have given one signature's code to another.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from numba.core import caching, config
 
+try:
+    import fcntl
+except ImportError:                     # not on POSIX: everybody compiles for themselves
+    fcntl = None                        # type: ignore[assignment]
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT.name
+
+# How long a kernel is waited for that another process compiles; a killed one leaves at once, but
+# one may have been stopped [s].
+PATIENCE = 600.0
+_POLL = 0.02
 
 # Called with the name of each kernel that is ready, loaded or compiled.
 watchers: list[Callable[[str], object]] = []
@@ -149,12 +165,39 @@ class _Kept(caching.CompileResultCacheImpl):
     _locator_classes = [_BySources]
 
 
+def _claim(path: Path) -> IO[bytes] | None:
+    """
+    Wait until no other process holds a lock file, and hold it.
+
+    None where there are no locks, or when the one who holds it takes longer than `PATIENCE`.
+    """
+    if fcntl is None:
+        return None
+    end = time.monotonic() + PATIENCE
+    with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = opened.enter_context(path.open('ab'))
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_POLL)
+            else:
+                opened.pop_all()
+                return file
+    return None
+
+
 class _KernelCache(caching.FunctionCache):
     _impl_class = _Kept
+    _claimed: IO[bytes] | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a kept kernel, or None."""
+        """Return a kept kernel, or None; whoever gets None compiles it, and others wait."""
         found = super().load_overload(sig, target_context)
+        if found is None and self._enabled and self._claimed is None:
+            self._claimed = _claim(Path(self.cache_path) / f'{self._impl.filename_base}.lock')
+            found = super().load_overload(sig, target_context)
         if found is not None:
             self._tell()
         return found
@@ -168,6 +211,12 @@ class _KernelCache(caching.FunctionCache):
         except OSError:
             self.disable()
 
+    def release(self) -> None:
+        """Let others compile this kernel."""
+        if self._claimed is not None:
+            self._claimed.close()
+            self._claimed = None
+
     def _tell(self) -> None:
         for watcher in watchers:
             watcher(self._name)
@@ -177,7 +226,15 @@ def keep(dispatcher: Any) -> Any:
     """Let a compiled function be kept between processes; without a folder it is not."""
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
         try:
-            dispatcher._cache = _KernelCache(dispatcher.py_func)
+            cache = dispatcher._cache = _KernelCache(dispatcher.py_func)
         except RuntimeError:                # no locator
-            pass
+            return dispatcher
+        load_or_compile = dispatcher.compile
+
+        def compile(sig: Any) -> Any:
+            try:
+                return load_or_compile(sig)
+            finally:                        # saved, or not to be compiled at all
+                cache.release()
+        dispatcher.compile = compile
     return dispatcher

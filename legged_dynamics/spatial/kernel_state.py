@@ -6,17 +6,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+import re
 import shutil
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numba
 from numba.core import codegen
 
+from legged_dynamics.spatial import kernel_cache
 from legged_dynamics.spatial.kernel_cache import ROOT, cache_directory, source_digest
 
 _STAMPS = 'warm'
 _DAY = 86400.0      # s
+_KERNEL = re.compile(r'^@(?:lean_)?kernel$', re.MULTILINE)
 
 
 @functools.cache
@@ -35,6 +39,17 @@ def kernel_files() -> tuple[Path, ...]:
     """Return the package's source files that define kernels."""
     return tuple(path for path in sorted(ROOT.rglob('*.py'))
                  if 'legged_dynamics.spatial.jit import' in path.read_text(encoding='utf-8'))
+
+
+def kernel_count(paths: Iterable[Path]) -> int:
+    """Return how many kernels there are in source files and in all of this package they import."""
+    waiting, seen = list(paths), set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += kernel_cache._read(path)[1]
+    return sum(len(_KERNEL.findall(path.read_text(encoding='utf-8'))) for path in seen)
 
 
 def is_warm(name: str) -> bool:

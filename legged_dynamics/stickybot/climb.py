@@ -23,8 +23,8 @@ from legged_dynamics.stickybot.model.exchange import (
 )
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
-from legged_dynamics.stickybot.simulation.books import Books
 from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
+from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
 
 FAILURES = (FootEventKind.SLIPPED, FootEventKind.PEELED)
 STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs before it climbs
@@ -74,7 +74,7 @@ class Climber(Protocol):
         """Where hips and inner joints are held."""
 
     @property
-    def books(self) -> Books:
+    def energy(self) -> EnergyBalance:
         """Energy and momentum since the start; NaN where not kept."""
 
     def reset_peak(self) -> None:
@@ -104,7 +104,7 @@ class ClimbTrace:
     attached : (n, N) array of bool
     pad_angle : (n, N) array [rad]
         Direction of each pad in wall axes; NaN for one that holds every way.
-    books : tuple of n Books
+    energy : tuple of n EnergyBalance
         Energy and momentum from the start up to each sample.
     states, rests : tuples of n StickybotState and RestPosition
         Everything that the equations of motion need.
@@ -121,7 +121,7 @@ class ClimbTrace:
     normal_load: np.ndarray
     attached: np.ndarray
     pad_angle: np.ndarray
-    books: tuple[Books, ...]
+    energy: tuple[EnergyBalance, ...]
     states: tuple[StickybotState, ...]
     rests: tuple[RestPosition, ...]
 
@@ -146,7 +146,7 @@ class Climb:
     peak, mean : float [N]
         Largest reaction of any foot at any step of the integration, and the mean over feet on the
         wall, over the same time.
-    books : Books
+    energy : EnergyBalance
         Energy and momentum over the whole climb.
     events : tuple of FootEvent
         Of the robot and of the controller, in order.
@@ -162,7 +162,7 @@ class Climb:
     speed: float
     peak: float
     mean: float
-    books: Books
+    energy: EnergyBalance
     events: tuple[FootEvent, ...]
     failures: int
     n_steps: int
@@ -245,7 +245,7 @@ def climb(model: StickybotModel, gait: Gait | None = None,
     height = float(simulation.pose[1])
     speed = (height - start_height) / ((periods // 2) * per_period * dt)
     return Climb(height - begin, speed, float(simulation.peak.max()), total / max(feet, 1),
-                 simulation.books, tuple(events),
+                 simulation.energy, tuple(events),
                  sum(event.kind in FAILURES for event in events), simulation.n_steps,
                  ClimbTrace.of_samples(samples) if trace else None)
 
@@ -263,4 +263,4 @@ def _sample(simulation: Climber, reaction: np.ndarray, planned: np.ndarray | Non
     state = simulation.state
     return (simulation.time, state.pose, state.velocity, state.foot, state.joint, reaction,
             np.zeros_like(reaction) if planned is None else planned, simulation.normal_loads,
-            attached, simulation.pad_angles, simulation.books, state, simulation.rest)
+            attached, simulation.pad_angles, simulation.energy, state, simulation.rest)

@@ -55,11 +55,11 @@ def study_row(parameters: Mapping[str, Any], changes: Mapping[str, Any], seconds
     except LeggedDynamicsError as error:
         row['error'] = str(error)
         return row
-    books = done.books
+    energy = done.energy
     distance, weight = abs(done.rise), model.mass * model.wall.gravity
-    row.update(speed=done.speed, peak_force=done.peak, mean_force=done.mean, work=books.work,
-               damped=books.damped, struck=books.struck, energy_residual=books.energy_residual,
-               cost_of_transport=books.work / (weight * distance)
+    row.update(speed=done.speed, peak_force=done.peak, mean_force=done.mean, work=energy.work,
+               damped=energy.damped, struck=energy.struck, energy_residual=energy.energy_residual,
+               cost_of_transport=energy.work / (weight * distance)
                if weight * distance > 0.0 else math.nan, failures=done.failures)
     return row
 

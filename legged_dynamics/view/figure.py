@@ -11,7 +11,7 @@ from legged_dynamics.contact.margins import effort_used, friction_used, support_
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.middleware.conversions import support_polygon
 from legged_dynamics.middleware.conversions.reaction_picture import SURE
-from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.standing import body_frames
 from legged_dynamics.view.placement import Placement
 from legged_dynamics.view.snapshot import Forces, Snapshot
@@ -109,8 +109,6 @@ class FigureMaker:
         self.model, self.config, self.friction = config.apply_to(model), config, friction
         self.feet = tuple(foot.link for foot in config.feet)
         self._frames = [self.model.frame(foot) for foot in self.feet]
-        self._radii = np.array([foot.radius if isinstance(foot, PointFoot) else 0.0
-                                for foot in config.feet])
         self._placement = Placement()
         self._light = LIGHT * self.model.total_mass * GRAVITY
         self._limits = self.model.effort_limits
@@ -156,9 +154,7 @@ class FigureMaker:
     def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
         """Return the points that a foot can touch with, in B."""
         foot = self.config.feet[i]
-        if isinstance(foot, FlatFoot):
-            return p_BF + foot.corners @ R_BF.T
-        return (p_BF - self._radii[i] * up)[None]
+        return p_BF + foot.corners @ R_BF.T - foot.radius * up
 
     @staticmethod
     def _push(forces: Forces, R_WB: np.ndarray) -> np.ndarray | None:

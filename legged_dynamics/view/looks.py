@@ -11,7 +11,7 @@ import numpy as np
 import trimesh
 
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.model import PointFoot, RobotConfig, RobotModel, tree
+from legged_dynamics.model import RobotConfig, RobotModel, tree
 from legged_dynamics.model.xml_elements import Element, Wanted, read_elements
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -167,7 +167,7 @@ def _bones(model: RobotModel, config: RobotConfig) -> list[list[Look]]:
     for foot in config.feet:
         body, pose = model.frame(foot.link)
         ends[body].append(pose.p)
-        if isinstance(foot, PointFoot) and foot.radius:
+        if foot.radius:
             ball = trimesh.creation.icosphere(subdivisions=2, radius=foot.radius)
             balls[body].append(Look(ball.apply_translation(pose.p), _FOOT))
     return [[_bone(end) for end in places if np.linalg.norm(end) > _THIN] + balls[body]

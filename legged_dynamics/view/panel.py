@@ -16,7 +16,7 @@ from legged_dynamics.view.scene import Scene
 _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e377c2', '#17becf')
 SHOWN = 10.0            # s of curves
 _KEPT = 400             # pictures of curves, at most
-_EVERY = 6              # pictures between changes of curves and table: nobody reads faster
+_EVERY = 6              # pictures between changes of curves and table: no one reads faster
 
 
 class Panel:
@@ -67,7 +67,7 @@ class Panel:
                 "Violet: a push that is not the feet's. Red: centre of pressure.</small>")
 
     def forget(self) -> None:
-        """Begin the curves anew."""
+        """Start the curves again."""
         self._rows.clear()
 
     def draw(self, figure: Figure) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A bag as snapshots, estimated anew by the live estimator, and a slider over them."""
+"""A bag as snapshots, run through the live estimator again, and a slider over them."""
 from __future__ import annotations
 
 import time
@@ -148,7 +148,7 @@ class Player:
         self._drawn = -1
 
     def advance(self, seconds: float) -> None:
-        """Show what is due after so much time of the wall; at the end it begins anew."""
+        """Show what is due after that much wall time; at the end it starts again."""
         at, end = float(self.slider.value), float(self._time[-1])
         if self.playing.value and end > 0.0:
             at = at + seconds * float(self.speed.value)

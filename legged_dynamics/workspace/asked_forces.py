@@ -4,7 +4,7 @@
 Forces that feet are asked for: where they come from, how fast they come and go, why not.
 
 Of the forces under a robot only the part that adds up to nothing is free: what one foot gets more
-the others get less. A wish cannot run away from what can be given: it is kept within a tenth of
+the others get less. A request cannot run away from what is feasible: it is kept within a tenth of
 the weight of it, so a force of ten weights is as quickly gone as one of a third.
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 
 AXES = ('world', 'base', 'foot')
-# A force further than this part of the weight from what was asked is said to be another.
+# A force further than this part of the weight from what was asked is reported as clipped.
 CLIPPED = 0.01
 # How far, in weights, the force worked towards may be ahead of what can be given.
 AHEAD = 0.1
@@ -62,7 +62,7 @@ class AskedForce:
 
 class ForceWishes:
     """
-    Moves each force that is worked towards to what is asked, and back when nobody asks any more.
+    Moves each target force towards what is asked, and back when it is no longer asked for.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class WorkspaceCommand:
 
         Within the allowed part of the effort limits.
         """
-        return self.data[codes.EFFORT:codes.EFFORT + self.n_joints]
+        return self.data[codes.OUTPUT.effort:codes.OUTPUT.effort + self.n_joints]
 
     @property
     def foot_wrench(self) -> np.ndarray:
@@ -89,7 +89,7 @@ class WorkspaceCommand:
 
         In the foot's axes about its link's origin; zero for a foot that does not stand.
         """
-        start = codes.EFFORT + self.n_joints
+        start = codes.OUTPUT.effort + self.n_joints
         return self.data[start:start + 6 * len(self.contact)].reshape(-1, 6)
 
     @property
@@ -99,7 +99,7 @@ class WorkspaceCommand:
 
         Zero at a straight knee; NaN for a foot that does not stand.
         """
-        return self.data[codes.EFFORT + self.n_joints + 6 * len(self.contact):]
+        return self.data[codes.OUTPUT.effort + self.n_joints + 6 * len(self.contact):]
 
     @property
     def error(self) -> np.ndarray:
@@ -119,24 +119,24 @@ class WorkspaceCommand:
     @property
     def body_force(self) -> np.ndarray:
         """``F``: wrench wanted on the base in its axes (3.23), (6,) [N, N m]."""
-        return self.data[codes.FORCE:codes.NET]
+        return self.data[codes.OUTPUT.force:codes.OUTPUT.net]
 
     @property
     def net_wrench(self) -> np.ndarray:
         """``W``: wrench of all feet together on the base, in its axes, (6,) [N, N m]."""
-        return self.data[codes.NET:codes.MISSING]
+        return self.data[codes.OUTPUT.net:codes.OUTPUT.missing]
 
     @property
     def unbalanced(self) -> np.ndarray:
         """What the feet's wrenches leave of `net_wrench`, (6,) [N, N m]."""
-        return self.data[codes.MISSING:codes.INERTIA]
+        return self.data[codes.OUTPUT.missing:codes.OUTPUT.inertia]
 
     @property
     def inertia(self) -> np.ndarray:
         """``Lambda``: inertia of the base with the feet held, (6, 6)."""
-        return self.data[codes.INERTIA:codes.BIAS].reshape(6, 6)
+        return self.data[codes.OUTPUT.inertia:codes.OUTPUT.bias].reshape(6, 6)
 
     @property
     def bias(self) -> np.ndarray:
         """``mu``, (6,) [N, N m]."""
-        return self.data[codes.BIAS:codes.EFFORT]
+        return self.data[codes.OUTPUT.bias:codes.OUTPUT.effort]

@@ -11,6 +11,7 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.spatial.algebra import load3, load9, rotate_back, scale, store3, subtract
 from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.workspace.force_division import (
     BALANCED,
     EVEN,
@@ -31,27 +32,57 @@ from legged_dynamics.workspace.leg_inverse import invert_legs
 from legged_dynamics.workspace.velocity_propagation import propagate_velocity
 from legged_dynamics.workspace.workspace_dynamics import follow_base, reduce_exact
 from legged_dynamics.workspace.workspace_force import (
-    CUT,
-    ERROR,
-    TWIST,
-    WANTED,
+    POSE,
+    SERVO,
     wanted_acceleration,
     workspace_force,
 )
 
 # What a tick may find; values of command.WorkspaceFault.
 UNBALANCED, EFFORT_LIMIT, ACCELERATION_LIMIT, SINGULAR, LOST = 4, 8, 16, 32, 64
-# Settings that the kernel reads, in the (6,) array of that order.
-(THRESHOLD, POSTURE_STIFFNESS, POSTURE_DAMPING, TOLERANCE, FAR, TURNED,
- N_PARAMETERS) = range(7)
-# Inputs in one row: pose and twist of the base (18), target (24).
-BODY, TARGET, N_INPUTS = 0, 18, 42
-# Outputs in one row: the stage 3 table (4, 6), F, W, what is missing of it, Lambda, mu; behind
-# them efforts (nv), wrenches of all feet (6 nf), smallest singular value of their legs (nf).
-(ERRORS, FORCE, NET, MISSING, INERTIA, BIAS, EFFORT) = 0, 24, 30, 36, 42, 78, 84
 
 
-class StanceRoom(NamedTuple):
+class Parameters(NamedTuple):
+    """Settings that the kernels read."""
+
+    threshold: int = 1              # singular value below which a leg is called singular
+    posture_stiffness: int = 1      # 1/s^2
+    posture_damping: int = 1        # 1/s
+    tolerance: int = 1              # N or N m, of the balance on the base
+    far: int = 1                    # m, from where the base is lost
+    turned: int = 1                 # rad
+    width: int = 0
+
+
+class Inputs(NamedTuple):
+    """Where the base is and should be; each at the columns `POSE`."""
+
+    body: int = POSE.acceleration
+    target: int = POSE.width
+    width: int = 0
+
+
+class Outputs(NamedTuple):
+    """
+    What a tick found, in one row; base axes.
+
+    From `effort` on: efforts (nv), wrenches of all feet in their own axes (6 nf), smallest
+    singular value of their legs (nf).
+    """
+
+    errors: int = 24        # (4, 6) at the rows `SERVO`
+    force: int = 6          # F of stage 3 [N, N m]
+    net: int = 6            # W, what the feet are to give together [N, N m]
+    missing: int = 6        # of it [N, N m]
+    inertia: int = 36       # Lambda
+    bias: int = 6           # mu [N, N m]
+    effort: int = 0         # N m or N
+
+
+PARAMETER, INPUT, OUTPUT = offsets(Parameters()), offsets(Inputs()), offsets(Outputs())
+
+
+class StanceMemory(NamedTuple):
     """
     What belongs to one set of k standing feet beside its StanceArrays.
 
@@ -106,19 +137,39 @@ def far_off(error, far, turned):
 
 
 @part
-def report(feet, states, singular, inertia, bias, room, out, nv):
-    """Copy what the stages left to where all feet have a place."""
+def report(feet, states, singular, inertia, bias, memory, out, nv):
+    """
+    Copy what the stages left to where all feet have a place.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (k, N_FOOT_STATE) array
+        Their frames and contact points.
+    singular : (ng, 2) array
+        Singular values of the groups.
+    inertia, bias : (6, 6), (6,) array
+        ``Lambda``, ``mu``.
+    memory : StanceMemory
+        After stage 4.
+    out : array
+        Filled, at the places `OUTPUT`.
+    nv : int
+        Number of joint velocities.
+
+    """
     for i in range(6):
-        out[BIAS + i] = bias[i]
+        out[OUTPUT.bias + i] = bias[i]
         for k in range(6):
-            out[INERTIA + 6 * i + k] = inertia[i, k]
-    wrenches_in_feet(feet, states, room.shares, room.wrenches)
-    n_feet = (out.shape[0] - EFFORT - nv) // 7
-    for i in range(room.members.shape[0]):
-        foot = room.members[i]
+            out[OUTPUT.inertia + 6 * i + k] = inertia[i, k]
+    wrenches_in_feet(feet, states, memory.shares, memory.wrenches)
+    n_feet = (out.shape[0] - OUTPUT.effort - nv) // 7
+    for i in range(memory.members.shape[0]):
+        foot = memory.members[i]
         for k in range(6):
-            out[EFFORT + nv + 6 * foot + k] = room.wrenches[6 * i + k]
-        out[EFFORT + nv + 6 * n_feet + foot] = singular[room.group[i], 0]
+            out[OUTPUT.effort + nv + 6 * foot + k] = memory.wrenches[6 * i + k]
+        out[OUTPUT.effort + nv + 6 * n_feet + foot] = singular[memory.group[i], 0]
 
 
 @lean_kernel
@@ -131,29 +182,29 @@ def find_dynamics(s, parameters, held, inputs):
     s : StanceArrays
         With q and v of this instant.
     parameters : (6,) array
-        At the places this module names.
+        At the places `PARAMETER`.
     held : (nv,) array [rad or m]
         Posture of joints that the feet leave free.
     inputs : (42,) array
-        Pose and twist of the base, target.
+        Pose and twist of the base, target; at the places `INPUT`.
 
     """
-    up, w = (inputs[6], inputs[7], inputs[8]), load3(inputs, TWIST + 3)
+    up, w = (inputs[6], inputs[7], inputs[8]), load3(inputs, POSE.twist + 3)
     store3(s.base, 0, w)
     store3(s.base, 6, scale(GRAVITY, up))
     for j in range(s.v.shape[0]):
-        s.posture[j] = (parameters[POSTURE_STIFFNESS] * (held[j] - s.q[j])
-                        - parameters[POSTURE_DAMPING] * s.v[j])
+        s.posture[j] = (parameters[PARAMETER.posture_stiffness] * (held[j] - s.q[j])
+                        - parameters[PARAMETER.posture_damping] * s.v[j])
     for i in range(s.lean.shape[0]):
         normal = rotate_back(load9(inputs, 0), load3(s.touch[i], 0))
         store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
-    invert_legs(s, parameters[THRESHOLD])
-    reduce_exact(s, inputs[TWIST:TARGET])
+    invert_legs(s, parameters[PARAMETER.threshold])
+    reduce_exact(s, inputs[POSE.twist:INPUT.target])
 
 
 @lean_kernel
-def find_forces(s, room, method, gains, integral, inputs, dt, out):
+def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     """
     Run stage 3, and fill what the feet are to give and the efforts without them.
 
@@ -161,7 +212,7 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     ----------
     s : StanceArrays
         After stages 1 and 2.
-    room : StanceRoom
+    memory : StanceMemory
         Of these feet; its shares are even ones afterwards.
     method : int
         Of division.
@@ -170,35 +221,36 @@ def find_forces(s, room, method, gains, integral, inputs, dt, out):
     integral : (6,) array
         Advanced in place.
     inputs : (42,) array
-        Pose and twist of the base, target.
+        Pose and twist of the base, target; at the places `INPUT`.
     dt : float [s]
         Zero keeps the integral.
     out : array
-        Results, at the places this module names.
+        Results, at the places `OUTPUT`.
 
     """
-    body, errors = inputs[BODY:TARGET], out[ERRORS:FORCE].reshape((4, 6))
-    force, wrench = out[FORCE:NET], out[NET:MISSING]
-    wanted_acceleration(body, inputs[TARGET:], gains, integral, dt, errors)
-    workspace_force(s.inertia, s.bias, errors[WANTED], force)
+    body, errors = inputs[INPUT.body:INPUT.target], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
+    force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
+    wanted_acceleration(body, inputs[INPUT.target:], gains, integral, dt, errors)
+    workspace_force(s.inertia, s.bias, errors[SERVO.wanted], force)
     # What the integral has learnt is a load on the base; it moves neither base nor legs.
     for start in range(0, 6, 3):
         learnt = rotate_back(load9(inputs, 0), load3(integral, start))
         for k in range(3):
-            room.load[start + k] = -gains[2, start + k] * learnt[k]
-            room.moved[start + k] = errors[WANTED, start + k] - room.load[start + k]
-    follow_base(s.N, s.n0, room.moved, body[TWIST:], room.acceleration)
-    free_efforts(s.M, s.h, room.acceleration, out[EFFORT:EFFORT + s.v.shape[0]], wrench)
+            memory.load[start + k] = -gains[2, start + k] * learnt[k]
+            memory.moved[start + k] = errors[SERVO.wanted, start + k] - memory.load[start + k]
+    follow_base(s.N, s.n0, memory.moved, body[POSE.twist:], memory.acceleration)
+    free_efforts(s.M, s.h, memory.acceleration, out[OUTPUT.effort:OUTPUT.effort + s.v.shape[0]],
+                 wrench)
     for i in range(6):
         for k in range(6):
-            wrench[i] += s.inertia[i, k] * room.load[k]
-    even_shares(s.feet, s.states, force if method == EVEN else wrench, room.shares)
+            wrench[i] += s.inertia[i, k] * memory.load[k]
+    even_shares(s.feet, s.states, force if method == EVEN else wrench, memory.shares)
     if method != EVEN:
-        asked_shares(s.feet, room.asked, wrench, room.weights, room.shares)
+        asked_shares(s.feet, memory.asked, wrench, memory.weights, memory.shares)
 
 
 @lean_kernel
-def find_efforts(s, room, method, outcome, parameters, out):
+def find_efforts(s, memory, method, outcome, parameters, out):
     """
     Run stage 4 on divided forces; return bits of what stands between the base and its target.
 
@@ -206,39 +258,39 @@ def find_efforts(s, room, method, outcome, parameters, out):
     ----------
     s : StanceArrays
         After stages 1 and 2.
-    room : StanceRoom
+    memory : StanceMemory
         Of these feet, after stage 3.
     method, outcome : int
         Of division.
     parameters : (6,) array
-        At the places this module names.
+        At the places `PARAMETER`.
     out : array
-        Results, at the places this module names.
+        Results, at the places `OUTPUT`.
 
     """
-    nv, errors = s.v.shape[0], out[ERRORS:FORCE].reshape((4, 6))
-    force, wrench = out[FORCE:NET], out[NET:MISSING]
-    effort, missing = out[EFFORT:EFFORT + nv], out[MISSING:INERTIA]
+    nv, errors = s.v.shape[0], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
+    force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
+    effort, missing = out[OUTPUT.effort:OUTPUT.effort + nv], out[OUTPUT.missing:OUTPUT.inertia]
     if method != FRICTION_CONE or outcome == NO_SOLUTION:
-        least_squares(s.grasp, s.spare, force if method == EVEN else wrench, room.weights,
-                      room.shares)
+        least_squares(s.grasp, s.spare, force if method == EVEN else wrench, memory.weights,
+                      memory.shares)
     if method == EVEN:
-        add_leg_loads(s.inverse, effort, room.shares)
-    missing_wrench(s.grasp, wrench, room.shares, missing)
-    propagate_force(s.tree, s.feet, s.bodies, s.states, room.shares, effort)
+        add_leg_loads(s.inverse, effort, memory.shares)
+    missing_wrench(s.grasp, wrench, memory.shares, missing)
+    propagate_force(s.tree, s.feet, s.bodies, s.states, memory.shares, effort)
 
     faults = 0
     for i in range(6):
-        if outcome != BALANCED or abs(missing[i]) > parameters[TOLERANCE]:
+        if outcome != BALANCED or abs(missing[i]) > parameters[PARAMETER.tolerance]:
             faults |= UNBALANCED
-        if errors[CUT, i] != 0.0:
+        if errors[SERVO.cut, i] != 0.0:
             faults |= ACCELERATION_LIMIT
-    if cut_efforts(effort, room.limits):
+    if cut_efforts(effort, memory.limits):
         faults |= EFFORT_LIMIT
     for g in range(s.singular.shape[0]):
-        if s.singular[g, 0] < parameters[THRESHOLD]:
+        if s.singular[g, 0] < parameters[PARAMETER.threshold]:
             faults |= SINGULAR
-    if far_off(errors[ERROR], parameters[FAR], parameters[TURNED]):
+    if far_off(errors[SERVO.error], parameters[PARAMETER.far], parameters[PARAMETER.turned]):
         faults |= LOST
-    report(s.feet, s.states, s.singular, s.inertia, s.bias, room, out, nv)
+    report(s.feet, s.states, s.singular, s.inertia, s.bias, memory, out, nv)
     return faults

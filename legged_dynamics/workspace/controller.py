@@ -21,12 +21,8 @@ from legged_dynamics.workspace.asked_forces import AskedForce, ForceWishes
 from legged_dynamics.workspace.big_base import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.command import LIMP, WorkspaceCommand, WorkspaceFault
 from legged_dynamics.workspace.control_tick import (
-    BODY,
-    EFFORT,
-    MISSING,
-    N_INPUTS,
-    NET,
-    TARGET,
+    INPUT,
+    OUTPUT,
     find_dynamics,
     find_efforts,
     find_forces,
@@ -35,7 +31,7 @@ from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, fr
 from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.standing_feet import StandingFeet
-from legged_dynamics.workspace.support import ANYTHING, MARGIN, Support, support_excess, support_of
+from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
 from legged_dynamics.workspace.target import BodyTarget
 from legged_dynamics.workspace.workspace_force import wanted_acceleration
 
@@ -98,7 +94,7 @@ class WorkspaceController:
                                   'workspace control')
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
-        self._integral, self._inputs = np.zeros(6), np.zeros(N_INPUTS)
+        self._integral, self._inputs = np.zeros(6), np.zeros(INPUT.width)
         self.configure(settings)
         self.reset()
 
@@ -118,14 +114,14 @@ class WorkspaceController:
         self._gains = settings.gains.copy()     # a read-only array costs more to hand over
         self._method = METHODS.index(settings['division.method'])
         self._big_base = settings['dynamics'] == 'big_base'
-        self._parameters = np.zeros(codes.N_PARAMETERS)
+        self._parameters = np.zeros(codes.PARAMETER.width)
         for at, value in (
-                (codes.THRESHOLD, settings['singularity.threshold']),
-                (codes.POSTURE_STIFFNESS, settings['posture.stiffness']),
-                (codes.POSTURE_DAMPING, settings['posture.damping']),
-                (codes.TOLERANCE, TOLERANCE * self.model.total_mass * GRAVITY),
-                (codes.FAR, settings['limits.error.linear']),
-                (codes.TURNED, settings['limits.error.angular'])):
+                (codes.PARAMETER.threshold, settings['singularity.threshold']),
+                (codes.PARAMETER.posture_stiffness, settings['posture.stiffness']),
+                (codes.PARAMETER.posture_damping, settings['posture.damping']),
+                (codes.PARAMETER.tolerance, TOLERANCE * self.model.total_mass * GRAVITY),
+                (codes.PARAMETER.far, settings['limits.error.linear']),
+                (codes.PARAMETER.turned, settings['limits.error.angular'])):
             self._parameters[at] = value
         self._force_rate = settings['division.force_rate'] * self.model.total_mass * GRAVITY
         self._patience_ns = round(settings['limits.patience'] * 1e9)
@@ -134,7 +130,7 @@ class WorkspaceController:
         self._stance: bytes | None = None
 
     def reset(self) -> None:
-        """Forget the integral and the posture: the next tick starts anew."""
+        """Forget the integral and the posture: the next tick starts afresh."""
         self._integral[:] = 0.0
         self._stance = None
         self._newest: int | None = None
@@ -176,16 +172,17 @@ class WorkspaceController:
         v = state_vector(measurement.velocity, nv, 'joint velocities')
         inputs = self._inputs
         inputs[:9], inputs[9:12] = state.rotation.reshape(9), state.position
-        inputs[12:18], inputs[TARGET:] = state.twist, target.packed
+        inputs[12:18], inputs[INPUT.target:] = state.twist, target.packed
         step = self._time_step(stamp)
         dt = step if self._integrate else 0.0
         feet = self._feet_of(state, q)
-        out = np.zeros(EFFORT + nv + 7 * nf)
-        out[EFFORT + nv + 6 * nf:] = np.nan     # of legs that do not stand, nothing is known
+        out = np.zeros(OUTPUT.effort + nv + 7 * nf)
+        # Of legs that are not in contact, nothing is known.
+        out[OUTPUT.effort + nv + 6 * nf:] = np.nan
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
         told: dict[str, Any] = {}
         if feet.enough:
-            s, room = feet.arrays, feet.room
+            s, memory = feet.arrays, feet.memory
             s.q[:], s.v[:] = q, v
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
@@ -193,20 +190,20 @@ class WorkspaceController:
             if self._big_base:
                 reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
-            find_forces(s, room, self._method, self._gains, self._integral, inputs, dt, out)
+            find_forces(s, memory, self._method, self._gains, self._integral, inputs, dt, out)
             outcome = self._divide(feet, inputs, out)
-            faults |= find_efforts(s, room, self._method, outcome, self._parameters, out)
+            faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
                 told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             faults |= self._out_of_patience(stamp, faults)
             self._last = feet
         else:
-            wanted_acceleration(inputs[BODY:TARGET], inputs[TARGET:], self._gains,
-                                self._integral, 0.0, out[:24].reshape(4, 6))
+            wanted_acceleration(inputs[INPUT.body:INPUT.target], inputs[INPUT.target:],
+                                self._gains, self._integral, 0.0, out[:24].reshape(4, 6))
             faults |= int(WorkspaceFault.NO_STANCE)
         self._integrate = not faults & _STUCK
         if faults & _LIMP:
-            out[EFFORT:EFFORT + nv] = 0.0
+            out[OUTPUT.effort:OUTPUT.effort + nv] = 0.0
         out.setflags(write=False)
         return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
 
@@ -243,7 +240,7 @@ class WorkspaceController:
         if len(support.edges):
             still = np.zeros(24)
             still[:9], still[9:12] = state.rotation.ravel(), state.position
-            found['support'] = float(support.numbers[MARGIN]
+            found['support'] = float(support.numbers[NUMBER.margin]
                                      - support_excess(support, still, 1.0)[0])
         limits = self.model.effort_limits
         bounded = np.isfinite(limits) & (limits > 0.0)
@@ -268,10 +265,11 @@ class WorkspaceController:
     def _divide(self, feet: StandingFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:
             return BALANCED
-        s, room = feet.arrays, feet.room
+        s, memory = feet.arrays, feet.memory
         return friction_cone(
-            s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9], out[NET:MISSING],
-            out[EFFORT:EFFORT + self.model.nv], room.limits, room.weights, room.shares)
+            s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9],
+            out[OUTPUT.net:OUTPUT.missing], out[OUTPUT.effort:OUTPUT.effort + self.model.nv],
+            memory.limits, memory.weights, memory.shares)
 
     def _seek(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
@@ -286,7 +284,7 @@ class WorkspaceController:
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
             s, integral = feet.arrays, self._integral.copy()
             feet.ask(staying, state.rotation)
-            find_forces(s, feet.room, self._method, self._gains, integral, inputs, 0.0, out)
+            find_forces(s, feet.memory, self._method, self._gains, integral, inputs, 0.0, out)
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 

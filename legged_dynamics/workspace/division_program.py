@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The room in which forces are divided within friction cones, for one set of standing feet."""
+"""The quadratic program that divides forces within friction cones, for one set of stance feet."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot, as_wrenches
 
 # Of the pyramid inside a ball's friction cone.
 FACETS = 8
@@ -17,7 +17,7 @@ FACETS = 8
 
 class DivisionProgram(NamedTuple):
     """
-    A quadratic program of nc unknowns and room for m constraints, equalities first.
+    A quadratic program of nc unknowns and at most m constraints, equalities first.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class DivisionProgram(NamedTuple):
     memory : (m + nc + 2,) int array
         Number of active constraints of the last solution, and which.
     rows, gram, vectors : arrays
-        Room for the method.
+        Scratch memory of the method.
 
     """
 
@@ -60,12 +60,10 @@ class DivisionProgram(NamedTuple):
 
 def foot_cone(foot: Foot, friction: float, minimum: float,
               margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return A, b of ``A w >= b`` for one foot, in the axes that DivisionProgram.cones has."""
-    if isinstance(foot, FlatFoot):
-        x, y = 0.5 * margin * (foot.front - foot.back), 0.5 * margin * (foot.left - foot.right)
-        foot = FlatFoot(foot.link, foot.front - x, foot.back + x, foot.left - y, foot.right + y)
-    return contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum), foot,
-                                np.eye(3))
+    """Return A (k, 6), b of ``A w >= b`` for one foot, as DivisionProgram.cones has them."""
+    A, b = contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum),
+                                foot.shrunk(margin), np.eye(3))
+    return as_wrenches(foot, A), b
 
 
 def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimum: float,
@@ -96,7 +94,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
     cones, bounds = np.zeros((len(feet), k, 7)), np.zeros((len(feet), k))
     for i, (A, b) in enumerate(found):
         cones[i, :len(b), 0] = 1.0
-        cones[i, :len(b), 1:1 + A.shape[1]] = A
+        cones[i, :len(b), 1:] = A
         bounds[i, :len(b)] = b
     m = 6 + sum(len(b) for _, b in found) + 2 * nv
     balance = np.repeat([1.0, upright ** 2], 3)

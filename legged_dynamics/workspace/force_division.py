@@ -8,15 +8,23 @@ at accelerations ``qdd`` the base takes ``W = M_b a + h_b = sum J_base^T lambda`
 divides ``F`` instead, the wrench that massless legs would carry; a leg's own inertia and weight
 make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
 
-*even*            every flat foot gets ``F / n`` at the base (3.24). A ball cannot carry its share
-                  of a moment: point feet get what is nearest to even forces.
+*even*            every foot gets ``F / n`` at the base (3.24). Who cannot carry its share of a
+                  moment, as a ball, gets what is nearest to even forces.
 *least squares*   the least ``sum |lambda - even share of W|^2`` that gives W.
 *friction cone*   the same within friction, load, the sole's edges and the joints' efforts. When
                   nothing satisfies them all, W is missed by as little as possible.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, START
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_ROTATION,
+    PLANE,
+    SIZE,
+    START,
+    moment_axes,
+    put_moment,
+)
 from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.optimization.dual_method import INFEASIBLE, dual_method_within
@@ -51,8 +59,7 @@ def even_shares(feet, states, force, shares):
         at_contact = subtract(m, cross(get3(states, i, CONTACT), f))
         for k in range(3):
             shares[row + k] = f[k]
-            if feet.index[i, SIZE] == 6:
-                shares[row + 3 + k] = at_contact[k]
+        put_moment(feet.index, states, i, at_contact, shares)
 
 
 @part
@@ -78,8 +85,8 @@ def asked_shares(feet, asked, wrench, weights, shares):
             store3(shares, row, (rest[0] / others, rest[1] / others, rest[2] / others))
         for k in range(3):
             weights[row + k] = 1.0 if asked[i, 0] == 0.0 else ASKED_WEIGHT
-            if feet.index[i, SIZE] == 6:
-                shares[row + 3 + k] = 0.0
+        for k in range(3, feet.index[i, SIZE]):
+            shares[row + k] = 0.0
 
 
 @part
@@ -117,24 +124,43 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
-    ``cones`` (nf, k, 7) has a foot's inequalities in its own axes, those of the ground for a ball,
-    those of the sole for a flat foot, behind the flag that says whether a row is used.
+    ``cones`` (nf, k, 7) has a foot's inequalities on force and moment, behind the flag that says
+    whether a row is used: the force in axes of the ground, of a foot with a plane its own; the
+    moment in the foot's.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Those in contact.
+    states : (nf, N_FOOT_STATE) array
+        Foot frames, base axes.
+    R_WB : tuple of 9 floats
+        Orientation of the base.
+    ground : (nf, 9) array
+        ``R_WG`` by rows.
+    cones, bounds : (nf, k, 7), (nf, k) array
+        Inequalities, and what each is to reach at least [N or N m].
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
-        # takes base axes to those of the inequalities
-        if size == 6:
-            R = transpose(get9(states, i, FOOT_ROTATION))
-        else:
-            R = compose(transpose(get9(ground, i, 0)), R_WB)
+        R_BF, axes = get9(states, i, FOOT_ROTATION), moment_axes(feet.index, states, i)
+        R = R_BF        # from the axes of the inequalities to those of the base
+        if feet.index[i, PLANE] == 0:
+            R = compose(transpose(R_WB), get9(ground, i, 0))
         for k in range(cones.shape[1]):
             if cones[i, k, 0] == 0.0:
                 continue
-            for half in range(0, size, 3):
-                a = (cones[i, k, 1 + half], cones[i, k, 2 + half], cones[i, k, 3 + half])
-                turned = rotate(transpose(R), a)
-                for c in range(3):
-                    C[row, start + half + c] = turned[c]
+            on_force = rotate(R, get3(cones[i], k, 1))
+            for c in range(3):
+                C[row, start + c] = on_force[c]
+            on_moment = rotate(axes, rotate(R_BF, get3(cones[i], k, 4)))
+            for c in range(size - 3):
+                C[row, start + 3 + c] = on_moment[c]
             d[row] = bounds[i, k]
             row += 1
     return row
@@ -142,7 +168,21 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 
 @part
 def fill_efforts(jacobian, free, limits, C, d, row):
-    """Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row."""
+    """
+    Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row.
+
+    Parameters
+    ----------
+    jacobian : (nc, nv) array
+        ``J_q``.
+    free, limits : (nv,) array [N m or N]
+        Efforts without ground reactions, and the largest; zero for a joint without a limit.
+    C, d : (m, nc), (m,) array
+        Filled from ``row`` on.
+    row : int
+        First row to fill.
+
+    """
     nc, nv = jacobian.shape
     for j in range(nv):
         borne = False
@@ -163,6 +203,7 @@ def fill_efforts(jacobian, free, limits, C, d, row):
 @part
 def recall(active, memory, first, rows):
     """Fill the guess of active constraints, counted from the first; return how many."""
+    # Equalities come first, in their order; of the others those that were active last time.
     found = 0
     for i in range(first, 6):
         active[found] = i
@@ -184,7 +225,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     feet, states, grasp, jacobian
         Of the StanceArrays, after stage 1.
     p : DivisionProgram
-        Room for the program, the feet's cones, and which constraints were active last.
+        Memory of the program, the feet's cones, and which constraints were active last.
     R_WB : (9,) array
         Orientation of the base, by rows.
     wrench : (6,) array [N, N m]
@@ -212,19 +253,19 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
-        # First the wrench as an equality; then, if nothing gives it, as a wish.
-        wish = 0.0 if first == 0 else BALANCE_WEIGHT
+        # First the wrench as an equality; then, if that is infeasible, as a cost.
+        weight = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
             # A body that the ground cannot hold has no force to give away.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= wish * p.balance[i] * grasp[i, c] * wrench[i]
+                p.g[c] -= weight * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += wish * p.balance[i] * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += weight * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

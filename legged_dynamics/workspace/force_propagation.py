@@ -10,7 +10,7 @@ comes on top.
 """
 from __future__ import annotations
 
-from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_ROTATION, SIZE, START
+from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_ROTATION, START, foot_moment
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.estimation.force_filter import write_wrenches
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
@@ -29,13 +29,27 @@ from legged_dynamics.spatial.table import get3, get9
 
 @part
 def propagate_force(tree, feet, bodies, states, shares, effort):
-    """Add to the (nv,) efforts what the feet's wrenches (nc,) ask of the joints."""
+    """
+    Add to the (nv,) efforts what the feet's wrenches (nc,) ask of the joints.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        Those in contact.
+    bodies, states : arrays
+        Body poses and contact points, base axes.
+    shares : (nc,) array [N, N m]
+        Contact coordinates, base axes.
+    effort : (nv,) array [N m or N]
+        Added to.
+
+    """
     topology = tree.topology
     for i in range(feet.index.shape[0]):
         row, b = feet.index[i, START], feet.index[i, BODY]
-        force, moment = load3(shares, row), (0.0, 0.0, 0.0)
-        if feet.index[i, SIZE] == 6:
-            moment = load3(shares, row + 3)
+        force, moment = load3(shares, row), foot_moment(feet.index, states, i, shares)
         point = get3(states, i, CONTACT)
         while b > 0:
             axis = z_axis(get9(bodies, b, ROTATION))

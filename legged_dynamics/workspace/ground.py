@@ -24,7 +24,7 @@ import numpy as np
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.spatial.rotations import rotation_to_z
 
 # How far a foot goes before it slides [m], what is then left of the ratio of its forces, and the
@@ -43,7 +43,7 @@ EVERY = 100
 @dataclass(frozen=True, eq=False)
 class Ground:
     """
-    What somebody knows of the ground.
+    What is known of the ground beforehand.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class GroundReading:
     """
 
     def __init__(self, feet: Sequence[Foot], friction: float):
-        self._ball = np.array([not isinstance(foot, FlatFoot) for foot in feet])
+        self._unsaid = np.array([not foot.plane for foot in feet])
         self._start = friction
         self.axes = np.tile(np.eye(3).ravel(), (len(feet), 1))
         self.touch = np.tile([0.0, 0.0, 1.0], (len(feet), 1))
@@ -101,9 +101,9 @@ class GroundReading:
     def reset(self) -> None:
         """Forget that feet have slid, and where they stood."""
         self.axes[:], self.touch[:] = np.eye(3).ravel(), [0.0, 0.0, 1.0]
-        self._coefficient = np.full(len(self._ball), self._start)
-        self._slack = np.zeros(len(self._ball))     # of the plane's doubt [rad]
-        self._kept = np.zeros(len(self._ball))
+        self._coefficient = np.full(len(self._unsaid), self._start)
+        self._slack = np.zeros(len(self._unsaid))     # of the plane's doubt [rad]
+        self._kept = np.zeros(len(self._unsaid))
         self._contact, self._given = b'', UNKNOWN
         self._looks = 0
         self.seen += 1
@@ -111,7 +111,7 @@ class GroundReading:
 
     def look(self, state: BodyState, given: Ground | None = None) -> None:
         """
-        Take in where the feet stand, and normals that somebody gives.
+        Take in where the feet stand, and normals that are given.
 
         Both are looked at when they are others, and now and then.
 
@@ -128,7 +128,7 @@ class GroundReading:
             return
         self._contact, self._given = key, given
         self.seen += 1
-        standing = self._ball & state.contact
+        standing = self._unsaid & state.contact
         normal, slack = np.tile([0.0, 0.0, 1.0], (len(standing), 1)), np.zeros(len(standing))
         touch = normal.copy()
         if standing.sum() > 2:
@@ -138,11 +138,11 @@ class GroundReading:
             up = axes[2] * np.copysign(1.0, axes[2, 2])
             if widths[1] > NARROW and up[2] > 0.5:
                 middle = up + np.array([0.0, 0.0, 1.0])
-                normal[self._ball] = middle / np.linalg.norm(middle)
-                slack[self._ball] = 0.5 * math.acos(min(up[2], 1.0))
+                normal[self._unsaid] = middle / np.linalg.norm(middle)
+                slack[self._unsaid] = 0.5 * math.acos(min(up[2], 1.0))
                 coplanar = len(points) > 3 and (np.abs(points @ up).max()
                                                 < COPLANAR * np.ptp(points[:, 2]))
-                touch[self._ball] = up if coplanar else normal[self._ball]
+                touch[self._unsaid] = up if coplanar else normal[self._unsaid]
         if given.normal is not None:
             theirs = np.asarray(given.normal, float)
             known = np.isfinite(theirs).all(axis=-1)
@@ -150,7 +150,7 @@ class GroundReading:
                     np.linalg.norm(theirs[known], axis=1), 1.0, atol=1e-3):
                 raise ConfigurationError(f'normal: expected {len(normal)} unit vectors, got '
                                          f'{theirs.tolist()}')
-            known &= self._ball
+            known &= self._unsaid
             normal[known], touch[known], slack[known] = theirs[known], theirs[known], 0.0
         self.touch[:] = touch
         for row, up in zip(self.axes, normal):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.workspace.stance_arrays import MEMBERS, N_COLUMNS, N_ROWS
+from legged_dynamics.workspace.stance_arrays import GROUP
 
 # Two columns are orthogonal when their cosine is below this.
 ORTHOGONAL = 1e-15
@@ -44,6 +44,7 @@ def orthogonalize(B, V, m, k):
                 if c * c <= ORTHOGONAL * ORTHOGONAL * a * b or a * b == 0.0:
                     continue
                 turned = True
+                # One-sided Jacobi (Hestenes): the smaller root of t^2 + 2 zeta t - 1 turns least.
                 zeta = (b - a) / (2.0 * c)
                 t = math.copysign(1.0, zeta) / (abs(zeta) + math.hypot(1.0, zeta))
                 cosine = 1.0 / math.sqrt(1.0 + t * t)
@@ -76,10 +77,11 @@ def invert_legs(s, threshold):
     B, V = s.spare[:largest], s.spare[largest:2 * largest]
     s.inverse[:, :] = 0.0
     for g in range(s.groups.shape[0]):
-        k, m = s.groups[g, N_ROWS], s.groups[g, N_COLUMNS]
-        rows, columns = s.groups[g, MEMBERS:], s.groups[g, MEMBERS + k:]
+        k, m = s.groups[g, GROUP.n_rows], s.groups[g, GROUP.n_columns]
+        rows, columns = s.groups[g, GROUP.members:], s.groups[g, GROUP.members + k:]
         for i in range(m):
             for j in range(k):
+                # J^T in lengths of the leg, so that one threshold serves robots of any size.
                 B[i, j] = s.jacobian[rows[j], columns[i]] / s.reach[rows[j]]
         orthogonalize(B, V, m, k)
         lengths = s.spare[2 * largest]
@@ -100,6 +102,8 @@ def invert_legs(s, threshold):
         for c in range(k):
             if lengths[c] < NOTHING * NOTHING:
                 continue
+            # J^+ = sum v b^T / sigma^2 with b = sigma u; below the threshold, its square
+            # replaces sigma^2, which damps that direction and leaves the others exact.
             weight = 1.0 / max(lengths[c], threshold * threshold)
             for i in range(m):
                 for j in range(k):

@@ -11,6 +11,7 @@ peaks at ``15/8 d/T`` and its acceleration at ``10/sqrt(3) d/T^2``. Orientation 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,12 +32,23 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.exponential import rotation_exp, rotation_log, turn_rates
 from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.workspace.support import support_excess
-from legged_dynamics.workspace.workspace_force import ACCELERATION, POSITION, ROTATION, TWIST
+from legged_dynamics.workspace.workspace_force import POSE
 
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
-# A segment in one row: first rotation, coefficients (6 powers, 6 coordinates), duration.
-R_0, POWERS, DURATION, N_SEGMENT = 0, 9, 45, 46
+
+
+class SegmentColumns(NamedTuple):
+    """A segment in one row."""
+
+    rotation: int = 9       # the first
+    powers: int = 36        # coefficients, (6 powers of time, 6 coordinates)
+    duration: int = 1       # s
+    width: int = 0
+
+
+SEGMENT = offsets(SegmentColumns())
 # Instants at which a segment is held against the limits.
 SAMPLES = 32
 # What is too much for the ground when so many times slower is not so by its speed; and what may be
@@ -52,21 +64,21 @@ def powers_at(segment, t, order):
         factor = 1.0
         for i in range(order):
             factor *= k - i
-        p = add_scaled(scale(factor, load3(segment, POWERS + 6 * k)), t, p)
-        phi = add_scaled(scale(factor, load3(segment, POWERS + 6 * k + 3)), t, phi)
+        p = add_scaled(scale(factor, load3(segment, SEGMENT.powers + 6 * k)), t, p)
+        phi = add_scaled(scale(factor, load3(segment, SEGMENT.powers + 6 * k + 3)), t, phi)
     return p, phi
 
 
 @lean_kernel
 def sample_segment(segment, t, target):
     """Fill a target (24,) at a time [s] of a segment; before and after it is at rest there."""
-    resting = t < 0.0 or t >= segment[DURATION]
-    t = min(max(t, 0.0), segment[DURATION])
+    resting = t < 0.0 or t >= segment[SEGMENT.duration]
+    t = min(max(t, 0.0), segment[SEGMENT.duration])
     p, phi = powers_at(segment, t, 0)
-    R = compose(load9(segment, R_0), rotation_exp(phi))
-    store9(target, ROTATION, R)
-    store3(target, POSITION, p)
-    for k in range(TWIST, ACCELERATION + 6):
+    R = compose(load9(segment, SEGMENT.rotation), rotation_exp(phi))
+    store9(target, POSE.rotation, R)
+    store3(target, POSE.position, p)
+    for k in range(POSE.twist, POSE.acceleration + 6):
         target[k] = 0.0
     if resting:
         return
@@ -74,26 +86,27 @@ def sample_segment(segment, t, target):
     acceleration, bend = powers_at(segment, t, 2)
     w, alpha = turn_rates(phi, rate, bend)
     v = rotate_back(R, velocity)
-    store3(target, TWIST, v)
-    store3(target, TWIST + 3, w)
-    store3(target, ACCELERATION, add_scaled(rotate_back(R, acceleration), -1.0, cross(w, v)))
-    store3(target, ACCELERATION + 3, alpha)
+    store3(target, POSE.twist, v)
+    store3(target, POSE.twist + 3, w)
+    store3(target, POSE.acceleration, add_scaled(rotate_back(R, acceleration), -1.0, cross(w, v)))
+    store3(target, POSE.acceleration + 3, alpha)
 
 
 @part
 def fill_segment(R_start, start, end, T, row):
     """Fill a segment; see :func:`segment`, whose text this is in a kernel."""
-    store9(row, R_0, R_start)
-    row[DURATION] = T
+    store9(row, SEGMENT.rotation, R_start)
+    row[SEGMENT.duration] = T
     for k in range(6):
         c0, c1, c2 = start[0, k], start[1, k], 0.5 * start[2, k]
         gap = end[0, k] - (c0 + T * (c1 + T * c2))
         slope = T * (end[1, k] - (c1 + 2.0 * T * c2))
         bend = T * T * (end[2, k] - 2.0 * c2)
-        row[POWERS + k], row[POWERS + 6 + k], row[POWERS + 12 + k] = c0, c1, c2
-        row[POWERS + 18 + k] = (10.0 * gap - 4.0 * slope + 0.5 * bend) / T ** 3
-        row[POWERS + 24 + k] = (-15.0 * gap + 7.0 * slope - bend) / T ** 4
-        row[POWERS + 30 + k] = (6.0 * gap - 3.0 * slope + 0.5 * bend) / T ** 5
+        row[SEGMENT.powers + k], row[SEGMENT.powers + 6 + k] = c0, c1
+        row[SEGMENT.powers + 12 + k] = c2
+        row[SEGMENT.powers + 18 + k] = (10.0 * gap - 4.0 * slope + 0.5 * bend) / T ** 3
+        row[SEGMENT.powers + 24 + k] = (-15.0 * gap + 7.0 * slope - bend) / T ** 4
+        row[SEGMENT.powers + 30 + k] = (6.0 * gap - 3.0 * slope + 0.5 * bend) / T ** 5
 
 
 @part
@@ -155,7 +168,25 @@ def pass_knots(knots, steps, rates, first, last):
 
 @lean_kernel
 def join_knots(knots, steps, rates, rows, first, last, ends):
-    """Fill the segments that end at knots from first to last - 1; ``ends`` (2, 3, 6) is room."""
+    """
+    Fill the segments that end at knots from first to last - 1.
+
+    Parameters
+    ----------
+    knots : (n, 12) array
+        Poses to pass: rotation by rows, position [m].
+    steps : (n,) array [s]
+        Time from the knot before to each.
+    rates : (n, 12) array
+        Of :func:`pass_knots`.
+    rows : (n, SEGMENT.width) array
+        Filled.
+    first, last : int
+        Which knots.
+    ends : (2, 3, 6) array
+        Scratch.
+
+    """
     for i in range(first, last):
         R = load9(knots[i - 1], 0)
         turn = rotation_log(compose(transpose(R), load9(knots[i], 0)))
@@ -197,20 +228,20 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     slower : float
         What is needed anyhow.
     target : (24,) array
-        Room.
+        Scratch memory.
 
     """
     for i in range(first, last):
         for k in range(samples + 1):
-            t = min(k / samples, 1.0 - 1e-9) * rows[i, DURATION]
+            t = min(k / samples, 1.0 - 1e-9) * rows[i, SEGMENT.duration]
             sample_segment(rows[i], t, target)
-            v, w = load3(target, TWIST), load3(target, TWIST + 3)
-            turning, a = cross(w, v), load3(target, ACCELERATION)
+            v, w = load3(target, POSE.twist), load3(target, POSE.twist + 3)
+            turning, a = cross(w, v), load3(target, POSE.acceleration)
             a = (a[0] + turning[0], a[1] + turning[1], a[2] + turning[2])
             jerk, _ = powers_at(rows[i], t, 3)
             slower = max(slower, norm(v) / limits[0], math.sqrt(norm(a) / limits[1]),
                          norm(w) / limits[2],
-                         math.sqrt(norm(load3(target, ACCELERATION + 3)) / limits[3]),
+                         math.sqrt(norm(load3(target, POSE.acceleration + 3)) / limits[3]),
                          (norm(jerk) / limits[4]) ** (1.0 / 3.0))
             if too_much(support, target, slower) and not too_much(support, target, MOST):
                 while too_much(support, target, slower):
@@ -238,6 +269,6 @@ def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
         Above zero.
 
     """
-    row = np.empty(N_SEGMENT)
+    row = np.empty(SEGMENT.width)
     _join(R_start.ravel(), start, end, duration, row)
     return row

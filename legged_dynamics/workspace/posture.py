@@ -6,7 +6,7 @@ Postures: standing up, sitting down and letting go, as shares of the efforts of 
 Standing up, the feet are loaded over a while where the robot lies, and then the body rises.
 Sitting down, it sinks until it lies on something that keeps it from sinking on, or its legs end.
 Who lies takes the load off its feet and holds its legs as they are; who does not, or begins to sag
-on that (it lies on its knees, say), crouches. Legs fall only when somebody asks for damping or
+on that (it lies on its knees, say), crouches. Legs fall only when asked for damping or
 nothing.
 """
 from __future__ import annotations
@@ -19,7 +19,6 @@ from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.estimation.noise import nominal_position
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -80,10 +79,8 @@ class Posture:
         feet = []
         for foot in config.feet:
             pose = poses[foot.link]
-            reference = (pose.R @ foot.center if isinstance(foot, FlatFoot)
-                         else np.array([0.0, 0.0, -foot.radius]))
-            feet.append(pose.p + reference)
-        flat = [poses[foot.link].R for foot in config.feet if isinstance(foot, FlatFoot)]
+            feet.append(pose.p + pose.R @ foot.center - [0.0, 0.0, foot.radius])
+        flat = [poses[foot.link].R for foot in config.feet if foot.plane]
         # A sole lies flat where the robot stands as it should.
         self._level = flat[0].T if flat else np.eye(3)
         self._feet = np.mean(feet, axis=0) @ self._level.T

@@ -14,6 +14,8 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     contact_jacobians,
     contact_points,
+    has_moment,
+    put_moment,
 )
 from legged_dynamics.dynamics.kinematics import forward_kinematics
 from legged_dynamics.dynamics.motion import state_vector
@@ -34,13 +36,7 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.leg_inverse import invert_legs
 from legged_dynamics.workspace.reference import BodyPose, run
-from legged_dynamics.workspace.stance_arrays import (
-    MEMBERS,
-    N_COLUMNS,
-    N_ROWS,
-    StanceArrays,
-    stance_arrays,
-)
+from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
 # Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
@@ -53,7 +49,7 @@ AT_LIMIT = 1e-3
 LARGEST_MARGIN = 0.1
 
 
-Stance = tuple[StanceArrays, np.ndarray, np.ndarray]
+ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
 
 
 @lean_kernel
@@ -68,7 +64,7 @@ def solve_legs(s, pose, places, limits, least):
     pose : (12,) array
         ``R_WB`` by rows, ``p_WB``.
     places : (nf, 12) array
-        Wanted contact points in W, and orientations of flat feet.
+        Wanted contact points in W, and orientations of the feet.
     limits : (nv, 2) array [rad or m]
         Of joint positions; those of joints that belong to no leg are of no consequence.
     least : float
@@ -89,15 +85,16 @@ def solve_legs(s, pose, places, limits, least):
             row = s.feet.index[i, START]
             seen = rotate_back(R, subtract(load3(places[i], 0), p))
             store3(away, row, subtract(seen, load3(s.states[i], CONTACT)))
-            if s.feet.index[i, SIZE] == 6:
+            if has_moment(s.feet.index, i):
                 wanted = compose(transpose(R), load9(places[i], 3))
                 turn = compose(wanted, transpose(load9(s.states[i], FOOT_ROTATION)))
-                store3(away, row + 3, rotation_log(turn))
+                put_moment(s.feet.index, s.states, i, rotation_log(turn), away)
             for k in range(s.feet.index[i, SIZE]):
                 worst = max(worst, abs(away[row + k]))
         if worst < CLOSE:
             break
         for j in range(s.inverse.shape[0]):
+            # Newton on all feet at once; a step is cut, because far away the Jacobian is no guide.
             step = 0.0
             for c in range(s.inverse.shape[1]):
                 step += s.inverse[j, c] * away[c]
@@ -105,10 +102,11 @@ def solve_legs(s, pose, places, limits, least):
     if not worst < CLOSE:
         return False
     for g in range(s.singular.shape[0]):
+        # In place, but too near to stretched to be controlled there.
         if s.singular[g, 0] < least:
             return False
-        for k in range(s.groups[g, N_COLUMNS]):
-            j = s.groups[g, MEMBERS + s.groups[g, N_ROWS] + k]
+        for k in range(s.groups[g, GROUP.n_columns]):
+            j = s.groups[g, GROUP.members + s.groups[g, GROUP.n_rows] + k]
             if not limits[j, 0] <= s.q[j] <= limits[j, 1]:
                 return False
     return True
@@ -194,7 +192,7 @@ class ReachLimiter:
                 halvings = halvings - 1 if halvings else HALVINGS
         return (found, good, why) if why else (pose, 1.0, '')
 
-    def stance(self, state: BodyState, position: np.ndarray) -> Stance:
+    def stance(self, state: BodyState, position: np.ndarray) -> ReachState:
         """
         Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
 
@@ -210,7 +208,7 @@ class ReachLimiter:
                                   np.maximum(self._limits[:, 1], q + AT_LIMIT)])
         return *self._stance(state, q), limits
 
-    def what_ends(self, stance: Stance, pose: BodyPose, support: Support = ANYTHING) -> str:
+    def what_ends(self, stance: ReachState, pose: BodyPose, support: Support = ANYTHING) -> str:
         """Return what keeps the base from a pose near the last one looked at, or ''."""
         s, places, limits = stance
         target = np.zeros(24)

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-ReferenceGenerator: from the poses somebody wants to a smooth motion within limits.
+ReferenceGenerator: from desired poses to a smooth motion within limits.
 
 Planning is done in pieces of some hundred microseconds, so that it can go on beside control:
 :meth:`ReferenceGenerator.planning` yields after each.
@@ -17,12 +17,10 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_vector
 from legged_dynamics.workspace.minimum_jerk import (
-    DURATION,
-    N_SEGMENT,
     PEAK_ACCELERATION,
     PEAK_SPEED,
-    POWERS,
     SAMPLES,
+    SEGMENT,
     join_knots,
     needed_stretch,
     pass_knots,
@@ -69,7 +67,7 @@ class ReferenceGenerator:
     @property
     def end_ns(self) -> int:
         """When the motion comes to rest [ns]."""
-        return int(self._starts[-1]) + round(self._segments[-1][DURATION] * 1e9)
+        return int(self._starts[-1]) + round(self._segments[-1][SEGMENT.duration] * 1e9)
 
     @property
     def goal(self) -> BodyPose:
@@ -142,7 +140,7 @@ class ReferenceGenerator:
             T *= min(max(slower, 1.02), LONGER)
         assert best is not None
         self._go([stamp_ns], [best])
-        return float(best[DURATION])
+        return float(best[SEGMENT.duration])
 
     def follow(self, stamp_ns: int, times: Sequence[float], poses: Sequence[BodyPose]) -> float:
         """
@@ -197,38 +195,38 @@ class ReferenceGenerator:
         steps = np.diff(np.concatenate([[0.0], np.asarray(times, float)]))
         if not (np.isfinite(steps).all() and (steps > 0.0).all()):
             raise ConfigurationError(f'expected rising times above 0 s, got {list(times)}')
-        n, room, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
+        n, scratch, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
         # The place of the start is taken by the first knot until it is known.
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
         steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
-        rows, slower = np.empty((n, N_SEGMENT)), 1.0
+        rows, slower = np.empty((n, SEGMENT.width)), 1.0
         samples, limits = max(4, SAMPLES // n), self._limits()
         limits[4] = np.inf      # a trajectory is as smooth as its points are
         for first in range(1, n, PIECE):
             pass_knots(knots, steps, rates, first, min(first + PIECE, n))
             yield
         for first in range(1, n, PIECE):
-            join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), room)
+            join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), scratch)
             # The way to the first knot is stretched by itself, and that to the last.
             slower = needed_stretch(rows, max(first, 2), min(first + PIECE, n - 1), samples,
                                     limits, self.support, slower, target)
             yield
         slower = 1.0 if slower <= 1.0 + 1e-6 else slower
         for k in range(1, 6):
-            rows[:, POWERS + 6 * k:POWERS + 6 * k + 6] /= slower ** k
+            rows[:, SEGMENT.powers + 6 * k:SEGMENT.powers + 6 * k + 6] /= slower ** k
             yield
-        rows[:, DURATION] *= slower
+        rows[:, SEGMENT.duration] *= slower
         rates[:, :6] /= slower
         rates[:, 6:] /= slower ** 2
         if n > 2:       # nor need who comes to rest at the end be slow on all the way
-            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, DURATION])
+            rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, SEGMENT.duration])
         # Most bodies still rest at the start where they do now; then this is its first piece.
         first = yield from self._between(knots[:2], rates[:2], steps[1] * slower)
-        ends = np.concatenate([[0.0], np.cumsum(rows[2:, DURATION])])
+        ends = np.concatenate([[0.0], np.cumsum(rows[2:, SEGMENT.duration])])
         yield
-        return TrajectoryPlan(float(np.sum(steps)), first[DURATION], knots[1], rates[1], rows,
-                              np.round(ends * 1e9).astype(np.int64))
+        return TrajectoryPlan(float(np.sum(steps)), first[SEGMENT.duration], knots[1], rates[1],
+                              rows, np.round(ends * 1e9).astype(np.int64))
 
     def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
         """Follow a planned trajectory from now on; return by how much it was stretched."""
@@ -239,19 +237,19 @@ class ReferenceGenerator:
         rows[0] = run(self._between(np.array([now.packed[:12], plan.first]),
                                     np.array([rates, plan.first_rates]), plan.first_step))
         starts = np.empty(len(rows), np.int64)
-        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, DURATION] * 1e9)
+        starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, SEGMENT.duration] * 1e9)
                                            + plan.ends_ns[:-1])
         self._go(starts, rows)
-        total = float(rows[0, DURATION]) + 1e-9 * int(plan.ends_ns[-1])
+        total = float(rows[0, SEGMENT.duration]) + 1e-9 * int(plan.ends_ns[-1])
         return total / plan.asked if total > plan.asked * (1.0 + 1e-6) else 1.0
 
     def _between(self, knots: np.ndarray, rates: np.ndarray,
                  duration: float) -> Generator[None, None, np.ndarray]:
         """Yield while the segment between two knots is made as long as the limits need it."""
-        row, room = np.empty((2, N_SEGMENT)), np.zeros((2, 3, 6))
+        row, scratch = np.empty((2, SEGMENT.width)), np.zeros((2, 3, 6))
         best, least = row[1], math.inf
         for _ in range(TRIES):
-            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, room)
+            join_knots(knots, np.array([0.0, duration]), rates, row, 1, 2, scratch)
             slower = self._slower(row, 1, 2, SAMPLES, 1.0)
             if slower < least:
                 best, least = row[1].copy(), slower

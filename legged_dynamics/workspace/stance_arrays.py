@@ -24,13 +24,21 @@ from legged_dynamics.dynamics.jacobians import (
     feet_table,
 )
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import P_TREE, V_START, Tree
+from legged_dynamics.spatial.layout import offsets
 
-# Columns of StanceArrays.groups: number of contact coordinates, number of joint velocities, and
-# from there on the coordinates and the velocities.
-N_ROWS, N_COLUMNS, MEMBERS = 0, 1, 2
+
+class GroupColumns(NamedTuple):
+    """Columns of ``StanceArrays.groups``."""
+
+    n_rows: int = 1         # contact coordinates
+    n_columns: int = 1      # joint velocities
+    members: int = 0        # which coordinates, and behind them which velocities
+
+
+GROUP = offsets(GroupColumns())
 
 
 class StanceArrays(NamedTuple):
@@ -170,18 +178,19 @@ def _groups(model: RobotModel, table: FeetTable) -> np.ndarray:
             rows, columns = rows | group[0], columns | group[1]
             found.remove(group)
         found.append((rows, columns))
-    groups = np.zeros((len(found), MEMBERS + table.size + model.nv), np.int64)
+    groups = np.zeros((len(found), GROUP.members + table.size + model.nv), np.int64)
     for group, (rows, columns) in zip(groups, found):
-        group[N_ROWS], group[N_COLUMNS] = len(rows), len(columns)
-        group[MEMBERS:MEMBERS + len(rows) + len(columns)] = [*sorted(rows), *sorted(columns)]
+        group[GROUP.n_rows], group[GROUP.n_columns] = len(rows), len(columns)
+        members = [*sorted(rows), *sorted(columns)]
+        group[GROUP.members:GROUP.members + len(members)] = members
     return groups
 
 
 def _reach(model: RobotModel, table: FeetTable) -> np.ndarray:
     """Return the stretched length of each foot's leg for its linear coordinates."""
     reach = np.ones(table.size)
-    for (body, start, _), geometry in zip(table.index, table.geometry):
-        chain = model.chain(int(body))
+    for index, geometry in zip(table.index, table.geometry):
+        start, chain = index[START], model.chain(int(index[BODY]))
         placements = model.tree.constants[chain[1:], P_TREE:P_TREE + 3]
         tip = np.linalg.norm(geometry[9:12]) + geometry[RADIUS]
         length = np.linalg.norm(placements, axis=1).sum() + tip

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, SOLE, START
+from legged_dynamics.dynamics.jacobians import PLANE, SOLE, START, WRENCH, foot_moment
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.workspace.big_base import articulated_scratch
-from legged_dynamics.workspace.control_tick import StanceRoom
+from legged_dynamics.workspace.control_tick import StanceMemory
 from legged_dynamics.workspace.division_program import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import MEMBERS, N_ROWS, stance_arrays
+from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
 
 # A newton metre missing at the base counts as much as so many newtons [1/m]: a body that has to
 # give way rather does so upright.
@@ -39,8 +40,8 @@ class StandingFeet:
     Attributes
     ----------
     enough : bool
-        Whether these feet can hold the base: one flat foot, or two of any kind. Without, nothing
-        else is there.
+        Whether these feet can hold the base: one that carries any wrench, as a sole does, or two
+        of any kind. Without, nothing else is there.
     members : (k,) int array
         Place of each standing foot among all feet.
     place : dict of int to (int, int)
@@ -49,7 +50,7 @@ class StandingFeet:
     scratch : Scratch
         For the recursion with a big base.
     program : DivisionProgram
-    room : StanceRoom
+    memory : StanceMemory
 
     """
 
@@ -57,7 +58,7 @@ class StandingFeet:
                  settings: WorkspaceSettings):
         self.members = np.flatnonzero(contact)
         standing = [feet[i] for i in self.members]
-        self.enough = len(standing) > 1 or any(isinstance(foot, FlatFoot) for foot in standing)
+        self.enough = len(standing) > 1 or any(len(foot.rows) == WRENCH for foot in standing)
         if not self.enough:
             return
         self.arrays = stance_arrays(model, standing)
@@ -71,15 +72,13 @@ class StandingFeet:
         self.program = division_program(
             standing, table.size, nv, settings['division.friction'], self._minimum,
             self.arrays.ground, UPRIGHT)
-        weights = np.ones(table.size)
-        for start, size in table.index[:, [START, SIZE]]:
-            weights[start + 3:start + size] = settings['division.moment_arm'] ** -2
+        weights = table.rows.scales(1.0, settings['division.moment_arm'] ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
-                      if start in row[MEMBERS:MEMBERS + row[N_ROWS]])
+                      if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
         limits = model.effort_limits
         limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
-        self.room = StanceRoom(
+        self.memory = StanceMemory(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
             np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
             np.zeros(6 * len(standing)))
@@ -96,15 +95,15 @@ class StandingFeet:
         for cone, foot, friction in zip(self.program.cones, self._standing,
                                         ground.friction[self.members]):
             A, _ = foot_cone(foot, float(friction), self._minimum, self._margin)
-            cone[:len(A), 1:1 + A.shape[1]] = A
+            cone[:len(A), 1:] = A
 
     # ---- forces on single feet, in world axes ----------------------------------------------
 
     def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
         """Have the division seek forces [N], by the foot's place."""
-        self.room.asked[:, 0] = 0.0
+        self.memory.asked[:, 0] = 0.0
         for foot, force in sought.items():
-            row = self.room.asked[self.place[foot][0]]
+            row = self.memory.asked[self.place[foot][0]]
             row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
@@ -114,7 +113,7 @@ class StandingFeet:
     def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
         """Return the force that one standing foot has [N]."""
         start = self.place[foot][1]
-        return R_WB @ self.room.shares[start:start + 3]
+        return R_WB @ self.memory.shares[start:start + 3]
 
     def rotation(self, foot: int) -> np.ndarray:
         """Return ``R_BF`` of a foot, the identity for one that does not stand."""
@@ -125,9 +124,8 @@ class StandingFeet:
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
         """Return why a standing foot cannot have a force [N]; the last reason is the others'."""
         i, start = self.place[foot]
-        size = self.arrays.feet.index[i, SIZE]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
-        if size == 6:
+        if self.arrays.feet.index[i, PLANE]:
             R_BC = self.arrays.states[i, :9].reshape(3, 3)
         in_base = force @ R_WB
         local, cone = in_base @ R_BC, self.program.cones[i]
@@ -137,10 +135,10 @@ class StandingFeet:
         if (rows[:-1] @ local < -1e-9 * np.linalg.norm(force)).any():
             return 'outside the friction cone'
         own = self.arrays.jacobian[start:start + 3]
-        free = self.arrays.M[6:] @ self.room.acceleration + self.arrays.h[6:]
+        free = self.arrays.M[6:] @ self.memory.acceleration + self.arrays.h[6:]
         effort = free - in_base @ own
-        if ((np.abs(effort) > self.room.limits) & (np.abs(own).max(axis=0) > 0.0)
-                & (self.room.limits > 0.0)).any():
+        if ((np.abs(effort) > self.memory.limits) & (np.abs(own).max(axis=0) > 0.0)
+            & (self.memory.limits > 0.0)).any():
             return 'beyond the effort limits'
         return 'the other feet cannot balance it'
 
@@ -148,19 +146,18 @@ class StandingFeet:
         """Return ``friction`` and ``sole`` of WorkspaceController.margins."""
         found: dict[str, float] = {}
         for i, (foot, force) in enumerate(self.forces(R_WB).items()):
-            start, size = self.arrays.feet.index[i, [START, SIZE]]
-            axes = self.arrays.ground[i].reshape(3, 3)
-            if size == 6:
-                R_BF = self.arrays.states[i, :9].reshape(3, 3)
-                axes = R_WB @ R_BF
-                mx, my, _ = self.room.shares[start + 3:start + 6] @ R_BF
+            R_BF, axes = self.arrays.states[i, :9].reshape(3, 3), self.arrays.ground[i]
+            axes = R_WB @ R_BF if self.arrays.feet.index[i, PLANE] else axes.reshape(3, 3)
             x, y, z = force @ axes
             if z <= 0.0:
                 continue
             free = 1.0 - float(np.hypot(x, y) / (friction[foot] * z))
             found['friction'] = min(free, found.get('friction', 1.0))
-            if size == 6:
-                front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
-                edge = min(0.5 * (front - back) - abs(my / z), 0.5 * (left - right) - abs(mx / z))
-                found['sole'] = min(float(edge), found.get('sole', np.inf))
+            mx, my, _ = as_python(foot_moment)(
+                self.arrays.feet.index, self.arrays.states, i, self.memory.shares) @ R_BF
+            front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
+            for width, off in ((front - back, my / z), (left - right, mx / z)):
+                if width > 0.0:
+                    edge = float(0.5 * width - abs(off))
+                    found['sole'] = min(edge, found.get('sole', np.inf))
         return found

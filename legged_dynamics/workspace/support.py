@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, SIZE, SOLE
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, PLANE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.spatial.algebra import (
@@ -30,14 +30,25 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.spatial.rotations import rotation_to_z
 from legged_dynamics.workspace.stance_arrays import StanceArrays
-from legged_dynamics.workspace.workspace_force import ACCELERATION, POSITION, ROTATION, TWIST
+from legged_dynamics.workspace.workspace_force import POSE
 
-# Places in Support.numbers: a point of the plane, its axes (z the normal), centre of mass and
-# inertia about it in base axes (xx, xy, xz, yy, yz, zz) by mass, least margin, largest ratio of
-# tangential to normal force.
-ORIGIN, AXES, COM, INERTIA, MARGIN, FRICTION, N_NUMBERS = 0, 3, 12, 15, 21, 22, 23
+
+class SupportNumbers(NamedTuple):
+    """Places in ``Support.numbers``."""
+
+    origin: int = 3         # m, a point of the plane, world axes
+    axes: int = 9           # of the plane by rows, z its normal
+    com: int = 3            # m, centre of mass, base axes
+    inertia: int = 6        # m^2, about it by mass, base axes: xx, xy, xz, yy, yz, zz
+    margin: int = 1         # m, the least
+    friction: int = 1       # the largest ratio of tangential to normal force
+    width: int = 0
+
+
+NUMBER = offsets(SupportNumbers())
 
 
 class Support(NamedTuple):
@@ -47,7 +58,7 @@ class Support(NamedTuple):
     Attributes
     ----------
     numbers : (23,) array
-        At the places this module names.
+        At the places `NUMBER`.
     edges : (k, 3) array
         ``A x <= b`` of the convex hull in the plane, rows ``[A, b]``; none: anything goes.
 
@@ -57,7 +68,7 @@ class Support(NamedTuple):
     edges: np.ndarray
 
 
-ANYTHING = Support(np.zeros(N_NUMBERS), np.zeros((0, 3)))
+ANYTHING = Support(np.zeros(NUMBER.width), np.zeros((0, 3)))
 
 
 @lean_kernel
@@ -83,20 +94,22 @@ def support_excess(support, target, slower):
     numbers, edges = support
     if edges.shape[0] == 0:
         return -1.0, -1.0
-    R, c = load9(target, ROTATION), load3(numbers, COM)
-    v, w = scale(1.0 / slower, load3(target, TWIST)), scale(1.0 / slower, load3(target, TWIST + 3))
+    R, c = load9(target, POSE.rotation), load3(numbers, NUMBER.com)
+    v = scale(1.0 / slower, load3(target, POSE.twist))
+    w = scale(1.0 / slower, load3(target, POSE.twist + 3))
     square = 1.0 / (slower * slower)
-    a, alpha = scale(square, load3(target, ACCELERATION)), scale(square, load3(
-        target, ACCELERATION + 3))
-    J = (numbers[INERTIA], numbers[INERTIA + 1], numbers[INERTIA + 2], numbers[INERTIA + 3],
-         numbers[INERTIA + 4], numbers[INERTIA + 5])
+    a = scale(square, load3(target, POSE.acceleration))
+    alpha = scale(square, load3(target, POSE.acceleration + 3))
+    at = NUMBER.inertia
+    J = (numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3], numbers[at + 4],
+         numbers[at + 5])
     of_com = add(add(a, cross(w, v)), add(cross(alpha, c), cross(w, cross(w, c))))
     turning = rotate(R, add(symmetric_times(J, alpha), cross(w, symmetric_times(J, w))))
     force = rotate(R, of_com)
     force = (force[0], force[1], force[2] + GRAVITY)
-    axes = load9(numbers, AXES)
+    axes = load9(numbers, NUMBER.axes)
     x, y, n = (axes[0], axes[3], axes[6]), (axes[1], axes[4], axes[7]), (axes[2], axes[5], axes[8])
-    arm = subtract(add(load3(target, POSITION), rotate(R, c)), load3(numbers, ORIGIN))
+    arm = subtract(add(load3(target, POSE.position), rotate(R, c)), load3(numbers, NUMBER.origin))
     moment = add(cross(arm, force), turning)
     normal = dot(force, n)
     if normal < 0.1 * GRAVITY:
@@ -106,7 +119,7 @@ def support_excess(support, target, slower):
     for k in range(edges.shape[0]):
         least = min(least, edges[k, 2] - edges[k, 0] * px - edges[k, 1] * py)
     sideways = norm(subtract(force, scale(normal, n)))
-    return numbers[MARGIN] - least, sideways / normal - numbers[FRICTION]
+    return numbers[NUMBER.margin] - least, sideways / normal - numbers[NUMBER.friction]
 
 
 def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
@@ -130,18 +143,10 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
 
     """
     R, points, normals = state.rotation, [], []
-    for foot, index, geometry, axes in zip(s.states, s.feet.index, s.feet.geometry, contact):
-        center = foot[CONTACT:CONTACT + 3]
-        if index[SIZE] == 6:
-            R_BF = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
-            front, back, left, right = geometry[SOLE:SOLE + 4]
-            half = 0.5 * np.array([[i * (front - back), j * (left - right), 0.0]
-                                   for i in (1, -1) for j in (1, -1)])
-            points.extend(center + half @ R_BF.T)
-            normals.append(R @ R_BF[:, 2])
-        else:
-            points.append(center)
-            normals.append(axes.reshape(3, 3)[:, 2])
+    for i, (foot, axes) in enumerate(zip(s.states, contact)):
+        R_BF, corners = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3), s.feet.corners(i)
+        points.extend(foot[CONTACT:CONTACT + 3] + (corners - corners.mean(axis=0)) @ R_BF.T)
+        normals.append(R @ R_BF[:, 2] if s.feet.index[i, PLANE] else axes.reshape(3, 3)[:, 2])
     placed = np.array(points) @ R.T + state.position
     n = np.mean(normals, axis=0)
     axes, origin = rotation_to_z(n / np.linalg.norm(n)), placed.mean(axis=0)
@@ -153,10 +158,11 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
     found = Support(numbers, edges)
     if len(edges):
         still = np.zeros(24)
-        still[ROTATION:POSITION], still[POSITION:TWIST] = R.ravel(), state.position
+        still[POSE.rotation:POSE.position] = R.ravel()
+        still[POSE.position:POSE.twist] = state.position
         missing, ratio = support_excess(found, still, 1.0)
-        numbers[MARGIN] = min(spare * edges[:, 2].min(), -missing)
-        numbers[FRICTION] = max((1.0 - spare) * friction, ratio)
+        numbers[NUMBER.margin] = min(spare * edges[:, 2].min(), -missing)
+        numbers[NUMBER.friction] = max((1.0 - spare) * friction, ratio)
     return found
 
 

@@ -58,6 +58,7 @@ def reduce_exact(s, twist):
     fill_mass_matrix(s.tree, s.bodies, 6, s.M)
     hold_feet(s)
     n = s.M.shape[0]
+    # The base's rows of N are the identity and of n0 zero: sums begin at the joints.
     MN, Mn = s.spare[:6], s.spare[6]
     for i in range(n):
         x = s.h[i]
@@ -110,6 +111,7 @@ def follow_base(N, n0, wanted, twist, acceleration):
     """
     turning = cross((twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2]))
     for k in range(6):
+        # Classical acceleration of the origin: component-wise derivative plus w x v.
         acceleration[k] = wanted[k] + (turning[k] if k < 3 else 0.0)
     for i in range(6, acceleration.shape[0]):
         x = n0[i]

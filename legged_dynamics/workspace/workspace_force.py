@@ -13,6 +13,7 @@ motion of the target. The integral is kept in world axes, where a wrong weight i
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from legged_dynamics.spatial.algebra import (
     add,
@@ -29,32 +30,50 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.exponential import rotation_log
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import offsets
 
-# Rows of poses: rotation, position, twist, and of a target acceleration.
-ROTATION, POSITION, TWIST, ACCELERATION = 0, 9, 12, 18
-# Rows of the (4, 6) result: e, V_err, Vdot, and which components were cut (1 or 0).
-ERROR, RATE, WANTED, CUT = range(4)
+
+class PoseColumns(NamedTuple):
+    """A pose and its motion in one row; a body's ends before the acceleration."""
+
+    rotation: int = 9       # R_WB by rows
+    position: int = 3       # m, world axes
+    twist: int = 6          # m/s, rad/s, its own axes
+    acceleration: int = 6   # m/s^2, rad/s^2, its own axes
+    width: int = 0
+
+
+class ServoRows(NamedTuple):
+    """Rows of the (4, 6) result of stage 3, base axes."""
+
+    error: int = 1          # e [m, rad]
+    rate: int = 1           # V_err [m/s, rad/s]
+    wanted: int = 1         # Vdot [m/s^2, rad/s^2]
+    cut: int = 1            # 1 for a component that was cut
+
+
+POSE, SERVO = offsets(PoseColumns()), offsets(ServoRows())
 
 
 @part
 def pose_error(body, target):
     """Return ``e`` (3.21) as two vectors [m, rad]: pose less target."""
-    R, R_d = load9(body, ROTATION), load9(target, ROTATION)
-    away = subtract(load3(body, POSITION), load3(target, POSITION))
+    R, R_d = load9(body, POSE.rotation), load9(target, POSE.rotation)
+    away = subtract(load3(body, POSE.position), load3(target, POSE.position))
     return rotate_back(R, away), rotation_log(compose(transpose(R_d), R))
 
 
 @part
 def carried_target(body, target):
     """Return ``Ad(g^-1 g_d) V_d`` and its derivative, as four vectors in base axes."""
-    R = load9(body, ROTATION)
-    to_base = compose(transpose(R), load9(target, ROTATION))
-    arm = rotate_back(R, subtract(load3(target, POSITION), load3(body, POSITION)))
-    v, w = load3(body, TWIST), load3(body, TWIST + 3)
-    w_d = rotate(to_base, load3(target, TWIST + 3))
-    v_d = add(rotate(to_base, load3(target, TWIST)), cross(arm, w_d))
-    alpha = rotate(to_base, load3(target, ACCELERATION + 3))
-    a = add(rotate(to_base, load3(target, ACCELERATION)), cross(arm, alpha))
+    R = load9(body, POSE.rotation)
+    to_base = compose(transpose(R), load9(target, POSE.rotation))
+    arm = rotate_back(R, subtract(load3(target, POSE.position), load3(body, POSE.position)))
+    v, w = load3(body, POSE.twist), load3(body, POSE.twist + 3)
+    w_d = rotate(to_base, load3(target, POSE.twist + 3))
+    v_d = add(rotate(to_base, load3(target, POSE.twist)), cross(arm, w_d))
+    alpha = rotate(to_base, load3(target, POSE.acceleration + 3))
+    a = add(rotate(to_base, load3(target, POSE.acceleration)), cross(arm, alpha))
     # The bracket [V, V_d] = [w x v_d + v x w_d; w x w_d].
     a = subtract(a, add(cross(w, v_d), cross(v, w_d)))
     return v_d, w_d, a, subtract(alpha, cross(w, w_d))
@@ -76,18 +95,18 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
     dt : float [s]
         Time to integrate over; zero keeps the integral (anti-windup).
     out : (4, 6) array
-        At the rows of this module.
+        At the rows `SERVO`.
 
     """
-    R = load9(body, ROTATION)
+    R = load9(body, POSE.rotation)
     e_p, e_R = pose_error(body, target)
     v_d, w_d, a_d, alpha_d = carried_target(body, target)
-    store3(out[ERROR], 0, e_p)
-    store3(out[ERROR], 3, e_R)
-    store3(out[RATE], 0, subtract(load3(body, TWIST), v_d))
-    store3(out[RATE], 3, subtract(load3(body, TWIST + 3), w_d))
+    store3(out[SERVO.error], 0, e_p)
+    store3(out[SERVO.error], 3, e_R)
+    store3(out[SERVO.rate], 0, subtract(load3(body, POSE.twist), v_d))
+    store3(out[SERVO.rate], 3, subtract(load3(body, POSE.twist + 3), w_d))
     for start in range(0, 6, 3):
-        error = load3(out[ERROR], start)
+        error = load3(out[SERVO.error], start)
         total = add(load3(integral, start), scale(dt, rotate(R, error)))
         felt = rotate_back(R, total)
         kept, feedback, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
@@ -96,16 +115,16 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
             # An axis has all it may ask for, and nothing to remember without a gain.
             most = gains[3, i] / gains[2, i] if gains[2, i] > 0.0 else 0.0
             memory = min(max(felt[k], -most), most)
-            x = -gains[1, i] * out[RATE, i] - gains[0, i] * error[k] - gains[2, i] * memory
+            x = -gains[1, i] * out[SERVO.rate, i] - gains[0, i] * error[k] - gains[2, i] * memory
             kept, feedback = (kept[1], kept[2], memory), (feedback[1], feedback[2], x)
             length += x * x
         store3(integral, start, rotate(R, kept))
         length = math.sqrt(length)
         share = 1.0 if length <= gains[4, start] else gains[4, start] / length
         wanted = add(a_d if start == 0 else alpha_d, scale(share, feedback))
-        store3(out[WANTED], start, wanted)
+        store3(out[SERVO.wanted], start, wanted)
         for k in range(3):
-            out[CUT, start + k] = 0.0 if share == 1.0 else 1.0
+            out[SERVO.cut, start + k] = 0.0 if share == 1.0 else 1.0
 
 
 @part

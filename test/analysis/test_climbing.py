@@ -35,7 +35,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_sets import RADIUS
+from legged_dynamics.stickybot.allocation.force_sets import SET
 
 WEIGHT = 0.37 * 9.81
 PADS = {'adhesion.kind': 'directional', 'control.rate': 250.0}
@@ -79,8 +79,8 @@ def test_newton_holds_throughout_every_climb(comparison):
 def test_trace_holds_the_whole_motion(comparison):
     climb = comparison.attempt('full').climb
     trace = climb.trace
-    assert len(trace.states) == len(trace.rests) == len(trace.books) == len(trace.time) == 500
-    assert trace.books[-1] == climb.books
+    assert len(trace.states) == len(trace.rests) == len(trace.energy) == len(trace.time) == 500
+    assert trace.energy[-1] == climb.energy
     np.testing.assert_array_equal(trace.states[99].pose, trace.pose[99])
     np.testing.assert_array_equal(trace.states[99].attached, trace.attached[99])
     for state, rest, reaction in list(zip(trace.states, trace.rests, trace.reaction))[::7]:
@@ -132,7 +132,7 @@ def test_second_question(answers):
     assert weak.along['up'].value < 0.0
     assert weak.along['aside'].certificate is not None
     for row in strong:
-        limit = row.sets.table[0, RADIUS]
+        limit = row.sets.table[0, SET.radius]
         # Four equal forces straight up lift the body; the limbs hang still.
         assert row.along['up'].value == pytest.approx((4 * limit - WEIGHT) / 0.29, rel=1e-6)
         assert row.along['stride, up'].value <= (2 * limit - WEIGHT) / 0.29 + 1e-3

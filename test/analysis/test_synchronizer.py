@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.estimation.synchronizer import CAPACITY, MeasurementSynchronizer
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -14,21 +15,21 @@ MS = 1_000_000
 
 
 def joints(ms):
-    return int(ms * MS), np.full(3, ms), np.full(3, -ms), None
+    return JointSample(int(ms * MS), np.full(3, ms), np.full(3, -ms))
 
 
 def imu(ms, orientation=True):
     half = 0.5e-3 * ms
-    return (int(ms * MS), np.array([ms, 0.0, 0.0]), np.array([0.0, ms, 9.81]),
-            np.array([0.0, 0.0, np.sin(half), np.cos(half)]) if orientation else None)
+    return ImuSample(int(ms * MS), np.array([ms, 0.0, 0.0]), np.array([0.0, ms, 9.81]),
+                     np.array([0.0, 0.0, np.sin(half), np.cos(half)]) if orientation else None)
 
 
 def feed(synchronizer, events):
     """Push ('j' or 'i', ms) events and return what came out."""
     out = []
     for kind, ms in events:
-        out += (synchronizer.push_joints(*joints(ms)) if kind == 'j'
-                else synchronizer.push_imu(*imu(ms)))
+        out += (synchronizer.push_joints(joints(ms)) if kind == 'j'
+                else synchronizer.push_imu(imu(ms)))
     return out
 
 
@@ -77,7 +78,7 @@ def test_pairs_do_not_depend_on_the_order_of_arrival(orders):
 def test_an_equal_stamp_is_taken_as_it_is_and_waited_for():
     synchronizer = MeasurementSynchronizer()
     assert feed(synchronizer, [('i', 2), ('j', 4)]) == []
-    (measurement,) = synchronizer.push_imu(*imu(4))
+    (measurement,) = synchronizer.push_imu(imu(4))
     assert measurement.stamp_ns == 4 * MS
     assert measurement.angular_velocity.tolist() == [4.0, 0.0, 0.0]
 
@@ -95,9 +96,10 @@ def test_orientation_takes_the_shorter_way_whatever_the_quaternions_sign(angle, 
     synchronizer = MeasurementSynchronizer()
     quaternions = [np.array([np.sin(a / 2), 0.0, 0.0, np.cos(a / 2)]) for a in (0.0, angle)]
     zero = np.zeros(3)
-    synchronizer.push_imu(0, zero, zero, quaternions[0])
-    synchronizer.push_joints(*joints(5))
-    (measurement,) = synchronizer.push_imu(10 * MS, zero, zero, sign * quaternions[1])
+    synchronizer.push_imu(ImuSample(0, zero, zero, quaternions[0]))
+    synchronizer.push_joints(joints(5))
+    (measurement,) = synchronizer.push_imu(
+        ImuSample(10 * MS, zero, zero, sign * quaternions[1]))
     x, _, _, w = measurement.orientation
     got = rotation_from_vector(np.array([2.0 * np.arctan2(x, w), 0.0, 0.0]))
     assert np.allclose(got, rotation_from_vector(np.array([angle / 2, 0.0, 0.0])), atol=1e-12)
@@ -111,18 +113,18 @@ def test_neighbours_too_far_apart_give_no_imu():
 
 def test_orientation_is_missing_when_one_neighbour_has_none():
     synchronizer = MeasurementSynchronizer()
-    synchronizer.push_imu(*imu(0, orientation=False))
-    synchronizer.push_joints(*joints(2))
-    (measurement,) = synchronizer.push_imu(*imu(4))
+    synchronizer.push_imu(imu(0, orientation=False))
+    synchronizer.push_joints(joints(2))
+    (measurement,) = synchronizer.push_imu(imu(4))
     assert measurement.orientation is None and measurement.angular_velocity is not None
 
 
 def test_a_dead_imu_is_waited_for_once_and_not_for_every_sample():
     synchronizer = MeasurementSynchronizer(0.1)
     assert feed(synchronizer, [('i', 0), *(('j', ms) for ms in range(2, 101, 2))]) == []
-    released = synchronizer.push_joints(*joints(102))
+    released = synchronizer.push_joints(joints(102))
     assert len(released) == 51 and all(m.angular_velocity is None for m in released)
-    assert [m.stamp_ns for m in synchronizer.push_joints(*joints(104))] == [104 * MS]
+    assert [m.stamp_ns for m in synchronizer.push_joints(joints(104))] == [104 * MS]
     back = feed(synchronizer, [('i', 106), ('i', 108), ('j', 108)])
     assert back[-1].angular_velocity.tolist() == [108.0, 0.0, 0.0]
 

@@ -16,6 +16,8 @@ from robots import CONFIG
 from legged_dynamics import cli
 from legged_dynamics.analysis.bag_writer import BagWriter
 from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.analysis.table import Table
+from legged_dynamics.cli import progress
 from legged_dynamics.cli.processes import ProcessGroup
 from legged_dynamics.cli.progress import ProgressBar
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
@@ -223,14 +225,52 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_is_drawn_on_a_terminal_only():
+TABLE = Table('Errors', ('foot', 'error [N]'), (('LF', '1.5'), ('RF', '12.25')), strong=(1,))
+
+
+def test_the_bar_is_drawn_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv('TERM', 'xterm')
     for stream, drawn in ((io.StringIO(), False), (Terminal(), True)):
         bar = ProgressBar('Replaying', stream)
         bar(0.5)
         bar(1.0)
         bar.close()
-        assert (f'[{40 * "#"}] 100 %' in stream.getvalue()) is drawn
         assert bool(stream.getvalue()) is drawn
+        assert ('Replaying' in stream.getvalue() and '100%' in stream.getvalue()) is drawn
+
+
+def test_without_rich_texts_are_plain_and_no_bar_is_drawn(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'rich.console', None)
+    stream = Terminal()
+    bar = ProgressBar('Replaying', stream)
+    bar(1.0)
+    bar.close()
+    assert not stream.getvalue()
+    progress.say('nothing came', 'bold red', stream)
+    assert stream.getvalue() == 'nothing came\n'
+
+
+def test_colour_is_for_terminals_that_want_it(monkeypatch):
+    monkeypatch.setenv('TERM', 'xterm')
+    monkeypatch.delenv('NO_COLOR', raising=False)
+    coloured, plain, piped = Terminal(), Terminal(), io.StringIO()
+    progress.say('[not markup] 3 m', 'bold red', coloured)
+    progress.say('[not markup] 3 m', 'bold red', piped)
+    monkeypatch.setenv('NO_COLOR', '1')
+    progress.say('[not markup] 3 m', 'bold red', plain)
+    assert '\x1b[' in coloured.getvalue() and '[not markup] 3 m' in coloured.getvalue()
+    assert piped.getvalue() == '[not markup] 3 m\n'
+    assert '31m' not in plain.getvalue() and '[not markup] 3 m' in plain.getvalue()
+
+
+def test_a_table_says_the_same_on_a_terminal_and_in_a_pipe(monkeypatch, capsys):
+    progress.show(TABLE)
+    assert capsys.readouterr().out == f'{TABLE.text}\n'
+    terminal = Terminal()
+    monkeypatch.setattr(sys, 'stdout', terminal)
+    progress.show(TABLE)
+    for word in ('Errors', 'foot', 'error [N]', 'LF', '12.25'):
+        assert word in terminal.getvalue()
 
 
 # ---- processes of the demo -----------------------------------------------------------------

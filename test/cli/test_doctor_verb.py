@@ -49,7 +49,7 @@ def test_findings_mends_and_report(bag, tmp_path, capsys):
     values = yaml.safe_load(fixed.read_text())['/**']['ros__parameters']
     assert values['robot']['sensors'] == {'accelerometer_scale': -1.0}
     assert 'accelerometer_sign' in report.read_text() and '<img' in report.read_text()
-    # The mended YAML is a robot's YAML, and with it nothing is found: here in the squats alone.
+    # The corrected YAML is a robot's YAML, and with it nothing is found: here in the squats alone.
     assert cli.main(['doctor', str(bag), '--robot', str(fixed), '--start', '11']) == 0
     assert 'nothing wrong was found' in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.contact import GeneralizedMotion, OverTimeWeights
 from legged_dynamics.dynamics import frame_poses, inverse_dynamics
 from legged_dynamics.force_map import Outcome, contact_inequalities, solve_quadratic_program
-from legged_dynamics.model import FlatFoot
+from legged_dynamics.model import FlatFoot, LineFoot
 from legged_dynamics.spatial.rotations import skew
 
 
@@ -48,13 +48,17 @@ def balances(model, feet, motion, axes='world'):
         poses, maps = frame_poses(model, instant.position), []
         for foot in feet:
             pose, flat = poses[foot.link], isinstance(foot, FlatFoot)
-            arm = (pose.R @ foot.center if flat else -foot.radius * R_WB[2])
+            line = isinstance(foot, LineFoot)
+            arm = (pose.R @ foot.center if flat or line else -foot.radius * R_WB[2])
             R = R_WB.T if axes == 'world' else pose.R
             columns = 6 if flat else 3
             A = np.vstack([np.hstack([R, np.zeros((3, 3))]),
                            np.hstack([skew(pose.p + arm) @ R, R])])[:, :columns]
             in_foot = np.vstack([np.hstack([pose.R.T @ R, np.zeros((3, 3))]),
                                  np.hstack([pose.R.T @ skew(arm) @ R, pose.R.T @ R])])[:, :columns]
+            if line:        # and a moment about its own y axis
+                A = np.column_stack([A, np.append(np.zeros(3), pose.R[:, 1])])
+                in_foot = np.column_stack([in_foot, np.eye(6)[4]])
             maps.append((A, in_foot))
         rows.append((b, maps))
     return rows

@@ -147,7 +147,7 @@ def test_ten_thousand_programs_are_optimal_and_admissible(name):
             if not on:
                 continue
             if isinstance(foot, FlatFoot):
-                A, b = cone.sole_inequalities(foot, np.eye(3))
+                A, b = contact_inequalities(cone, foot, np.eye(3))
                 w = np.concatenate([wrench[:3], wrench[3:] - np.cross(foot.center, wrench[:3])])
             else:
                 A, b = FrictionCone(cone.coefficient, normal[k], cone.facets, cone.minimum,

@@ -1,17 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Feet that touch along a line: a force and one moment, in every rank, with friction, torque."""
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from contact_oracles import Contacts, expected, four_feet, motion_of
 from robots import random_robot
-from test_contact_friction import CONE, CONFIGURED, inequalities
+from test_contact_friction import CONE, inequalities
 
 from legged_dynamics.contact import (
     ContactInverseDynamics,
-    ContactInverseDynamicsOverTime,
     EquationWeights,
     MotionNoise,
     Support,
@@ -24,7 +21,15 @@ from legged_dynamics.force_map import (
     contact_inequalities,
     solve_quadratic_program,
 )
-from legged_dynamics.model import FlatFoot, Inertia, Joint, LineFoot, PointFoot, RobotModel
+from legged_dynamics.model import (
+    FlatFoot,
+    Inertia,
+    Joint,
+    LineFoot,
+    PointFoot,
+    RobotConfig,
+    RobotModel,
+)
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
@@ -196,12 +201,13 @@ def test_a_line_foot_is_the_limit_of_neither_a_point_nor_a_sole():
     assert left[0] > left[1] > left[2] and left[2] < 1e-9 * left[0]
 
 
-def test_what_does_not_understand_lines_refuses_them():
-    model, feet = four_feet('llpf')
-    for build in (lambda: ContactInverseDynamicsOverTime(model, feet),
-                  lambda: replace(CONFIGURED, feet=tuple(feet))):
-        with pytest.raises(ConfigurationError, match='got the line feet link4, link5; take a Poi'):
-            build()
+def test_a_robot_with_line_feet_has_them_from_its_yaml():
+    config = RobotConfig.from_parameters({
+        'robot.feet': ['a', 'b', 'c'], 'robot.foot_types': ['line', 'point', 'flat'],
+        'robot.foot_radius': 0.02,
+        'robot.soles': [0.1, -0.06, 0.0, 0.0] + [0.2, -0.1, 0.1, -0.1] * 2})
+    assert config.feet == (LineFoot('a', 0.1, -0.06), PointFoot('b', 0.02),
+                           FlatFoot('c', 0.2, -0.1, 0.1, -0.1))
 
 
 def test_a_line_without_length_is_refused():

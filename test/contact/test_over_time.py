@@ -18,7 +18,7 @@ from legged_dynamics.contact import (
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
-from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotModel
 
 NIMBLE = golden('004_contact_id.json')
 # Nimble solves one dense system; its own answers carry that rounding.
@@ -27,7 +27,11 @@ FOOT_LINKS = ('link4', 'link5', 'link6', 'link7')
 
 
 def feet_of(kind):
-    """Return four feet: points, flat, or two of each."""
+    """Return four feet: points, flat, two of each, all lines, or lines among others."""
+    if 'line' in kind:
+        line = [LineFoot(link, 0.1, -0.06) for link in FOOT_LINKS]
+        return line if kind == 'lines' else [line[0], PointFoot('link5', 0.02), line[2], FlatFoot(
+            'link7', 0.1, -0.06, 0.05, -0.04)]
     flat = {'point': (), 'flat': FOOT_LINKS, 'mixed': FOOT_LINKS[::2]}[kind]
     return [FlatFoot(link, 0.1, -0.06, 0.05, -0.04) if link in flat else PointFoot(link, 0.02)
             for link in FOOT_LINKS]
@@ -117,7 +121,7 @@ def test_states_and_recordings_say_the_same(robot):
 
 @pytest.mark.parametrize('share', [1.0, 0.7, 0.3])
 @pytest.mark.parametrize('axes', ['world', 'foot'])
-@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed'])
+@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed', 'lines', 'some lines'])
 def test_agrees_with_a_sparse_solver(robot, kind, axes, share):
     motion, feet = swing(robot, 15, 3), feet_of(kind)
     standing = coming_and_going(15, share)
@@ -130,7 +134,7 @@ def test_agrees_with_a_sparse_solver(robot, kind, axes, share):
         assert not found.wrench[~standing].any()
 
 
-@pytest.mark.parametrize('kind', ['point', 'flat'])
+@pytest.mark.parametrize('kind', ['point', 'flat', 'lines', 'some lines'])
 def test_without_smoothing_every_frame_stands_alone(robot, kind):
     motion, feet = swing(robot, 12, 4), feet_of(kind)
     standing = coming_and_going(12, 0.6)
@@ -148,7 +152,7 @@ def test_without_smoothing_every_frame_stands_alone(robot, kind):
         assert (found.rank[t], found.nullity[t]) == (single.rank, single.nullity)
 
 
-@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed'])
+@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed', 'some lines'])
 def test_wrenches_and_weight_change_the_momentum(robot, kind):
     motion, feet = swing(robot, 10, 6), feet_of(kind)
     found = ContactInverseDynamicsOverTime(robot, feet).solve(motion)
@@ -285,7 +289,7 @@ def cut(motion, standing, places):
                                                         np.split(standing, places))]
 
 
-@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed'])
+@pytest.mark.parametrize('kind', ['point', 'flat', 'mixed', 'some lines'])
 def test_stretches_together_are_the_whole(robot, kind):
     motion, standing = swing(robot, 40, 16), coming_and_going(40, 0.7)
     solver = ContactInverseDynamicsOverTime(robot, feet_of(kind))

@@ -15,6 +15,7 @@ from legged_dynamics.contact import (
     OverTimeWeights,
     Stretch,
 )
+from legged_dynamics.dynamics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
@@ -22,7 +23,7 @@ from legged_dynamics.force_map import (
     contact_inequalities,
     solve_quadratic_program,
 )
-from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotModel
 from legged_dynamics.optimization.cone_arrays import HalfLines, RoundCones
 
 LINKS = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
@@ -34,7 +35,7 @@ OPTIMAL, OPTIMAL_ENOUGH = 1e-8, 1e-7
 
 
 class Case(NamedTuple):
-    """A robot with level soles or with balls for feet, and how it sways."""
+    """A robot with level soles, lines or balls for feet, and how it sways."""
 
     model: RobotModel
     feet: list
@@ -60,6 +61,9 @@ def case(kind):
     recorded = golden('004_contact_id.json')
     model = RobotModel.from_urdf(recorded['urdf'])
     crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
+    if kind == 'line':
+        return Case(model, [LineFoot(link, 0.12, -0.05) for link in ('l_foot', 'r_foot')],
+                    np.array([crouch[name] for name in model.joint_names]))
     return Case(model, [FlatFoot(link, 0.12, -0.05, 0.03, -0.02) for link in ('l_foot', 'r_foot')],
                 np.array([crouch[name] for name in model.joint_names]))
 
@@ -129,6 +133,26 @@ def test_pressure_stays_inside_the_sole_and_above_the_ground(kind, reference):
         assert np.abs(pressure[..., 1]).max() > 0.0249
 
 
+def test_what_presses_stays_between_the_ends_of_lines():
+    here = case('line')
+    motion = here.motion(20)
+    solver = here.solver()
+    free, found = (solver.solve(motion, limits=limits) for limits in (None, ContactLimits()))
+    ahead = []
+    for answer in (free, found):
+        about = answer.wrench[..., 4] - np.cross([foot.center for foot in here.feet],
+                                                 answer.wrench[..., :3])[..., 1]
+        up = [[(motion.base_rotation[t] @ frame_poses(here.model, motion.position[t])[
+            foot.link].R)[2] @ w[:3] for foot, w in zip(here.feet, answer.wrench[t])]
+            for t in range(len(motion))]
+        ahead.append(np.abs(about / np.array(up)).max())
+    assert ahead[0] > 0.1
+    assert ahead[1] == pytest.approx(0.085, rel=1e-6)
+    with pytest.raises(ConfigurationError, match='expect its moment about the middle of what'):
+        ContactInverseDynamicsOverTime(here.model, here.feet, reference='frame').solve(
+            motion, limits=ContactLimits())
+
+
 def test_limits_that_bind_nowhere_change_nothing():
     motion = case('point').motion(20)
     free = case('point').solver().solve(motion)
@@ -147,11 +171,12 @@ def test_frames_that_can_be_balanced_are(kind, friction, shape):
     assert np.abs(found.root_residual).max() < KEPT * case(kind).weight
 
 
-@pytest.mark.parametrize('kind', ['point', 'flat'])
+@pytest.mark.parametrize('kind', ['point', 'flat', 'line'])
 @pytest.mark.parametrize('smoothing', [0.0, 5.0])
 def test_agrees_with_a_dense_program(kind, smoothing):
     """All frames in one program: the same cost, balance and inequalities."""
-    here, cone, weights = case(kind), FrictionCone(0.15), OverTimeWeights(smoothing=smoothing)
+    here, weights = case(kind), OverTimeWeights(smoothing=smoothing)
+    cone = FrictionCone(0.05 if kind == 'line' else 0.15)
     motion, standing = here.motion(7, size=1.0 if kind == 'point' else 0.3), np.ones((7, 4), bool)
     if kind == 'point':
         standing[3:5, 1:3] = False

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor finds planted faults, names them and mends them; the healthy are left alone."""
+"""The doctor finds planted faults, names them and fixes them; the healthy are left alone."""
 from dataclasses import replace
 
 import numpy as np
@@ -43,10 +43,10 @@ def test_the_mend_heals():
     fault = next(f for f in planted_faults(patient) if f.name == 'front and hind leg swapped')
     sick = fault.plant(patient)
     finding, = examine(sick.model, sick.config, sick.log).findings
-    mended = RobotConfig.from_parameters(
+    corrected = RobotConfig.from_parameters(
         {'robot.feet': [foot.link for foot in sick.config.feet],
-         'robot.joints': list(sick.config.joints), **finding.mend})
-    config = replace(sick.config, sensors=mended.sensors)
+         'robot.joints': list(sick.config.joints), **finding.fix})
+    config = replace(sick.config, sensors=corrected.sensors)
     signals = filtered(sick.log)
     judge = Judge(signals, sick.model, sick.config)
     whole = Judge(filtered(patient.log), patient.model, patient.config).weigh(patient.config)
@@ -68,7 +68,7 @@ def test_names_of_another_style_are_matched():
     names = tuple(f'{name.lower()}_joint' for name in patient.log.joints.names)
     found, = examine(patient.model, patient.config, patient.joints(names=names).log).findings
     assert found.kind == 'joint_names' and found.blocks
-    correction = SensorCorrection.from_parameters(found.mend)
+    correction = SensorCorrection.from_parameters(found.fix)
     assert set(correction.driver_names(patient.model.joint_names)) == set(names)
 
 

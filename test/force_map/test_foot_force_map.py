@@ -160,13 +160,13 @@ def test_identities_of_the_articulated_quantities():
         articulate,
         bias,
         carve,
-        scratch_size,
     )
     from legged_dynamics.dynamics.composite_body import joint_axis
+    from legged_dynamics.spatial.layout import length_of
     model = random_robot(5, 8, ('revolute', 'prismatic'), base='fixed')
     q, v, *_ = random_state(model, 5)
     sizes = model.n_bodies, model.nq, model.nv
-    s = as_python(carve)(np.zeros(scratch_size(*sizes)), *sizes)
+    s = as_python(carve)(np.zeros(length_of(carve, *sizes)), *sizes)
     s.q[:], s.v[:] = q, v
     bias(model.tree, s)
     articulate(model.tree, s)

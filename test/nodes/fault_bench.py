@@ -86,7 +86,7 @@ class FaultBench:
     def stand(self, seconds=0.45):
         """Have the robot stand under control, whatever has become of it."""
         self.heal()
-        if self.node.guard_state.name != 'ACTIVE' or not self.stands():
+        if self.node.efforts.state.name != 'ACTIVE' or not self.stands():
             self.node.deactivate()
             self.bus.spin()     # the last command is for the robot that was
             self.robot_host.component.deactivate()
@@ -94,7 +94,7 @@ class FaultBench:
             self.bus.step(0.15)
             self.node.activate()
             self.bus.step(seconds)
-        assert self.node.guard_state.name == 'ACTIVE', self.node._judge(self.bus.now_ns)
+        assert self.node.efforts.state.name == 'ACTIVE', self.node.judge(self.bus.now_ns)
         assert self.stands()
         self.commands.clear()
         self.diagnostics.clear()
@@ -116,7 +116,7 @@ class FaultBench:
     def _note(self, message):
         velocity = self.robot.data.qvel[self.robot._dofs].copy()
         self.commands.append((self.bus.now_ns, np.array(message.data), velocity,
-                              self.node.guard_state.name))
+                              self.node.efforts.state.name))
 
     def run(self, seconds, until=lambda: False):
         """Let time pass; return how long it took until something held, or None."""
@@ -132,12 +132,12 @@ class FaultBench:
         return not self.robot.fallen and truth.base_position[2] > 0.35 and tilt < 0.1
 
     def state(self):
-        return self.node.guard_state.name
+        return self.node.efforts.state.name
 
     def texts(self):
         """Return all that diagnostics have said above OK since it stood, and would say now."""
         now = [f'{part}: {text}' for part, (level, text) in
-               self.node._judge(self.bus.now_ns).items() if level != 'OK']
+               self.node.judge(self.bus.now_ns).items() if level != 'OK']
         return ' | '.join(now + [
             f'{status.name.partition(": ")[2]}: {status.message}' for array in self.diagnostics
             for status in array.status
@@ -145,12 +145,12 @@ class FaultBench:
 
     def largest_share_of_limits(self):
         """Return the largest effort since it stood, in effort limits."""
-        limits = self.node.guard.limits
+        limits = self.node.efforts.guard.limits
         return max((np.abs(effort) / limits).max() for _, effort, _, _ in self.commands)
 
     def largest_share_of_slew(self):
         """Return the largest change of an effort since it stood, in what its time allows."""
-        limits, shares = self.node.guard.limits, [0.0]
+        limits, shares = self.node.efforts.guard.limits, [0.0]
         for before, after in pairwise(self.commands):
             allowed = limits * min((after[0] - before[0]) * 1e-9, 0.02) / 0.01
             goodbye = after[3] in ('LATCHED', 'LIMP')

@@ -110,4 +110,4 @@ class GroundedLoop:
 
     def largest_effort(self):
         """Return the largest effort as a part of its limit."""
-        return (np.abs(self.efforts) / self.node.guard.limits).max()
+        return (np.abs(self.efforts) / self.node.efforts.guard.limits).max()

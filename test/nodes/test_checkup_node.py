@@ -67,7 +67,7 @@ def test_a_whole_checkup_on_the_bus_finds_what_is_wrong():
     choice = Node.choice
     (found,) = examine(choice.model, choice.config, Node.writer.log()).findings
     assert found.kind == 'accelerometer_sign'
-    # A YAML that has the wrong sign is mended by saying the right one.
+    # A YAML that has the wrong sign is corrected by saying the right one.
     wrong = replace(choice.config, sensors=replace(choice.config.sensors,
                                                    accelerometer_scale=-1.0))
     assert changes(wrong, choice.config, choice.model.joint_names) == {

@@ -7,7 +7,8 @@ from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.nodes.effort_controller import EffortController
+from legged_dynamics.nodes.controller_node import ControllerNode
+from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 
@@ -15,18 +16,30 @@ LIMITS = dict(zip(JOINTS, (RobotModel.from_urdf(URDF).effort_limits[
     [RobotModel.from_urdf(URDF).joint_index(name) for name in JOINTS]])))
 
 
-class Constant(EffortController):
-    """Asks the same of every joint, or whatever the test says."""
+class Constant(ControllerNode):
+    """Asks the same of every joint, or whatever the test says: what a node that commands needs."""
 
     default_name = 'constant'
-    settings = (Setting('level', 5.0, 'N m', 'Effort of every joint.', -1e6, 1e6),)
+    settings = settings_of({}, (Setting('level', 5.0, 'N m', 'Effort of every joint.', -1e6,
+                                        1e6),))
     answer = None
 
-    def build(self, model, config):
-        self.feet = [foot.link for foot in config.feet]
-        self.order = model.joint_names
+    def configure(self):
+        self.open()
+        self.listen(self.build, self.take)
 
-    def control(self, measurement):
+    def build(self, model):
+        self.feet = [foot.link for foot in self.common.config.feet]
+        self.order = model.joint_names
+        self.efforts.build(model, self.efforts.guard_of(model))
+
+    def take(self, measurement):
+        if not self.efforts.ready():
+            return None
+        self.efforts.send(measurement, self.control(), 'no command')
+        return self.efforts.answer()
+
+    def control(self):
         if self.answer is not None:
             return self.answer()
         return np.full(len(self.order), self.parameters['level'])
@@ -84,7 +97,7 @@ def test_silent_joints_are_bridged_and_then_the_robot_is_let_go_until_activated_
     robot.run(300)                                      # they are back
     assert len(robot.commands) == count
     level, text = robot.status()['control']
-    assert level == ERROR and 'activate the node anew' in text
+    assert level == ERROR and 'activate the node again' in text
     robot.host.component.deactivate()
     robot.host.component.activate()
     robot.run(10)
@@ -107,34 +120,34 @@ def test_a_controller_that_fails_holds_and_then_damps(robot, answer):
     robot.run(100)
     robot.host.component.answer = answer
     robot.run(15)
-    assert robot.host.component.guard_state is GuardState.HOLDING
+    assert robot.host.component.efforts.state is GuardState.HOLDING
     np.testing.assert_allclose(last(robot), 5.0, atol=3.0)      # and PD on a noisy posture
     robot.host.component.answer = None
     robot.run(40)
-    assert robot.host.component.guard_state is GuardState.ACTIVE
+    assert robot.host.component.efforts.state is GuardState.ACTIVE
     robot.host.component.answer = answer
     robot.run(150)
-    assert robot.host.component.guard_state is GuardState.DAMPING
+    assert robot.host.component.efforts.state is GuardState.DAMPING
     assert (np.abs(last(robot)) < 1.0).all()            # damping of a robot that stands
     assert robot.status()['control'][0] == ERROR
 
 
 def test_the_description_in_force_stays_in_force_while_commands_go_out(robot):
     robot.run(20)
-    guard = robot.host.component.guard
+    guard = robot.host.component.efforts.guard
     stronger = robot.urdf.replace('effort="80', 'effort="800')
     for text in (robot.urdf, stronger, '<robot'):
         robot.describe(text)
         robot.run(20)
-        assert robot.host.component.guard is guard
-        assert robot.host.component.guard_state is GuardState.ACTIVE
+        assert robot.host.component.efforts.guard is guard
+        assert robot.host.component.efforts.state is GuardState.ACTIVE
     assert 'another robot_description came' in robot.status()['robot_description'][1]
     robot.describe(stronger)
     robot.run(5)
     robot.host.component.deactivate()
     robot.host.component.activate()
     robot.run(20)
-    assert robot.host.component.guard.limits.max() == 800.0
+    assert robot.host.component.efforts.guard.limits.max() == 800.0
     robot.describe('<robot')
     robot.run(5)
     robot.host.component.deactivate()

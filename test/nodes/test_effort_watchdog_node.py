@@ -24,7 +24,7 @@ def bench():
               if not key.startswith(('simulation', 'noise'))}
     made = FaultBench(arguments=REMAP, watchdog=lambda bus: bus.host(
         EffortWatchdogNode, parameters=values))
-    assert made.watchdog.component.watchdog.owner == made.node._owner
+    assert made.watchdog.component.watchdog.owner == made.node.efforts._owner
     return made
 
 
@@ -35,10 +35,10 @@ def standing(bench):
     bench.stand()
     bench.run(0.05)
     bench.commands.clear()
-    bench.kill = lambda: setattr(bench.node, '_commands', Nothing())
-    commands = bench.node._commands
+    bench.kill = lambda: setattr(bench.node.efforts, '_commands', Nothing())
+    commands = bench.node.efforts._commands
     yield bench
-    bench.node._commands = commands
+    bench.node.efforts._commands = commands
 
 
 class Nothing:
@@ -49,7 +49,7 @@ class Nothing:
 
 
 def status(bench, part):
-    return bench.watchdog.component._judge(bench.watchdog.component.now())[part]
+    return bench.watchdog.component._judge(bench.watchdog.component.common.now())[part]
 
 
 def test_commands_pass_through_without_a_tick_of_delay(standing):
@@ -81,10 +81,10 @@ def test_a_controller_that_is_killed_leaves_a_robot_that_sits_down(standing):
 
 
 def test_a_controller_that_is_stopped_for_a_moment_goes_on(standing):
-    publish = standing.node._commands
+    publish = standing.node.efforts._commands
     standing.kill()
     standing.run(0.15)
-    standing.node._commands = publish
+    standing.node.efforts._commands = publish
     standing.run(0.3)
     assert standing.stands() and status(standing, 'commands')[0] == OK
 

@@ -315,4 +315,4 @@ def test_it_is_let_go_for_good(standing, name):
     assert standing.state() == 'LATCHED'
     assert len(standing.commands) == count              # others may have the motors
     assert not standing.commands[-1][1].any()           # and get them limp
-    assert 'activate the node anew' in standing.texts()
+    assert 'activate the node again' in standing.texts()

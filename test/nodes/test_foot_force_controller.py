@@ -168,13 +168,13 @@ def test_a_pushed_robot_comes_back_and_one_that_falls_is_let_go(robot, monkeypat
     monkeypatch.setattr(robot.simulator.component._imu, 'publish', lambda message: None)
     robot.run(0.7)
     assert robot.status()['forces'] == (
-        ERROR, 'let go: no IMU reading for too long; activate the node anew')
+        ERROR, 'let go: no IMU reading for too long; activate the node again')
     robot.run(0.2)
-    assert robot.host.component.guard_state is GuardState.DAMPING
+    assert robot.host.component.efforts.state is GuardState.DAMPING
     monkeypatch.undo()      # too late: who has fallen is set up by somebody
     robot.run(2.0)
     assert robot.status()['forces'][0] == ERROR
     level, text = robot.status()['control']
-    assert level == ERROR and 'activate the node anew' in text
-    assert robot.host.component.guard_state is GuardState.LATCHED
+    assert level == ERROR and 'activate the node again' in text
+    assert robot.host.component.efforts.state is GuardState.LATCHED
     np.testing.assert_array_equal(robot.commands[-1].data, np.zeros(12))

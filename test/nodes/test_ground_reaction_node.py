@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, NODE, URDF, LoopbackRobot
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware import conversions as convert
 
 OK, WARN, ERROR, STALE = range(4)
@@ -269,6 +270,20 @@ def test_feet_that_are_no_links_are_published_as_frames():
     assert wrench[-1].header.frame_id == 'RH_tip'
 
 
+def test_a_pushed_link_has_a_frame_where_it_is_pushed():
+    robot = LoopbackRobot({'external.link': 'LF_THIGH', 'external.point': [0.0, 0.05, -0.1]})
+    wrench = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench')
+    deviation = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench_stddev')
+    frames = robot.watch('tf2_msgs/msg/TFMessage', 'tf_static', DIALECT.qos.latched)
+    robot.run(20)
+    at = frames[-1].transforms[0]
+    assert wrench[-1].header.frame_id == deviation[-1].header.frame_id == at.child_frame_id
+    assert at.header.frame_id == 'LF_THIGH' and at.child_frame_id == 'LF_THIGH/external_point'
+    place = at.transform.translation
+    assert (place.x, place.y, place.z) == (0.0, 0.05, -0.1)
+    assert (convert.read_wrench(deviation[-1])[1] > 0.0).all()
+
+
 def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     robot.run(50)
     robot.host.component.deactivate()
@@ -280,6 +295,11 @@ def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
     assert len(robot.wrenches[0]) - before == 49
     robot.host.stop()
     robot.run(10)       # nobody there any more, and nothing breaks
+
+
+def test_normals_for_other_feet_than_there_are_are_refused():
+    with pytest.raises(ConfigurationError, match='expected 12 values, 3 for each of 4 feet'):
+        LoopbackRobot({'ground.normals': [0.0, 0.0, 1.0]})
 
 
 def test_a_wrong_parameter_is_refused_by_name():

@@ -104,7 +104,7 @@ def test_what_happens_before_it_stops_is_a_setting(way, brought_down):
     height, steps, states = made.robot.truth().base_position[2], 0, set()
     while not made.host.leave():
         made.run(0.1)
-        states.add(made.node.guard_state)
+        states.add(made.node.efforts.state)
         steps += 1
         assert steps < 100
     assert (steps > 0) == brought_down and (GuardState.DAMPING in states) == brought_down
@@ -125,7 +125,7 @@ def test_one_who_is_being_stopped_takes_no_wishes_and_starts_anew_as_ever():
     made.node.deactivate()
     made.node.activate()
     made.run(0.1)
-    assert made.node.mode() == 'holds' and made.node.guard_state.obeying
+    assert made.node.mode() == 'holds' and made.node.efforts.state.obeying
 
 
 def test_a_posture_that_is_none_is_refused_and_one_who_lies_takes_no_targets():

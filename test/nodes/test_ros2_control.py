@@ -9,7 +9,7 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.effort_controller import COMMANDS
+from legged_dynamics.nodes.effort_output import COMMANDS
 from legged_dynamics.nodes.ros2_control import (
     broadcasters,
     controllers_text,

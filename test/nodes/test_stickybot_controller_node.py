@@ -176,7 +176,7 @@ def test_time_set_back_begins_anew():
     climber.run(0.6)
     climber.robot.delay(-500_000_000)
     climber.run(0.12)
-    assert 'before the sample heard last' in climber.status('joint_states')[1]
+    assert 'before the last sample' in climber.status('joint_states')[1]
     climber.run(0.4)        # its clock goes on from there, and is believed
     assert np.abs(climber.last()[0]).max() > 0.01
     climber.robot.delay(500_000_000)

@@ -52,6 +52,6 @@ def test_a_controller_that_is_killed_or_stopped_leaves_motors_that_come_to_rest(
         # A machine that falls behind may learn of the death before it notices the silence.
         assert bench.until(lambda: says(2, 'is silent') or says(2, 'has left')), bench.status
         # Left alone at last, and limp: what hardware holds for ever is zero.
-        assert bench.until(lambda: says(2, 'starts anew')), bench.status
+        assert bench.until(lambda: says(2, 'is started again')), bench.status
         assert not any(bench.sent[-1].data)
         controller.kill()

@@ -90,7 +90,7 @@ class Standing:
 
     def largest_share_of_limits(self):
         efforts = np.array([message.data for message in self.commands])
-        return (np.abs(efforts) / self.node.guard.limits).max()
+        return (np.abs(efforts) / self.node.efforts.guard.limits).max()
 
 
 @pytest.fixture(scope='module')
@@ -158,7 +158,7 @@ def test_a_target_that_cannot_be_is_refused_and_the_body_stays(standing, offset,
 
 
 def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
-    change = standing.node.changing
+    change = standing.node._changing
     values = {**standing.node.parameters, 'gains.linear.integral': [1e4, 0.0, 0.0]}
     with pytest.raises(ConfigurationError, match='below stiffness times damping'):
         change(values)
@@ -177,7 +177,7 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     assert np.abs(standing.error()[:3]).max() < 0.02        # still held
     standing.run(0.5)
     level, text = standing.status('body')
-    assert level == ERROR and 'activate the node anew' in text
+    assert level == ERROR and 'activate the node again' in text
     assert np.isfinite(standing.commands[-1].data).all()
     standing.go(DOWN)
     standing.run(0.01)

@@ -203,7 +203,7 @@ def test_ages_do_not_ask_the_clock_that_can_be_set():
     source.ours = source.theirs = 10**12
     assert source.tell(10) == ('', 0.0)
     fault, age = source.tell(1, late=40)
-    assert 'before the sample heard last' in fault and age == pytest.approx(40.0)
+    assert 'before the last sample' in fault and age == pytest.approx(40.0)
     source.ms += 40
     assert source.tell(20, late=40) == ('', pytest.approx(40.0, abs=0.1))
     for ours in (-HOUR, 0, 1000, -1000):
@@ -218,7 +218,7 @@ def test_stamps_that_jump_are_refused_until_they_go_on_from_there(set_by):
     source.tell(50)
     source.theirs = set_by
     fault, _ = source.tell(10)
-    assert ('in the future' if set_by > 0 else 'before the sample heard last') in fault
+    assert ('in the future' if set_by > 0 else 'before the last sample') in fault
     source.theirs = 0
     assert source.tell(1) == ('', pytest.approx(0.0, abs=0.1))
     source.theirs = set_by

@@ -38,7 +38,7 @@ def test_both_climb_alike(settings):
     assert twin.rise == pytest.approx(twin.trace.pose[-1, 1] - twin.trace.pose[0, 1], abs=1e-4)
     assert 0.03 < twin.rise < own.rise
     assert twin.trace.time[0] == pytest.approx(0.502)
-    assert math.isnan(twin.books.work)
+    assert math.isnan(twin.energy.work)
     assert np.abs(twin.trace.pad_angle - math.pi / 2).max() < 0.05
     on = twin.trace.attached
     sizes = np.hypot(twin.trace.reaction[..., 0], twin.trace.reaction[..., 1])

@@ -5,15 +5,43 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from numba.core.errors import TypingError
+
+from legged_dynamics.spatial.jit import kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 from legged_dynamics.spatial.outer import outer
 print(outer(2.0), sum(outer.stats.cache_hits.values()))
 """
+# Says when it waits for a kernel or compiles it; if so it goes on when told to.
+SLOW = """
+import sys, time
+from pathlib import Path
+from types import SimpleNamespace
+from numba.core import event
+folder, name = Path(sys.argv[1]), sys.argv[2]
+class Slow(event.Listener):
+    def on_start(self, event):
+        (folder / f'{name} compiles').touch()
+        while not (folder / 'go on').exists():
+            time.sleep(0.01)
+    def on_end(self, event):
+        pass
+event.register('numba:compile', Slow())
+from legged_dynamics.spatial import kernel_cache
+def sleep(seconds):
+    (folder / f'{name} waits').touch()
+    time.sleep(seconds)
+kernel_cache.time = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
+from legged_dynamics.spatial.outer import outer
+print(outer(2.0))
+"""
+PATIENCE = 120.0    # s; nothing is judged by it
 OUTER = """
 from legged_dynamics.spatial.inner import inner
 from legged_dynamics.spatial.jit import kernel
@@ -85,3 +113,37 @@ def test_it_runs_without_home_and_without_a_folder_to_write_to(checkout, tmp_pat
     shutil.rmtree(kept)
     kept.touch()                    # and now nothing is left
     assert run(checkout, nowhere, XDG_CACHE_HOME=nowhere, TMPDIR=str(tmp_path)) == (21.0, 0)
+
+
+def wait_for(paths, process):
+    end = time.monotonic() + PATIENCE
+    while not any(path.exists() for path in paths):
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_of_two_processes_one_compiles_and_the_other_waits(checkout, tmp_path):
+    environment = {**os.environ, 'PYTHONPATH': str(checkout), 'NUMBA_DISABLE_JIT': '0',
+                   'NUMBA_CACHE_DIR': str(tmp_path / 'cache')}
+
+    def start(name):
+        return subprocess.Popen([sys.executable, '-c', SLOW, str(tmp_path), name], text=True,
+                                env=environment, cwd=checkout, stdout=subprocess.PIPE)
+    with start('one') as one:
+        wait_for([tmp_path / 'one compiles'], one)
+        with start('two') as two:
+            wait_for([tmp_path / 'two waits', tmp_path / 'two compiles'], two)
+            (tmp_path / 'go on').touch()
+            assert [process.communicate(timeout=PATIENCE)[0] for process in (one, two)] == [
+                '21.0\n', '21.0\n']
+    assert not (tmp_path / 'two compiles').exists()
+
+
+def test_for_what_cannot_be_compiled_nobody_waits():
+    @kernel
+    def without(x):
+        return x.what_no_number_has
+    for _ in range(2):
+        with pytest.raises(TypingError):
+            without(1.0)
+        assert without._cache._claimed is None

@@ -76,7 +76,7 @@ def test_reduction_lowers_the_peak_at_the_same_speed(plain):
     settled = trace.time > 1.0
     error = trace.planned[settled] - trace.reaction[settled]
     assert np.sqrt((error ** 2).mean()) < 0.03
-    assert abs(reduced.books.energy_residual) < 1e-5
+    assert abs(reduced.energy.energy_residual) < 1e-5
 
 
 def test_reduction_by_angle_alone_does_what_it_can(plain):

@@ -242,11 +242,11 @@ def test_agrees_with_pinocchio(seed, options):
 @pytest.mark.parametrize('seed, options', VARIANTS, ids=[str(s) for s, _ in VARIANTS])
 def test_balances_hold_for_any_springs_and_dampers(seed, options):
     model, state, rest = random_climber(seed, **options)
-    books, found = balance(model, state, rest), accelerations(model, state, rest)
-    assert np.abs(books.force_residual).max() < 1e-11
-    assert abs(books.moment_residual) < 1e-11
+    residuals, found = balance(model, state, rest), accelerations(model, state, rest)
+    assert np.abs(residuals.force_residual).max() < 1e-11
+    assert abs(residuals.moment_residual) < 1e-11
     scale = np.abs(found.actuator_power).sum() + np.abs(found.loss).sum() + 1.0
-    assert abs(books.power_residual) < 1e-11 * scale
+    assert abs(residuals.power_residual) < 1e-11 * scale
 
 
 def test_arm_at_the_hip_instead_of_the_limb_end_would_break_the_balance_of_moments():

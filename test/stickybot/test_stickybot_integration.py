@@ -29,10 +29,10 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, N_TOTALS, flow
+from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.model.machine import N_FORCE
+from legged_dynamics.stickybot.model.machine import FORCE
 
 ALL = np.ones(4, bool)
 
@@ -46,7 +46,8 @@ def test_jacobian_by_central_differences(seed, options):
     step, n = make_stepper(model.machine), model.nz
 
     def rates(z, v):
-        zdd, forces, flows = np.zeros(n), np.zeros((model.n_limbs, N_FORCE)), np.zeros(N_TOTALS)
+        zdd, forces = np.zeros(n), np.zeros((model.n_limbs, FORCE.width))
+        flows = np.zeros(TOTAL.width)
         accelerate(model.machine, step.work, attached, z, v, u, ud, zdd, forces)
         flow(model.machine, z, forces, flows)
         return np.concatenate([zdd, flows[:N_FLOWS]]), forces
@@ -134,11 +135,11 @@ def test_kick_keeps_the_books(changes):
     simulation.push([0.1, 0.05, 2.0])
     for _ in range(25):
         simulation.step(StickybotCommand(0, model.rest, ALL), 0.02)
-    books = simulation.books
-    assert abs(books.energy_residual) < 1e-6
-    assert abs(books.work) == 0.0
-    assert np.abs(books.momentum_residual).max() < 1e-6
-    assert abs(books.angular_momentum_residual) < 1e-6
+    energy = simulation.energy
+    assert abs(energy.energy_residual) < 1e-6
+    assert abs(energy.work) == 0.0
+    assert np.abs(energy.momentum_residual).max() < 1e-6
+    assert abs(energy.angular_momentum_residual) < 1e-6
     now = balance(model, simulation.state, simulation.rest)
     assert np.abs(now.force_residual).max() < 1e-12
     assert abs(now.moment_residual) < 1e-12
@@ -160,10 +161,10 @@ def test_four_seconds_of_gait_keep_the_books(changes, limit):
     settings = proposed(**{'control__reduction': 'off', 'control__rate': 250.0, **changes})
     model = settings.model()
     done = climb(model, settings.gait(), settings.control(), seconds=4.0)
-    assert abs(done.books.energy_residual) < limit
-    assert np.abs(done.books.momentum_residual).max() < 1e-5
-    assert abs(done.books.angular_momentum_residual) < 1e-6
-    assert done.books.work > WEIGHT * done.rise
+    assert abs(done.energy.energy_residual) < limit
+    assert np.abs(done.energy.momentum_residual).max() < 1e-5
+    assert abs(done.energy.angular_momentum_residual) < 1e-6
+    assert done.energy.work > WEIGHT * done.rise
     assert done.speed > 0.03
 
 
@@ -201,8 +202,8 @@ def test_plain_gait_is_that_of_the_checked_page():
     sizes = np.hypot(done.trace.reaction[..., 0], done.trace.reaction[..., 1])
     assert sizes[on].mean() == pytest.approx(1.66, rel=0.01)
     assert np.abs(done.trace.pose[:, 2]).max() <= 0.0090
-    assert done.books.work == pytest.approx(0.716, abs=1e-3)
-    assert done.books.damped == pytest.approx(0.125, abs=1e-3)
+    assert done.energy.work == pytest.approx(0.716, abs=1e-3)
+    assert done.energy.damped == pytest.approx(0.125, abs=1e-3)
     # Feet that hold do not move.
     both = on[1:] & on[:-1]
     assert np.abs(np.diff(done.trace.foot, axis=0)[both]).max() == 0.0
@@ -232,11 +233,11 @@ def test_touchdown_is_a_plastic_impact_of_the_limb_alone():
     assert after.joint_velocity[0] == pytest.approx(spin / inertia, rel=1e-4)
     assert not after.foot_velocity.any()
     lost = before.kinetic - balance(model, after, held).kinetic
-    assert simulation.books.struck == pytest.approx(lost, rel=1e-3)
-    assert simulation.books.struck > 0.0
+    assert simulation.energy.struck == pytest.approx(lost, rel=1e-3)
+    assert simulation.energy.struck > 0.0
     # The wall's impulses explain the change of momentum, linear and angular.
-    assert np.abs(simulation.books.momentum_residual).max() < 1e-9
-    assert abs(simulation.books.angular_momentum_residual) < 1e-9
+    assert np.abs(simulation.energy.momentum_residual).max() < 1e-9
+    assert abs(simulation.energy.angular_momentum_residual) < 1e-9
 
 
 def test_foot_lets_go_when_its_pad_does_not_hold():

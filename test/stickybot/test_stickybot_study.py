@@ -85,7 +85,7 @@ def test_study_rows_are_climbs():
     assert rows[2]['speed'] == done.speed
     assert rows[2]['peak_force'] == done.peak
     assert rows[2]['cost_of_transport'] == pytest.approx(
-        done.books.work / (0.37 * 9.81 * done.rise))
+        done.energy.work / (0.37 * 9.81 * done.rise))
     assert 0.02 < rows[0]['speed'] < rows[2]['speed']
     assert 'expected an even number' in rows[1]['error']
     assert math.isnan(rows[1]['speed'])

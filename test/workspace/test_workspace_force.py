@@ -10,14 +10,7 @@ from legged_dynamics.spatial.rotations import (
     skew,
 )
 from legged_dynamics.workspace.target import BodyTarget
-from legged_dynamics.workspace.workspace_force import (
-    CUT,
-    ERROR,
-    RATE,
-    WANTED,
-    wanted_acceleration,
-    workspace_force,
-)
+from legged_dynamics.workspace.workspace_force import SERVO, wanted_acceleration, workspace_force
 
 OPEN = np.array([[0.0] * 6, [0.0] * 6, [0.0] * 6, [1e6] * 6, [1e6] * 6])
 
@@ -42,7 +35,7 @@ def test_the_error_is_the_logarithm_of_the_rotation(turn):
     axis = np.array([0.48, -0.6, 0.64])
     R_d = rotation_from_vector([0.3, 0.2, -1.0])
     R = R_d @ rotation_from_vector(turn * axis)
-    error = asked(body([1.0, 2.0, 3.0], R), BodyTarget.of([0.9, 2.2, 3.0], R_d))[ERROR]
+    error = asked(body([1.0, 2.0, 3.0], R), BodyTarget.of([0.9, 2.2, 3.0], R_d))[SERVO.error]
     np.testing.assert_allclose(error[3:], turn * axis, atol=1e-8)
     np.testing.assert_allclose(error[:3], R.T @ [0.1, -0.2, 0.0], atol=1e-12)
 
@@ -50,7 +43,7 @@ def test_the_error_is_the_logarithm_of_the_rotation(turn):
 def test_an_exact_half_turn_has_an_axis():
     for axis in (np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], np.array([0.6, 0.0, 0.8])):
         R = 2.0 * np.outer(axis, axis) - np.eye(3)
-        error = asked(body(np.zeros(3), R), BodyTarget.of(np.zeros(3), np.eye(3)))[ERROR]
+        error = asked(body(np.zeros(3), R), BodyTarget.of(np.zeros(3), np.eye(3)))[SERVO.error]
         assert np.linalg.norm(error[3:]) == pytest.approx(np.pi)
         np.testing.assert_allclose(np.abs(error[3:] @ axis), np.pi, atol=1e-12)
 
@@ -86,19 +79,20 @@ def test_the_twist_error_of_a_body_that_does_as_asked_stays(seed):
         for s in (t - h, t + h):
             p, R, V, _ = motion(s, seed)
             p_d, R_d, V_d, A_d = motion(s, seed + 50)
-            rates.append(asked(body(p, R, V), BodyTarget.of(p_d, R_d, V_d, A_d))[RATE])
+            rates.append(asked(body(p, R, V), BodyTarget.of(p_d, R_d, V_d, A_d))[SERVO.rate])
         p, R, V, A = motion(t, seed)
         p_d, R_d, V_d, A_d = motion(t, seed + 50)
         out = asked(body(p, R, V), BodyTarget.of(p_d, R_d, V_d, A_d))
-        np.testing.assert_allclose((rates[1] - rates[0]) / (2.0 * h), A - out[WANTED], atol=2e-5)
+        np.testing.assert_allclose((rates[1] - rates[0]) / (2.0 * h), A - out[SERVO.wanted],
+                                   atol=2e-5)
 
 
 def test_the_body_and_target_that_agree_ask_for_nothing_more():
     p, R, V, A = motion(0.4, 3)
     out = asked(body(p, R, V), BodyTarget.of(p, R, V, A), gains())
-    np.testing.assert_allclose(out[ERROR], 0.0, atol=1e-12)
-    np.testing.assert_allclose(out[RATE], 0.0, atol=1e-12)
-    np.testing.assert_allclose(out[WANTED], A, atol=1e-9)
+    np.testing.assert_allclose(out[SERVO.error], 0.0, atol=1e-12)
+    np.testing.assert_allclose(out[SERVO.rate], 0.0, atol=1e-12)
+    np.testing.assert_allclose(out[SERVO.wanted], A, atol=1e-9)
 
 
 def test_gains_pull_along_their_axes():
@@ -107,31 +101,31 @@ def test_gains_pull_along_their_axes():
     table[1] = [10, 20, 30, 40, 50, 60]
     R = rotation_from_vector([0.0, 0.0, np.pi / 2])
     out = asked(body([1.0, 0.0, 0.0], R, [0, 0, 1, 1, 0, 0]), BodyTarget.of(np.zeros(3), R), table)
-    np.testing.assert_allclose(out[ERROR], [0, -1, 0, 0, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(out[WANTED], [0, 2, -30, -40, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(out[SERVO.error], [0, -1, 0, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(out[SERVO.wanted], [0, 2, -30, -40, 0, 0], atol=1e-12)
 
 
 def test_the_integral_grows_with_the_error_and_no_further_than_allowed():
     table, integral = gains(integral=10.0, windup=0.5), np.zeros(6)
     state, target = body([0.02, 0.0, 0.0], np.eye(3)), BodyTarget.of(np.zeros(3), np.eye(3))
-    without = asked(state, target, gains())[WANTED]
+    without = asked(state, target, gains())[SERVO.wanted]
     for _ in range(10):
         out = asked(state, target, table, integral, 0.01)
-    np.testing.assert_allclose(out[WANTED, 0] - without[0], -10.0 * 0.02 * 0.1)
+    np.testing.assert_allclose(out[SERVO.wanted, 0] - without[0], -10.0 * 0.02 * 0.1)
     for _ in range(1000):
         out = asked(state, target, table, integral, 0.01)
-    np.testing.assert_allclose(out[WANTED, 0] - without[0], -0.5)
+    np.testing.assert_allclose(out[SERVO.wanted, 0] - without[0], -0.5)
     back = body([-0.02, 0.0, 0.0], np.eye(3))
     for _ in range(250):        # it comes out of its limit at once, and not after as long again
         out = asked(back, target, table, integral, 0.01)
-    np.testing.assert_allclose(out[WANTED, 0] + without[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(out[SERVO.wanted, 0] + without[0], 0.0, atol=1e-9)
 
 
 def test_the_integral_stays_where_it_is_in_the_world():
     table, integral = gains(integral=10.0), np.array([0.03, 0.0, 0.0, 0.0, 0.0, 0.01])
     R = rotation_from_vector([0.0, 0.0, np.pi / 2])
     out = asked(body(np.zeros(3), R), BodyTarget.of(np.zeros(3), R), table, integral)
-    np.testing.assert_allclose(out[WANTED], [0.0, 0.3, 0.0, 0.0, 0.0, -0.1], atol=1e-12)
+    np.testing.assert_allclose(out[SERVO.wanted], [0.0, 0.3, 0.0, 0.0, 0.0, -0.1], atol=1e-12)
     np.testing.assert_allclose(integral, [0.03, 0.0, 0.0, 0.0, 0.0, 0.01], atol=1e-15)
 
 
@@ -139,8 +133,8 @@ def test_errors_ask_for_no_more_than_the_limit_and_it_is_said():
     out = asked(body([0.0, 3.0, -4.0], np.eye(3)),
                 BodyTarget.of(np.zeros(3), np.eye(3), acceleration=[1.0, 0, 0, 0, 0, 0]),
                 gains(limit=7.0))
-    np.testing.assert_allclose(out[WANTED], [1.0, -4.2, 5.6, 0.0, 0.0, 0.0], atol=1e-12)
-    np.testing.assert_array_equal(out[CUT], [1, 1, 1, 0, 0, 0])
+    np.testing.assert_allclose(out[SERVO.wanted], [1.0, -4.2, 5.6, 0.0, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(out[SERVO.cut], [1, 1, 1, 0, 0, 0])
 
 
 def test_the_force_is_inertia_times_acceleration_and_bias():
@@ -158,8 +152,8 @@ def test_a_free_body_under_the_law_comes_to_its_target():
     for k in range(1500):
         p_d, R_d, V_d, A_d = motion(k * h, 7)
         out = asked(body(p, R, V), BodyTarget.of(p_d, R_d, V_d, A_d), table)
-        V = V + h * out[WANTED]
+        V = V + h * out[SERVO.wanted]
         p = p + h * R @ V[:3]
         R = R @ (np.eye(3) + h * skew(V[3:]) + 0.5 * h * h * skew(V[3:]) @ skew(V[3:]))
         R = rotation_from_vector(rotation_vector(R))
-    assert np.linalg.norm(out[ERROR]) < 5e-3
+    assert np.linalg.norm(out[SERVO.error]) < 5e-3

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.analysis.biomechanics.load import Load
+from legged_dynamics.analysis.biomechanics.load import ExternalLoad
 from legged_dynamics.analysis.biomechanics.trc import UNITS, Markers
 from legged_dynamics.exceptions import MeasurementError
 
@@ -26,13 +26,13 @@ class C3dFile:
     ----------
     markers : Markers
         In the axes of the laboratory.
-    loads : list of Load
+    loads : list of ExternalLoad
         One a force plate, on the person, in the axes of the laboratory.
 
     """
 
     markers: Markers
-    loads: list[Load]
+    loads: list[ExternalLoad]
 
 
 def read_c3d(path: str | Path) -> C3dFile:
@@ -77,7 +77,7 @@ def read_c3d(path: str | Path) -> C3dFile:
     return C3dFile(Markers(time, names, position), loads)
 
 
-def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> Load:
+def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> ExternalLoad:
     units = [plate[f'unit_{what}'] for what in ('force', 'moment', 'position')]
     for unit, known in zip(units, (FORCE_UNITS, MOMENT_UNITS, UNITS)):
         if unit not in known:
@@ -93,4 +93,5 @@ def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> Lo
     up = int(np.argmax(np.abs(normal)))
     if force[:, up].sum() < 0.0:
         force, free = -force, -free
-    return Load(f'plate {number}', '', start + np.arange(len(force)) / rate, force, point, free)
+    return ExternalLoad(f'plate {number}', '', start + np.arange(len(force)) / rate, force, point,
+                        free)

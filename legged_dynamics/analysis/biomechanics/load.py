@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Load: one measured force over time, where it acts, and the free moment there."""
+"""ExternalLoad: one measured force over time, where it acts, and the free moment there."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class ExternalLoad:
     """
     One force over time.
 

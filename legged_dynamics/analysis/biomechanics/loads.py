@@ -14,13 +14,13 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics.analysis.biomechanics.c3d import read_c3d
-from legged_dynamics.analysis.biomechanics.load import Load
+from legged_dynamics.analysis.biomechanics.load import ExternalLoad
 from legged_dynamics.analysis.biomechanics.storage import Storage, read_storage
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.opensim.joints import TO_OURS
 
 
-def read_loads(path: str | Path) -> tuple[list[Load], list[str]]:
+def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
     """
     Return the loads in a file, by its suffix, and what is odd about them.
 
@@ -42,7 +42,7 @@ def read_loads(path: str | Path) -> tuple[list[Load], list[str]]:
                            f'force plates (.c3d), got {path}')
 
 
-def _of_xml(path: Path) -> tuple[list[Load], list[str]]:
+def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
@@ -79,7 +79,7 @@ def _of_xml(path: Path) -> tuple[list[Load], list[str]]:
     return found, notes
 
 
-def _of_table(path: Path) -> list[Load]:
+def _of_table(path: Path) -> list[ExternalLoad]:
     table, found = read_storage(path), []
     for name in table.names:
         match = re.fullmatch(r'(.*force.*?_?)vx', name)
@@ -104,7 +104,7 @@ def _torques(stem: str) -> tuple[str, ...]:
 
 
 def _load(table: Storage, name: str, body: str, force: str, point: str, torque: str,
-          path: Path) -> Load:
+          path: Path) -> ExternalLoad:
     place = {other: k for k, other in enumerate(table.names)}
 
     def columns(stem: str) -> np.ndarray:
@@ -116,7 +116,7 @@ def _load(table: Storage, name: str, body: str, force: str, point: str, torque: 
         return np.nan_to_num(values) @ TO_OURS.T
 
     moment = columns(torque) if torque else np.zeros((len(table.values), 3))
-    return Load(name, body, table.values[:, 0], columns(force), columns(point), moment)
+    return ExternalLoad(name, body, table.values[:, 0], columns(force), columns(point), moment)
 
 
 def _text(element: ElementTree.Element, tag: str) -> str:

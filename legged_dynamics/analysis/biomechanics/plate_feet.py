@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from legged_dynamics.analysis.biomechanics.load import Load
+from legged_dynamics.analysis.biomechanics.load import ExternalLoad
 from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.ground_demand import GroundDemand
-from legged_dynamics.model.feet import FlatFoot
 
 # A plate is loaded from this vertical force on [N].
 LOADED = 20.0
@@ -22,19 +21,19 @@ NEAR = 0.10
 BORNE, AVERAGED = 0.75, 0.1
 
 
-def plates_of(loads: Sequence[Load], demand: GroundDemand,
+def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
               bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
     """
     Return the truth of each foot at the instants of a motion.
 
-    A load that says which body it acts on is that foot's. Of others each step is given to the foot
-    whose sole is nearest to where it presses; a step beside all soles is nobody's, and counts as
-    not measured. So do instants in which the plates bear clearly less than the motion asks for,
-    for then a foot is beside them.
+    A load that names the body it acts on is that foot's. For others, each step is assigned to the
+    foot whose sole is nearest to where it presses; a step beside all soles belongs to no foot and
+    counts as not measured. So do instants in which the plates bear clearly less than the motion
+    requires, because a foot is then beside them.
 
     Parameters
     ----------
-    loads : sequence of Load
+    loads : sequence of ExternalLoad
         In the axes of the motion.
     demand : GroundDemand
         Where the feet are, and what the motion asks for.
@@ -98,7 +97,8 @@ def plates_of(loads: Sequence[Load], demand: GroundDemand,
     return Plates(force, np.zeros(nf, bool), valid, moment), notes
 
 
-def turned_to(loads: Sequence[Load], demand: GroundDemand) -> tuple[list[Load], str]:
+def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
+              ) -> tuple[list[ExternalLoad], str]:
     """
     Return loads in the axes of the motion, and how they were turned; empty if they were not.
 
@@ -137,14 +137,14 @@ def turned_to(loads: Sequence[Load], demand: GroundDemand) -> tuple[list[Load], 
                                'differ by quarter turns at most')
     if np.allclose(best, np.eye(3)):
         return list(loads), ''
-    moved = [Load(load.name, load.body, load.time, load.force @ best.T, load.point @ best.T,
-                  load.moment @ best.T) for load in loads]
+    moved = [ExternalLoad(load.name, load.body, load.time, load.force @ best.T,
+                          load.point @ best.T, load.moment @ best.T) for load in loads]
     axes = ', '.join(f'{name} is their {"-" if row.min() < -0.5 else ""}'
                      f'{"xyz"[int(np.argmax(np.abs(row)))]}' for name, row in zip('xyz', best))
     return moved, f'The axes of the force plates were turned to those of the motion: {axes}.'
 
 
-def _sampled(load: Load, values: np.ndarray, time: np.ndarray, step: float,
+def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: float,
              by_force: bool = False) -> np.ndarray:
     """Return values of a load at the motion's times: means over its steps where it is faster."""
     size = max(round(step / float(np.median(np.diff(load.time)))), 1)
@@ -170,10 +170,11 @@ def _beside(demand: GroundDemand, i: int, samples: np.ndarray, point: np.ndarray
     origin = (demand.base_position + demand.foot_arm[:, i])[samples]
     local = np.einsum('nji,nj->ni', demand.foot_rotation[samples, i], point - origin)
     foot = demand.feet[i]
-    if not isinstance(foot, FlatFoot):
+    if len(foot.corners) == 1:
         return np.linalg.norm((point - origin)[:, :2], axis=1)
-    x = local[:, 0] - np.clip(local[:, 0], foot.back, foot.front)
-    y = local[:, 1] - np.clip(local[:, 1], foot.right, foot.left)
+    front, back, left, right = foot.edges
+    x = local[:, 0] - np.clip(local[:, 0], back, front)
+    y = local[:, 1] - np.clip(local[:, 1], right, left)
     # A plate is far below a foot that swings over it.
     above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
     return np.sqrt(x ** 2 + y ** 2 + above ** 2)

@@ -23,7 +23,7 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.gait.ground_demand import GroundDemand
 from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.opensim import OpenSimModel, read_osim
 from legged_dynamics.model.urdf_text import urdf_text
 from legged_dynamics.spatial.frames import Transform

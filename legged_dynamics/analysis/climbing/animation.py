@@ -131,7 +131,7 @@ class ClimbAnimation:
 
     def _low(self, sample: int) -> float:
         """Return the lowest height seen [m]."""
-        # In steps, for everything that stands still must then be drawn anew.
+        # In steps, for everything that stands still must then be drawn again.
         low = FOLLOW * round((float(self._trace.pose[sample, 1]) - 0.5 * self._tall) / FOLLOW)
         return min(max(low, self._bottom), self._top - self._tall)
 

@@ -38,7 +38,7 @@ from legged_dynamics.stickybot import (
     reduce_static_forces,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_sets import COUNT
+from legged_dynamics.stickybot.allocation.force_sets import SET
 
 MISPLACED = 0.002       # m by which feet are set wrongly
 # Limits that are tried, in parts of an even share of the weight.
@@ -250,4 +250,4 @@ def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> n
 
 def is_disc(sets: ForceSets) -> bool:
     """Return whether feet hold the same in every direction."""
-    return not sets.table[:, COUNT].any()
+    return not sets.table[:, SET.n_planes].any()

@@ -39,7 +39,7 @@ PHASES = (
     'Above: which feet are on the wall. Below: the body over the last period in its phase planes; '
     'an even climb is a point.')
 ENERGY = (
-    'Above: what the actuators put in, and where it is. Below: what is missing in the books '
+    'Above: what the actuators put in, and where it is. Below: the residual of the balance '
     '(dashed: 0.1 mJ).')
 MODES = (
     'Poles of the robot that hangs on all feet, and those by which the dampers are designed, each '

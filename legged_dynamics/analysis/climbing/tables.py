@@ -49,11 +49,11 @@ def _climb_cells(comparison: Comparison, attempt: Attempt, plain: Attempt | None
     against = '-'
     if plain is not None and plain is not attempt and plain.climb is not None and not plain.fell:
         against = f'{100.0 * (done.peak / plain.climb.peak - 1.0):+.1f}'
-    weight, books = comparison.model.mass * comparison.model.wall.gravity, done.books
-    cost = books.work / (weight * abs(done.rise)) if weight * done.rise else math.nan
+    weight, energy = comparison.model.mass * comparison.model.wall.gravity, done.energy
+    cost = energy.work / (weight * abs(done.rise)) if weight * done.rise else math.nan
     return [f'{100.0 * done.speed:.3f}', f'{done.peak:.3f}', against, f'{done.mean:.3f}',
-            _number(books.work, '.4f'), _number(books.damped, '.4f'),
-            _number(1e3 * books.struck, '.3f'),
+            _number(energy.work, '.4f'), _number(energy.damped, '.4f'),
+            _number(1e3 * energy.struck, '.3f'),
             _number(cost, '.2f'), str(done.failures)]
 
 
@@ -65,10 +65,10 @@ def balance_table(comparison: Comparison) -> Table:
     for attempt in found:
         assert attempt.climb is not None
         assert attempt.climb.trace is not None
-        now, books = residuals_of(comparison.model, attempt.climb.trace), attempt.climb.books
-        columns.append((books.energy_residual, now.power, now.force, now.moment,
-                        max(map(abs, books.momentum_residual)),
-                        abs(books.angular_momentum_residual)))
+        now, energy = residuals_of(comparison.model, attempt.climb.trace), attempt.climb.energy
+        columns.append((energy.energy_residual, now.power, now.force, now.moment,
+                        max(map(abs, energy.momentum_residual)),
+                        abs(energy.angular_momentum_residual)))
     seconds = f'over {comparison.seconds:g} s'
     names = (f'energy, {seconds} [J]', 'power, largest of all samples [W]',
              'Newton: momentum, largest of all samples [N]',

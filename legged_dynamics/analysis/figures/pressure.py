@@ -12,7 +12,6 @@ from legged_dynamics.analysis.behaviour import Behaviour
 from legged_dynamics.analysis.plots import style
 from legged_dynamics.analysis.truth import leveled
 from legged_dynamics.middleware.conversions import support_polygon
-from legged_dynamics.model import FlatFoot
 
 DETAIL = 3.0        # s
 POLYGONS = 60       # drawn of each behaviour
@@ -63,10 +62,10 @@ class _Heading:
         return np.einsum('nij,n...j->n...i', self._turn, points[..., :2])
 
     def _corners(self, analysis: Analysis) -> list[np.ndarray]:
-        """Return for each foot the points it stands on, (n, 1 or 4, 2)."""
+        """Return for each foot the points it stands on, (n, k, 2)."""
         series, corners = analysis.series, []
         for i, foot in enumerate(analysis.robot.config.feet):
-            if isinstance(foot, FlatFoot):
+            if len(foot.corners) > 1:
                 in_base = (series.foot_position.values[:, i, None]
                            + np.einsum('nij,kj->nki', series.foot_rotation.values[:, i],
                                        foot.corners))

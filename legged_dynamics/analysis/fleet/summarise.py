@@ -51,7 +51,7 @@ def summarise(job: Job) -> Outcome:
     """
     Analyse a recording and write its rows.
 
-    What is wrong with the recording is said in the outcome; only what another try may mend
+    What is wrong with the recording is said in the outcome; only what a retry may fix
     (a disk, the memory, the machine) is raised.
     """
     begin = time.process_time()

@@ -128,13 +128,10 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     measurements: list[Measurement] = []
 
     def take_joints(message: Any) -> None:
-        s = read(message)
-        measurements.extend(pairs.push_joints(s.stamp_ns, s.position, s.velocity, None))
+        measurements.extend(pairs.push_joints(read(message)._replace(effort=None)))
 
     def take_imu(message: Any) -> None:
-        s = read_imu(message)
-        measurements.extend(pairs.push_imu(s.stamp_ns, s.angular_velocity, s.linear_acceleration,
-                                           s.orientation))
+        measurements.extend(pairs.push_imu(read_imu(message)))
 
     _pass(bag, {joints: take_joints, imu: take_imu}, span)
     whole = [m for m in measurements if m.angular_velocity is not None

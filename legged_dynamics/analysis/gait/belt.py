@@ -3,10 +3,10 @@
 """
 The belts of a treadmill: what is under each foot runs backward.
 
-Speeds are positive for a belt that runs from front to back, as it does for who walks forward;
-"back" is opposite to the mean heading of the base. Where nothing is said, the soles that lie flat
-tell: on the floor they are at rest, on a belt they all move alike. Who runs has no flat soles, and
-the foot that bears the body tells while it turns least.
+Speeds are positive for a belt that runs from front to back, as under a person who walks forward;
+"back" is opposite to the mean heading of the base. Where no speed is given, soles that lie flat
+are used: on the floor they are at rest, on a belt they all move alike. A runner has no flat
+soles; then the stance foot is used while it rotates least.
 """
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class GaitCycles:
 
 
 def gait_cycles(result: GaitResult) -> GaitCycles:
-    """Return the curves of a recording over its strides; none where nobody steps."""
+    """Return the curves of a recording over its strides; none where there are no steps."""
     r, motion, model = result.reactions, result.motion, result.model
     found, phase = strides(motion.time, r.contact)
     if not found:

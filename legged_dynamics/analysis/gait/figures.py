@@ -10,7 +10,6 @@ from matplotlib.patches import Polygon
 from legged_dynamics.analysis.gait.result import GaitResult
 from legged_dynamics.analysis.plots import style
 from legged_dynamics.gait.stance_detection import runs
-from legged_dynamics.model.feet import FlatFoot
 
 # Joints drawn at most: those with the largest torques.
 MOST_JOINTS = 12
@@ -73,11 +72,10 @@ def draw_pressure(result: GaitResult) -> Figure:
     figure = style.new_figure(4.6)
     axes = figure.subplots()
     for i, foot in enumerate(result.feet):
-        if isinstance(foot, FlatFoot):
-            corners = foot.corners[[0, 1, 3, 2]]
+        if len(foot.corners) > 1:
             standing = [(first + end) // 2 for first, end in runs(r.contact[:, i])]
             for t in standing[:MOST_SOLES]:
-                outline = r.foot_position[t, i] + corners @ r.foot_rotation[t, i].T
+                outline = r.foot_position[t, i] + foot.outline @ r.foot_rotation[t, i].T
                 axes.add_patch(Polygon(outline[:, :2], fill=False, edgecolor=_color(i),
                                        linewidth=0.8))
         path = r.center_of_pressure[:, i].copy()

@@ -11,7 +11,7 @@ from typing import Any
 # Default low-pass of recorded poses [Hz]: slow human movement is filtered at 6, walking at 10.
 CUTOFF = 8.0
 DETECTED = 'detected'
-# Edges of a sole that nobody describes [m]: front, back, left, right.
+# Edges of a sole that is not described [m]: front, back, left, right.
 SOLE = (0.13, -0.1, 0.04, -0.04)
 
 

@@ -131,7 +131,7 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
 
 
 def _add_cycles(page: Page, result: GaitResult, cycles: GaitCycles) -> None:
-    """Add what is over the gait cycle, where somebody steps."""
+    """Add the curves over the gait cycle, where there are steps."""
     if not cycles.curves:
         return
     page.heading(f'Over the {cycles.phase}')

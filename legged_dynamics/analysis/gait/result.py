@@ -14,7 +14,7 @@ from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.reactions import GaitReactions
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 

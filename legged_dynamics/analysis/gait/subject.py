@@ -19,7 +19,7 @@ from legged_dynamics.analysis.robot import (
 )
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 

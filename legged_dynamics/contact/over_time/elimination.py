@@ -33,9 +33,9 @@ from legged_dynamics.contact.over_time.problem import (
     apply_gain,
     keep_gain,
 )
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, START, unit
 from legged_dynamics.optimization.sweep import sweep
-from legged_dynamics.spatial.algebra import cross
+from legged_dynamics.spatial.algebra import add_scaled, cross, dot
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3
 
@@ -104,8 +104,13 @@ def put_balance(problem, t, n, W):
                 for r in range(3):
                     W[n + r, c + k] = f[r]
                     W[n + 3 + r, c + k] = m[r]
-                    if size == 6:
-                        W[n + 3 + r, c + 3 + k] = f[r]
+                if size > 3:
+                    a = f
+                    if problem.turns.shape[0] > 0:
+                        a = (problem.turns[t, i, k], problem.turns[t, i, 3 + k],
+                             problem.turns[t, i, 6 + k])
+                    for r in range(3):
+                        W[n + 3 + r, c + 3 + k] = a[r]
     for r in range(6):
         W[n + r, n + r] = -problem.slack[r]
     if problem.rank[t] < 6 and problem.slack[0] == 0.0:
@@ -117,8 +122,9 @@ def fill_missing(problem, t, n, W):
     """
     Give the balance a pivot for every twist that no foot resists.
 
-    The twists are turns about the points' line, or their place. The demand has no part along
-    them, so neither the pivots' size nor their sign has a say in the answer.
+    The twists are turns about the points' line, or their place (of line feet, across them). The
+    demand has no part along them, so neither the pivots' size nor their sign has a say in the
+    answer.
     """
     rank, most = problem.rank[t], 0.0
     for i in range(n):
@@ -130,8 +136,12 @@ def fill_missing(problem, t, n, W):
         return
     middle = get3(problem.line, t, 0)
     for k in range(1 if rank == 5 else 3):
-        axis = (get3(problem.line, t, 3) if rank == 5 else
-                (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0))
+        axis = unit(k)
+        if rank == 5:
+            axis = get3(problem.line, t, 3)
+        elif rank == 4:     # what is across the line: the sum of squares is that of two axes
+            line = get3(problem.line, t, 3)
+            axis = add_scaled(axis, -dot(axis, line), line)
         v = cross(middle, axis)
         for r in range(3):
             for c in range(3):

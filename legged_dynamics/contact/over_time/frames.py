@@ -25,12 +25,15 @@ from legged_dynamics.contact.selection import carried, support
 from legged_dynamics.contact.tick import base_demand, relieve_feet, report_residual
 from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
+    AXES,
     BODY,
     CONTACT,
     FOOT_ROTATION,
+    IN_FOOT,
     SIZE,
     START,
     contact_points,
+    moment_axes,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY, forward_kinematics
 from legged_dynamics.dynamics.newton_euler import (
@@ -39,6 +42,7 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
 )
 from legged_dynamics.spatial.algebra import (
+    IDENTITY,
     ZERO,
     add,
     compose,
@@ -47,6 +51,7 @@ from legged_dynamics.spatial.algebra import (
     rotate,
     rotate_back,
     subtract,
+    transpose,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, get9, put3, put9
@@ -159,6 +164,8 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
             R = get9(memory.states, i, FOOT_ROTATION)
             if foot_rotation.shape[0] > 0:
                 put9(foot_rotation[t], i, 0, compose(R_WB, R) if in_world else R)
+            if problem.turns.shape[0] > 0:
+                put9(problem.turns[t], i, 0, turns(memory, i, R_WB, R, in_world))
             if speed.shape[0] > 0:
                 over_ground = rotate_back(R_WB, get3(motion.base_velocity, t, 0))
                 speed[t, i] = contact_speed(memory, i, over_ground)
@@ -193,7 +200,7 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
 
     """
     memory = carve(integers, floats)
-    states, index = memory.states, memory.feet.index
+    states, index = memory.states, problem.index
     nf = wrench.shape[1]
     for t in range(x.shape[0]):
         enter(memory, motion, problem.standing, external, normal, t)
@@ -201,11 +208,13 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
         for i in range(nf):
             start, R = index[i, START], get9(states, i, FOOT_ROTATION)
             f, m = get3(x, t, start), ZERO
-            if index[i, SIZE] == 6:
+            if index[i, SIZE] > 3:
                 m = get3(x, t, start + 3)
+            if problem.turns.shape[0] > 0:
+                m = rotate(get9(problem.turns[t], i, 0), m)
             put3(states, i, CONTACT_FORCE, rotate_back(R_WB, f) if in_world else rotate(R, f))
-            put3(states, i, CONTACT_MOMENT, rotate_back(R_WB, m) if in_world else rotate(R, m))
-        relieve_feet(index, states, memory.bodies, results)
+            put3(states, i, CONTACT_MOMENT, rotate_back(R_WB, m) if in_world else m)
+        relieve_feet(memory.feet.index, states, memory.bodies, results)
         joint_efforts(memory.tree, memory.bodies, effort[t])
         add_joint_physics(memory.tree, motion.position[t], motion.velocity[t],
                           motion.acceleration[t], effort[t])
@@ -217,6 +226,19 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
         for k in range(6):
             residual[t, k] = results[RESIDUAL + k]
     return FINITE
+
+
+@part
+def turns(memory, i, R_WB, R, in_world):
+    """
+    Return the axes of a foot's moments in the problem's axes, as columns.
+
+    What is about base axes in a tick is here about the problem's, or with it the foot's.
+    """
+    columns = transpose(moment_axes(memory.feet.index, memory.states, i))
+    if memory.feet.index[i, AXES] >= IN_FOOT:
+        return compose(R_WB, columns) if in_world else columns
+    return IDENTITY if in_world else R
 
 
 @part

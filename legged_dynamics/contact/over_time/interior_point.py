@@ -143,7 +143,7 @@ class NewtonSteps:
         nf, nc = problem.problem.standing.shape[1], problem.size
         T = len(problem.problem.demand)
         self._problem = problem
-        width = gain_width(problem.problem.index, exact=False)
+        width = gain_width(problem.problem.index, whole=False)
         self._gains, self._x = np.empty((T, width)), np.empty((T, nc))
         self._work, self._vectors = np.zeros((nc + 6, nc + 6)), np.zeros((8, nc + 6))
         self._none, self._zero = np.full(nf, -1), np.zeros(nc)

@@ -28,7 +28,7 @@ from legged_dynamics.contact.over_time.task import OverTimeSolution, OverTimeTas
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import Foot, refuse_lines
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 
@@ -64,7 +64,6 @@ class ContactInverseDynamicsOverTime:
                 'fixed one. Its joint efforts are what inverse_dynamics returns.')
         if not len(feet):
             raise ConfigurationError('expected one foot or more, got none')
-        refuse_lines(feet, 'contact inverse dynamics over time')
         if axes not in ('world', 'foot'):
             raise ConfigurationError(f"expected axes 'world' or 'foot', got {axes!r}")
         self.model = model

@@ -16,6 +16,7 @@ import numpy as np
 from legged_dynamics.contact.over_time.limits import ConeRows
 from legged_dynamics.contact.over_time.passes import Frames, Past
 from legged_dynamics.contact.over_time.problem import AT_TRANSITIONS
+from legged_dynamics.dynamics.jacobians import SIZE
 from legged_dynamics.optimization.cone_arrays import HalfLines, RoundCones
 
 Parts = list[np.ndarray]
@@ -42,7 +43,7 @@ class LimitedProblem:
 
     def __init__(self, frames: Frames, rows: ConeRows, residual_weight: float, length: float,
                  past: Past):
-        given, nf = frames.problem, len(rows.flat)
+        given, nf = frames.problem, len(rows.own)
         self.force = max(float(np.abs(given.demand[:, :3]).max(initial=0.0)), 1e-3)
         self.weight = float(given.cost[..., 0].mean()) + float(given.smoothing[0])
         slack = np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]) / residual_weight
@@ -50,10 +51,11 @@ class LimitedProblem:
             demand=given.demand / self.force, cost=given.cost / self.weight, slack=slack,
             smoothing=given.smoothing / [self.weight, self.weight, 1.0])
         self.past = Past(past.information / self.weight, past.linear / (self.weight * self.force))
-        self._columns = np.array([6 * i + k for i, (_, _, size) in enumerate(given.index)
+        self._columns = np.array([6 * i + k for i, size in enumerate(given.index[:, SIZE])
                                   for k in range(size)], dtype=int)
         self._on = given.standing.astype(bool)
-        self._flat = np.flatnonzero(rows.flat)
+        self._own = np.flatnonzero(rows.own)
+        self._turns = given.turns.reshape(-1, nf, 3, 3)
         self._R = frames.foot_rotation.reshape(-1, nf, 3, 3)
         self.size = len(self._columns)
         self._set_costs()
@@ -93,9 +95,9 @@ class LimitedProblem:
     # ---- products --------------------------------------------------------------------------
 
     def turned(self, x: np.ndarray, back: bool = False) -> np.ndarray:
-        """Return padded coordinates (T, nf, 6) with flat feet's in (or back from) their axes."""
+        """Return padded coordinates (T, nf, 6), where feet have a plane in (or from) its axes."""
         turned = x.copy()
-        for i in self._flat:
+        for i in self._own:
             R = self._R[:, i] if back else self._R[:, i].swapaxes(1, 2)
             for k in (0, 3):
                 turned[:, i, k:k + 3] = np.einsum('tij,tj->ti', R, x[:, i, k:k + 3])
@@ -138,7 +140,7 @@ class LimitedProblem:
                 rows = np.where(used, rows, 0.0)
             total += rows.swapaxes(0, 1) @ pairs.reshape(nf, -1, 36)
         blocks = np.ascontiguousarray(total.swapaxes(0, 1)).reshape(T, nf, 2, 3, 2, 3)
-        for i in self._flat:
+        for i in self._own:
             R = self._R[:, i, None, None]
             turned = R @ blocks[:, i].swapaxes(2, 3) @ R.swapaxes(3, 4)
             blocks[:, i] = turned.swapaxes(2, 3)
@@ -155,13 +157,18 @@ class LimitedProblem:
     def balance(self, x: np.ndarray) -> np.ndarray:
         """Return A x, (T, 6)."""
         w = self.padded(x)
-        moment = w[..., 3:] + np.cross(self.problem.points, w[..., :3])
+        moment = w[..., 3:]
+        if len(self.problem.turns):
+            moment = np.einsum('tfij,tfj->tfi', self._turns, moment)
+        moment = moment + np.cross(self.problem.points, w[..., :3])
         return np.hstack([w[..., :3].sum(axis=1), moment.sum(axis=1)])
 
     def balance_transposed(self, y: np.ndarray) -> np.ndarray:
         """Return A^T y, (T, nc)."""
         turn = np.broadcast_to(y[:, None, 3:], self.problem.points.shape)
         force = y[:, None, :3] + np.cross(turn, self.problem.points)
+        if len(self.problem.turns):
+            turn = np.einsum('tfij,tfi->tfj', self._turns, turn)
         return self.packed(np.concatenate([force, turn], axis=2) * self._on[..., None])
 
     def holds(self, x: np.ndarray, tolerance: float) -> bool:

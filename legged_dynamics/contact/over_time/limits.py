@@ -4,8 +4,8 @@
 What the ground can give the feet, as constraints on contact coordinates in world axes.
 
 ``G x - d`` must lie in a cone: each linear row at least zero, and the three round rows of a foot
-``(mu f_n, f_x, f_y)`` in the second-order cone. The rows of a point foot are in world axes, those
-of a flat foot in its own, where the sole stays put.
+``(mu f_n, f_x, f_y)`` in the second-order cone. The rows are in world axes, those of a foot with a
+plane in its own, where the sole stays put.
 """
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ import numpy as np
 from legged_dynamics.contact.program import one_cone_a_foot
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.foot import Foot, as_wrenches
 from legged_dynamics.spatial.rotations import rotation_to_z, skew
 
-# Of the inequalities of a sole, so many limit the force sideways and come first.
-SOLE_SIDES = 4
 SHAPES = {
-    'pyramid': "a point foot's cone is a pyramid inside the round one, with the cone's facets; a "
-               'flat foot carries what pyramids of four facets under the corners of its sole can',
-    'round': 'the force of every foot lies in the second-order cone; moments of a flat foot as '
-             'with the pyramid',
+    'pyramid': "a cone is a pyramid inside the round one, with the cone's facets; a flat foot "
+               'carries what pyramids of four facets under the corners of its sole can',
+    'round': 'the force of every foot lies in the second-order cone; moments as with the pyramid',
 }
 
 
@@ -77,20 +74,25 @@ class ContactLimits:
         Raises
         ------
         ConfigurationError
-            When there are several cones, and not one for each foot.
+            When there are several cones, and not one for each foot, or the moment of a line is
+            not about its middle.
 
         """
         linear, bounds, rounded = [], [], []
         for foot, cone, reference in zip(feet, one_cone_a_foot(self.friction, len(feet)),
                                          references):
-            if not isinstance(foot, FlatFoot):
+            if not foot.plane:
                 cone = replace(cone, normal=normal)
             A, b = contact_inequalities(cone, foot, np.eye(3))
-            sides = cone.facets
-            if isinstance(foot, FlatFoot):
-                A[:, :3] += A[:, 3:] @ skew(reference - foot.center)
-                sides = SOLE_SIDES
+            off = reference - foot.center
+            if foot.plane:      # and so in one frame with its moments
+                A[:, :3] += as_wrenches(foot, A)[:, 3:] @ skew(off)
+            elif foot.moments and off.any():
+                raise ConfigurationError(
+                    f'foot {foot.link!r}: limits over time expect its moment about the middle of '
+                    f"what touches, reference='sole'; got {off.tolist()} m from there")
             if self.shape == 'round':
+                sides = len(foot.slip_rows(cone.coefficient, cone.facets))
                 A, b = A[sides:], b[sides:]
             linear.append(np.pad(A, ((0, 0), (0, 6 - A.shape[1]))))
             bounds.append(b)
@@ -102,7 +104,7 @@ class ContactLimits:
             np.array([np.pad(b, (0, most - len(b))) for b in bounds]),
             np.array([np.arange(most) < len(b) for b in bounds]),
             np.array(rounded) if self.shape == 'round' else None,
-            np.array([isinstance(foot, FlatFoot) for foot in feet]))
+            np.array([foot.plane for foot in feet]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +122,7 @@ class ConeRows:
         False for rows that only pad.
     rounded : (nf, 3, 6) array, or None
         G of the round rows, whose d is zero.
-    flat : (nf,) bool array
+    own : (nf,) bool array
         Feet whose rows are in their own axes.
 
     """
@@ -129,4 +131,4 @@ class ConeRows:
     bound: np.ndarray
     present: np.ndarray
     rounded: np.ndarray | None
-    flat: np.ndarray
+    own: np.ndarray

@@ -16,7 +16,7 @@ import numpy as np
 from legged_dynamics.contact.memory import LENGTH, allocate, carve
 from legged_dynamics.contact.over_time.elimination import DONE, eliminate, substitute_back
 from legged_dynamics.contact.over_time.frames import FINITE, Walk, express, gather
-from legged_dynamics.contact.over_time.problem import Problem, gain_width
+from legged_dynamics.contact.over_time.problem import Problem, by_threes, gain_width
 from legged_dynamics.contact.over_time.stretch import (
     Stretch,
     external_of,
@@ -25,7 +25,7 @@ from legged_dynamics.contact.over_time.stretch import (
     walk_of,
 )
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.dynamics.jacobians import FeetTable
+from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, WRENCH, FeetTable
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
@@ -98,8 +98,8 @@ class Frames:
 
     @property
     def size(self) -> int:
-        """Return the number of contact coordinates of a frame."""
-        return self.table.size
+        """Return the number of coordinates of a frame."""
+        return int(self.problem.index[:, SIZE].sum())
 
     @property
     def standing(self) -> np.ndarray:
@@ -118,13 +118,13 @@ class Frames:
     def _tables(self) -> list[np.ndarray]:
         """Return all that has a row a frame."""
         p = self.problem
-        return [*self.walk, p.standing, p.points, p.axes, p.demand, p.rank, p.line, p.cost,
-                self.foot_rotation, self.external]
+        return [*self.walk, p.standing, p.points, p.axes, p.turns, p.demand, p.rank, p.line,
+                p.cost, self.foot_rotation, self.external]
 
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Frames:
         tables = [change(rows) for rows in self._tables()]
         n = len(self.walk)
-        problem = Problem._make([self.problem.index, *tables[n:n + 7], self.problem.smoothing,
+        problem = Problem._make([self.problem.index, *tables[n:n + 8], self.problem.smoothing,
                                  self.problem.slack])
         return replace(self, walk=Walk._make(tables[:n]), problem=problem,
                        foot_rotation=tables[-2], external=tables[-1])
@@ -146,8 +146,9 @@ class Frames:
             When the numbers run out of the range of floating point.
 
         """
-        nc, nf = self.table.size, len(self.table.index)
-        width = gain_width(self.table.index, exact=True)
+        nc, nf = self.size, len(self.table.index)
+        width = gain_width(self.problem.index,
+                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()))
         found = Pass(self, np.empty((len(self), width)), np.empty((len(self), nc)))
         P, h = past.information.copy(), past.linear.copy()
         found.fill(np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after)
@@ -249,16 +250,17 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     external = external_of(model, stretch.external, T)
     memory = allocate(model, table)
     as_python(carve)(*memory[:2]).settings[LENGTH] = weights.length_scale
-    turns = np.empty((T if rotations or not in_world else 0, nf, 9))
+    rotation = np.empty((T if rotations or not in_world else 0, nf, 9))
+    turns = np.empty((T if not in_world or (table.index[:, AXES] >= IN_FOOT).any() else 0, nf, 9))
     speed = np.empty((T if weights.velocity_penalty is not None else 0, nf))
-    problem = Problem(table.index, standing, np.empty((T, nf, 3)),
-                      np.empty((0, nf, 9)) if in_world else turns, np.empty((T, 6)),
+    problem = Problem(by_threes(table.index), standing, np.empty((T, nf, 3)),
+                      np.empty((0, nf, 9)) if in_world else rotation, turns, np.empty((T, 6)),
                       np.empty(T, np.int64), np.empty((T, 6)), np.empty((T, nf, 2)),
                       weights.smoothing_diagonal(), np.zeros(6))
     up = unit_normal(normal)
-    at = gather(walk, up, external, in_world, *memory[:2], problem, turns, speed)
+    at = gather(walk, up, external, in_world, *memory[:2], problem, rotation, speed)
     if at != FINITE:
         raise MeasurementError(f'frame {at}: the motion asks for a wrench that is not finite')
     problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
-    return Frames(model, table, walk, problem, turns, up,
+    return Frames(model, table, walk, problem, rotation, up,
                   external, in_world, memory)

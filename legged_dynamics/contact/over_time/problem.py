@@ -3,8 +3,12 @@
 """
 The frames of a problem over time as arrays, and the gains K of its elimination in packed form.
 
-The rows of K balance to zero, ``A K = 0``. Where all feet are flat, the rows of the first foot
-that stands follow from the others', so they need not be kept: 171 numbers for four feet, not 300.
+Pivots go by threes, so each foot has three coordinates or six: those behind its last contact
+coordinate are idle, and stay zero.
+
+The rows of K balance to zero, ``A K = 0``. Where all feet carry whole wrenches, the rows of the
+first foot that stands follow from the others', so they need not be kept: 171 numbers for four
+soles, not 300.
 """
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, START, WRENCH
 from legged_dynamics.optimization.sweep import times_symmetric
 from legged_dynamics.spatial.algebra import (
     ZERO,
@@ -37,15 +41,16 @@ class Problem(NamedTuple):
 
     Attributes
     ----------
-    index : (nf, 3) int array
-        The feet's bodies, first contact coordinates and their numbers.
+    index : (nf, N_INDEX) int array
+        That of a FeetTable, with first coordinates and their numbers as `by_threes` has them.
     standing : (T, nf) int array
         1 for a foot on the ground; the coordinates of others are zero.
     points : (T, nf, 3) array [m]
         Contact points from the base's origin.
     axes : (T, nf, 9) array, or (0, nf, 9)
-        Rotation from each foot's coordinates to the axes of points and demand; none for equal
-        axes.
+        Rotation from each foot's force to the axes of points and demand; none for equal axes.
+    turns : (T, nf, 9) array, or (0, nf, 9)
+        The axes of each foot's moments in those axes, as columns; none where they are the same.
     demand : (T, 6) array [N, N m]
         b, within what the feet can carry.
     rank : (T,) int array
@@ -66,6 +71,7 @@ class Problem(NamedTuple):
     standing: np.ndarray
     points: np.ndarray
     axes: np.ndarray
+    turns: np.ndarray
     demand: np.ndarray
     rank: np.ndarray
     line: np.ndarray
@@ -74,11 +80,27 @@ class Problem(NamedTuple):
     slack: np.ndarray
 
 
-def gain_width(index: np.ndarray, *, exact: bool) -> int:
-    """Return how many numbers a frame's K takes, given whether its frames balance exactly."""
-    n = int(index[:, SIZE].sum())
-    if exact and (index[:, SIZE] == 6).all():
-        n -= 6
+def by_threes(index: np.ndarray) -> np.ndarray:
+    """Return the index of a FeetTable with idle coordinates behind those of some feet."""
+    padded = index.copy()
+    padded[:, SIZE] = 3 * -(-index[:, SIZE] // 3)
+    padded[:, START] = np.cumsum(padded[:, SIZE]) - padded[:, SIZE]
+    return padded
+
+
+def gain_width(index: np.ndarray, *, whole: bool) -> int:
+    """
+    Return how many numbers a frame's K takes.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of the problem.
+    whole : bool
+        Whether all feet carry whole wrenches, and frames balance exactly.
+
+    """
+    n = int(index[:, SIZE].sum()) - (WRENCH if whole else 0)
     return n * (n + 1) // 2
 
 

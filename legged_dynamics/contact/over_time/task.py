@@ -12,12 +12,13 @@ from legged_dynamics.contact.over_time.interior_point import Optimum, minimize_w
 from legged_dynamics.contact.over_time.limited import LimitedProblem
 from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits
 from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
+from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.stretch import Stretch
 from legged_dynamics.contact.over_time.weights import OverTimeWeights
 from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 # Limits that are missed by less than this part of the largest force hold.
@@ -104,7 +105,8 @@ class OverTimeTask:
         self._weights = weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
         self._rows: ConeRows | None = None
-        self._none, self._zero = np.full(len(feet), -1), np.zeros(table.size)
+        self._none, self._index = np.full(len(feet), -1), by_threes(table.index)
+        self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:
             if axes != 'world':
                 raise ConfigurationError("expected axes 'world' for a solution within limits, got "
@@ -128,7 +130,7 @@ class OverTimeTask:
 
         """
         if previous is None:
-            return Past.nothing(self._table.size)
+            return Past.nothing(len(self._zero))
         w = np.asarray(previous, dtype=float)
         if w.shape != (len(self._feet), 6) or not np.isfinite(w).all():
             raise MeasurementError(f'expected finite previous wrenches of shape '
@@ -136,13 +138,15 @@ class OverTimeTask:
         R_WB = frames.walk.rotation[0].reshape(3, 3)
         poses = frame_poses(self._model, frames.walk.position[0],
                             tuple(foot.link for foot in self._feet))
-        x, on = np.zeros(self._table.size), np.zeros(self._table.size)
+        x, on = np.zeros_like(self._zero), np.zeros_like(self._zero)
         for i, foot in enumerate(self._feet):
-            start, size = self._table.index[i, START], self._table.index[i, SIZE]
+            start, size = self._index[i, START], self._index[i, SIZE]
             R = R_WB @ poses[foot.link].R if self._axes == 'world' else np.eye(3)
             reference = self._table.geometry[i, REFERENCE:REFERENCE + 3]
             moment = w[i, 3:] - np.cross(reference, w[i, :3])
-            x[start:start + size] = np.concatenate([R @ w[i, :3], R @ moment])[:size]
+            x[start:start + 3] = R @ w[i, :3]
+            for k, row in enumerate(foot.rows[3:], start + 3):
+                x[k] = (moment if row.in_foot else R @ moment)[row.axis]
             on[start:start + size] = frames.standing[0, i]
         return Past.near(x, on * self._per_coordinate(
             self._weights.previous * self._weights.comparison_length ** 2,
@@ -227,8 +231,8 @@ class OverTimeTask:
                                 optimum.iterations)
 
     def _per_foot(self, values: np.ndarray) -> np.ndarray:
-        return np.repeat(values, self._table.index[:, SIZE])
+        return np.repeat(values, self._index[:, SIZE])
 
     def _per_coordinate(self, force: float, moment: float) -> np.ndarray:
         return np.concatenate([[force] * 3 + [moment] * (int(size) - 3)
-                               for size in self._table.index[:, SIZE]])
+                               for size in self._index[:, SIZE]])

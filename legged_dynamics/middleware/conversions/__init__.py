@@ -34,8 +34,6 @@ from legged_dynamics.middleware.conversions.markers import reaction_markers, sup
 from legged_dynamics.middleware.conversions.prepared import PreparedWrench
 from legged_dynamics.middleware.conversions.reaction_picture import reaction_picture
 from legged_dynamics.middleware.conversions.reading import (
-    ImuSample,
-    JointSample,
     JointStateReader,
     diagnostic_level,
     read_command,
@@ -46,11 +44,11 @@ from legged_dynamics.middleware.conversions.reading import (
 from legged_dynamics.middleware.conversions.state_markers import state_markers
 
 __all__ = [
-    'ImuSample', 'JointSample', 'JointStateReader', 'PoseSample', 'PreparedWrench',
-    'SensorReader', 'boolean', 'clock', 'command', 'diagnostic_level', 'diagnostic_status',
-    'diagnostics', 'duration_message', 'float64', 'force_markers', 'header', 'imu', 'joint_state',
-    'labelled_array', 'odometry', 'point', 'point_stamped', 'pose_stamped', 'quaternion',
-    'reaction_markers', 'reaction_picture', 'read_command', 'read_imu', 'read_pose',
-    'read_wrench', 'stamp_ns', 'state_markers', 'string', 'support_polygon', 'time_message',
-    'transforms', 'vector3', 'wrench_stamped',
+    'JointStateReader', 'PoseSample', 'PreparedWrench', 'SensorReader', 'boolean', 'clock',
+    'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
+    'float64', 'force_markers', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry',
+    'point', 'point_stamped', 'pose_stamped', 'quaternion', 'reaction_markers',
+    'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_wrench', 'stamp_ns',
+    'state_markers', 'string', 'support_polygon', 'time_message', 'transforms', 'vector3',
+    'wrench_stamped',
 ]

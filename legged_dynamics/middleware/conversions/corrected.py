@@ -1,20 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states and IMU messages as the robot's YAML mends them."""
+"""Joint states and IMU messages as the robot's YAML corrects them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.middleware.conversions.reading import (
-    ImuSample,
-    JointSample,
-    JointStateReader,
-    read_imu,
-)
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
+from legged_dynamics.middleware.conversions.reading import JointStateReader, read_imu
+from legged_dynamics.model.joint_order import JointOrder
 from legged_dynamics.model.mimic import Mimics
 from legged_dynamics.model.sensor_correction import SensorCorrection
 
@@ -46,7 +42,7 @@ class SensorReader:
         self._correction = None if c.neutral else c
         driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
         self._urdf_name = dict(zip(driver, names))
-        # Followers follow what is mended: after the correction, whether a message has them or not.
+        # Followers are computed from corrected values, whether a message has them or not.
         self._mimics = mimics if mimics is not None and mimics.joints else None
         self._followers = frozenset(self._mimics.joints if self._mimics is not None else ())
         self._spare = {name: value for name, value in (spare or {}).items()
@@ -58,8 +54,7 @@ class SensorReader:
             self._read = JointStateReader(
                 driver, {known: lacking[name] for known, name in self._urdf_name.items()
                          if name in lacking})
-        self._effort_order = (None if efforts == driver
-                              else np.array([driver.index(name) for name in efforts]))
+        self._effort_order = JointOrder(driver, efforts)
         self._position = c.per_joint('position_scale', names, 1.0)
         self._offset = c.per_joint('position_offset', names, 0.0)
         self._velocity = c.per_joint('velocity_scale', names, 1.0)
@@ -88,12 +83,10 @@ class SensorReader:
             return sample
         effort = sample.effort
         if effort is not None:
-            if self._effort_order is not None:
-                effort = effort[self._effort_order]
-            effort = self._effort * effort
+            effort = self._effort * self._effort_order(effort)
         position = self._position * sample.position + self._offset
         velocity = self._velocity * sample.velocity
-        for name in self.assumed:       # stated as it truly is: nothing to mend
+        for name in self.assumed:       # stated as it truly is: nothing to correct
             position[self._names.index(name)] = self._spare[name]
         if self._mimics is not None:
             position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)
@@ -117,6 +110,5 @@ class SensorReader:
             return sample
         up = None if sample.orientation is None else c.reported_up(sample.orientation)
         gyro, acceleration = c.imu(sample.angular_velocity, sample.linear_acceleration, up)
-        return replace(sample, stamp_ns=sample.stamp_ns - self._imu_delay, angular_velocity=gyro,
-                       linear_acceleration=acceleration,
-                       orientation=c.orientation(sample.orientation))
+        return ImuSample(sample.stamp_ns - self._imu_delay, gyro, acceleration,
+                         c.orientation(sample.orientation))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.contact.margins import friction_used, support_margin
-from legged_dynamics.dynamics.jacobians import SIZE, SOLE
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.middleware.conversions.building import duration_message, header
 from legged_dynamics.middleware.conversions.force_markers import CONE, fan
@@ -68,11 +67,10 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
         standing=standing)
     make = MarkerMaker(dialect, header(dialect, reaction.latest_ns, base),
                        duration_message(dialect, lifetime_s))
-    markers, normal = message.markers, reaction.ground_normal
-    used = friction_used(force, normal, friction) if friction else np.zeros(len(contact))
+    markers, normals = message.markers, reaction.foot_normal
+    used = friction_used(force, normals, friction) if friction else np.zeros(len(contact))
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
-                           np.ones(_SIDES)]) @ rotation_to_z(normal).T
-    cone = _CONE_HEIGHT * fan(rim)
+                           np.ones(_SIDES)])
     for i, foot in enumerate(reaction.feet):
         if contact[i] and reaction.observable[i]:
             sigma = np.sqrt(np.diagonal(reaction.covariance_of(foot, latest=True))[:3].clip(0.0))
@@ -83,12 +81,14 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
         else:
             markers.append(make.deletion('deviation', i))
         if friction:
+            cone = _CONE_HEIGHT * fan(rim @ rotation_to_z(normals[i]).T)
             markers.append(
                 make.triangles('friction_cone', i, points[i] + cone,
                                CONE if used[i] < 1.0 else _SLIPPING, _SEEN)
                 if contact[i] else make.deletion('friction_cone', i))
     push, sure = reaction.external_wrench[:3], SURE * reaction.external_deviation[:3]
-    markers.append(make.arrow('external_force', 0, -push / newtons_per_meter, np.zeros(3), _PUSH)
+    at = reaction.link_point
+    markers.append(make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH)
                    if (np.abs(push) > sure).any() else make.deletion('external_force', 0))
     margin = _support(reaction, standing)
     markers.append(
@@ -100,12 +100,11 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
 
 
 def standing_points(reaction: GroundReaction) -> np.ndarray:
-    """Return where the feet that stand can touch: (k, 3) [m] in the base; corners of soles."""
+    """Return where the feet in contact can touch: (k, 3) [m] in the base; corners of soles."""
     table, found = reaction.layout.table, []
     for i in np.flatnonzero(reaction.latest_contact):
-        if table.index[i, SIZE] == 6:
-            front, back, left, right = table.geometry[i, SOLE:SOLE + 4]
-            corners = np.array([[x, y, 0.0] for x in (front, back) for y in (left, right)])
+        corners = table.corners(i)
+        if len(corners) > 1:
             found += list(reaction.foot_position[i] + corners @ reaction.foot_rotation[i].T)
         else:
             found.append(reaction.contact_point[i])

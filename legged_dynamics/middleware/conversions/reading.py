@@ -8,14 +8,14 @@ Each function returns arrays, or raises a MeasurementError that names the fault.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.joint_order import JointOrder, listing
 from legged_dynamics.model.mimic import Mimics
 
 _NS = 1_000_000_000
@@ -23,57 +23,11 @@ _NAME_LISTS_KEPT = 32
 _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding stay inside
 
 
-@dataclass(frozen=True)
-class JointSample:
-    """
-    What a JointState says of the joints asked for, in the order asked for.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Time of the sample [ns].
-    position, velocity : (n,) array [rad or m, rad/s or m/s]
-        Always finite.
-    effort : (n,) array or None [N m or N]
-        None when the message has none; NaN for a joint whose effort is not known.
-
-    """
-
-    stamp_ns: int
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray | None
-
-
-@dataclass(frozen=True)
-class ImuSample:
-    """
-    What an Imu message says, in the IMU's own frame.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Time of the sample [ns].
-    angular_velocity : (3,) array [rad/s]
-    linear_acceleration : (3,) array [m/s^2]
-        Proper acceleration: +g along z at rest (REP-145).
-    orientation : (4,) array or None
-        Quaternion xyzw of unit length; None when the IMU has no orientation.
-
-    """
-
-    stamp_ns: int
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
-    orientation: np.ndarray | None
-
-
 class _Order(NamedTuple):
-    """Where the wanted joints stand in messages with certain names."""
+    """What is known of messages with certain names."""
 
-    places: np.ndarray | None       # of each joint in the message; None: as they come
-    lacking: np.ndarray | None      # flags of joints the message does not have
-    stated: np.ndarray              # where those stand
+    joints: JointOrder
+    stated: np.ndarray              # where lacking joints stand
     assumed: tuple[str, ...]
 
 
@@ -138,28 +92,17 @@ class JointStateReader:
 
     def _remember(self, names: tuple[str, ...]) -> None:
         """Work out where the wanted joints stand in messages with these names."""
-        counts = Counter(names)
-        twice = [name for name in self.joint_names if counts[name] > 1]
-        if twice:
-            raise MeasurementError(f'joint_states: {_listing(twice)} named more than once; give '
-                                   'each joint one entry')
         followers = set(self._mimics.joints) if self._mimics is not None else set()
-        missing = [name for name in self.joint_names
-                   if name not in counts and name not in followers and name not in self._spare]
-        if missing:
-            raise MeasurementError(f'joint_states: {_listing(missing)} missing; the message has '
-                                   f'{", ".join(names) or "no joints"}')
+        try:
+            order = JointOrder(names, self.joint_names, {*followers, *self._spare})
+        except MeasurementError as error:
+            raise MeasurementError(f'joint_states: {error}') from None
         if len(self._orders) >= _NAME_LISTS_KEPT:
             self._orders.clear()
-        where = {name: index for index, name in enumerate(names)}
-        there = [name in where for name in self.joint_names]
-        order = np.array([where.get(name, 0) for name in self.joint_names], dtype=np.intp)
+        lacking = [] if order.lacking is None else np.array(self.joint_names)[order.lacking]
         self._orders[names] = _Order(
-            None if names == self.joint_names else order,
-            None if all(there) else ~np.array(there, bool),
-            np.array([self._spare.get(name, 0.0) for name in self.joint_names]),
-            tuple(name for name, known in zip(self.joint_names, there)
-                  if not known and name not in followers))
+            order, np.array([self._spare.get(name, 0.0) for name in self.joint_names]),
+            tuple(str(name) for name in lacking if name not in followers))
 
     def _pick(self, values: Any, field: str, names: tuple[str, ...],
               order: _Order) -> np.ndarray:
@@ -167,12 +110,9 @@ class JointStateReader:
             raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
                                    f'per name, got {len(values)}')
         # copied: the message may be reused by whoever made it
-        picked = np.array(values, dtype=float)
-        if order.places is not None:
-            picked = picked[order.places] if len(names) else np.zeros(len(order.places))
-        if order.lacking is not None:
-            picked[order.lacking] = (order.stated[order.lacking] if field == 'position' else
-                                     0.0 if field == 'velocity' else math.nan)
+        picked, lacking = order.joints(np.array(values, dtype=float)), order.joints.lacking
+        if lacking is not None and field != 'effort':
+            picked[lacking] = order.stated[lacking] if field == 'position' else 0.0
         if self._mimics is not None and field != 'effort':
             picked = (self._mimics.positions(picked) if field == 'position' else
                       self._mimics.rates(picked))
@@ -237,7 +177,7 @@ def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
     values = np.array(msg.data, dtype=float)
     if not np.isfinite(values).all():
         bad = [name for name, value in zip(names, values) if not math.isfinite(value)]
-        raise MeasurementError(f'command: {_listing(bad)} not finite')
+        raise MeasurementError(f'command: {listing(bad)} not finite')
     return values
 
 
@@ -257,7 +197,3 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         raise MeasurementError(f'imu: {field} is not finite: {[x, y, z]}')
     return np.array((x, y, z))
-
-
-def _listing(names: Sequence[str]) -> str:
-    return ', '.join(names) + (' is' if len(names) == 1 else ' are')

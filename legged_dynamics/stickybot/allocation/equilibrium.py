@@ -12,11 +12,11 @@ from legged_dynamics.stickybot.allocation.allocation import AllocationStatus
 from legged_dynamics.stickybot.allocation.force_allocation import least_maximum
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
-    make_force_room,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import N_SET
+from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import (
     POSITION_STEP,
@@ -25,7 +25,7 @@ from legged_dynamics.stickybot.model.jacobian import (
     make_stepper,
 )
 from legged_dynamics.stickybot.model.load import load_of
-from legged_dynamics.stickybot.model.machine import N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.recovery import recover_rest
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
@@ -46,14 +46,14 @@ class _Statics:
         self.free = self.step.free[:n].copy()
         self.feet = np.flatnonzero(self.attached)
         self._v, self._ud = np.zeros(model.nz), np.zeros(model.nz - 3)
-        self._zdd, self._forces = np.zeros(model.nz), np.zeros((model.n_limbs, N_FORCE))
+        self._zdd, self._forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
 
     def at(self, z: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return accelerations of the free coordinates, and reactions (2 k,)."""
         accelerate(self.model.machine, self.step.work, self.attached, z, self._v, u, self._ud,
                    self._zdd, self._forces)
         return (self._zdd[self.free].copy(),
-                self._forces[self.feet, REACTION:REACTION + 2].ravel())
+                self._forces[self.feet, FORCE.reaction:FORCE.reaction + 2].ravel())
 
     def by_position(self, u: np.ndarray) -> np.ndarray:
         """Return the Jacobian of the free accelerations."""
@@ -264,7 +264,7 @@ def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) 
     """Descend over the rest angles; leave `statics` settled at the answer."""
     columns = statics.model.hip_columns[statics.feet, 2]
     n = len(columns)
-    room, forces, caution = make_force_room(n), np.zeros(2 * n), 1e-3
+    memory, forces, caution = make_force_memory(n), np.zeros(2 * n), 1e-3
     reactions = statics.at(statics.z, u)[1]
     peak = _peak(reactions)
     for _ in range(300):
@@ -279,12 +279,12 @@ def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) 
         base = reactions + slopes @ least
         directions = np.ascontiguousarray(basis[rank:n] @ slopes.T / scale)
         code, _ = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank,
-                               np.zeros((n, N_SET)), np.ones(n), np.zeros(n), caution,
-                               room.program, forces)
+                               np.zeros((n, SET.width)), np.ones(n), np.zeros(n), caution,
+                               memory.program, forces)
         if code < 0:
             return u
         unit = float(np.hypot(base[0::2], base[1::2]).max())
-        turn = least + basis[rank:n].T @ room.program.unknown[0, :n - rank] * unit / scale
+        turn = least + basis[rank:n].T @ memory.program.unknown[0, :n - rank] * unit / scale
         trial, kept = u.copy(), statics.z.copy()
         trial[columns] += turn
         try:

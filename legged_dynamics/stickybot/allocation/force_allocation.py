@@ -28,12 +28,12 @@ from legged_dynamics.stickybot.allocation.allocation import (
 from legged_dynamics.stickybot.allocation.force_program import (
     LARGEST,
     LEAST_MAXIMUM,
-    ForceRoom,
-    make_force_room,
+    ForceMemory,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import N_SET, RADIUS, ForceSets
+from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.allocation.infeasibility import certificate, unreachable
 from legged_dynamics.stickybot.model.load import Load
 
@@ -87,20 +87,20 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
     table = _table(sets, n)
     c = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if sets is not None:
-        c = np.ascontiguousarray(table[:, RADIUS])
+        c = np.ascontiguousarray(table[:, SET.radius])
     if c.shape != (n,) or not (c > 0.0).all():
         raise ConfigurationError(f'expected {n} weights or radii above 0, got {c.tolist()}')
-    least, room, rank, error = _balanced(load.grasp, load.wrench)
+    least, memory, rank, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
         return unreachable(load.grasp, load.wrench)
     forces = np.zeros(2 * n)
-    code, value = solve_forces(LEAST_MAXIMUM, least, room.basis, rank, 2 * n - rank, table, c,
-                               np.zeros(2 * n), smoothness, room.program, forces)
+    code, value = solve_forces(LEAST_MAXIMUM, least, memory.basis, rank, 2 * n - rank, table, c,
+                               np.zeros(2 * n), smoothness, memory.program, forces)
     if sets is not None and (code < 0 or value > 1.0 + LIMIT_TOLERANCE):
         return _refused(load.grasp, load.wrench, sets)
     if code < 0:
         return no_answer(n, AllocationStatus.FAILED)
-    return answer(load.grasp, load.wrench, forces, value, float(room.program.report[0]))
+    return answer(load.grasp, load.wrench, forces, value, float(memory.program.report[0]))
 
 
 def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
@@ -134,16 +134,16 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
     rank, error = solve_balance(grasp, load.wrench, basis, least)
     if error > BALANCE_TOLERANCE * size(load.wrench):
         return unreachable(grasp, load.wrench)
-    room, forces = make_force_room(n + 1), np.zeros(2 * n)
+    memory, forces = make_force_memory(n + 1), np.zeros(2 * n)
     free = 2 * n + 1 - rank
     goal = np.ascontiguousarray(basis[rank:rank + free, 2 * n])
     code, value = solve_forces(LARGEST, least[:2 * n].copy(), basis[:, :2 * n].copy(), rank, free,
-                               table, np.ones(n), goal, 0.0, room.program, forces)
+                               table, np.ones(n), goal, 0.0, memory.program, forces)
     value = (value + least[2 * n]) / scale
     if code < 0:
         return _refused(grasp, load.wrench, sets)
     return answer(load.grasp, load.wrench + value * d, forces, value,
-                   float(room.program.report[0]))
+                  float(memory.program.report[0]))
 
 
 def largest_acceleration(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
@@ -157,17 +157,17 @@ def largest_acceleration(load: Load, direction: np.ndarray, sets: ForceSets) -> 
 
 
 def _balanced(grasp: np.ndarray, wrench: np.ndarray
-              ) -> tuple[np.ndarray, ForceRoom, int, float]:
-    """Return the least forces, the room with the null space, the rank, the relative miss."""
-    room = make_force_room(max(grasp.shape[1] // 2, 1))
-    least = room.particular[:grasp.shape[1]]
-    rank, error = solve_balance(grasp, wrench, room.basis, least)
-    return least, room, rank, error / size(wrench)
+              ) -> tuple[np.ndarray, ForceMemory, int, float]:
+    """Return the least forces, the memory with the null space, the rank, the relative miss."""
+    memory = make_force_memory(max(grasp.shape[1] // 2, 1))
+    least = memory.particular[:grasp.shape[1]]
+    rank, error = solve_balance(grasp, wrench, memory.basis, least)
+    return least, memory, rank, error / size(wrench)
 
 
 def _table(sets: ForceSets | None, n: int) -> np.ndarray:
     if sets is None:
-        return np.zeros((n, N_SET))
+        return np.zeros((n, SET.width))
     if sets.n_feet != n:
         raise ConfigurationError(f'expected sets of {n} feet, those on the wall, '
                                  f'got {sets.n_feet}')

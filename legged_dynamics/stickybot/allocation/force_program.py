@@ -21,24 +21,23 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.cone_program import (
-    COST,
+    SLACK,
+    UNKNOWN,
     ConeProgram,
-    X,
-    Z,
     make_cone_program,
     solve_cone_program,
 )
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_sets import COUNT, MAX_PLANES, PLANES, RADIUS
+from legged_dynamics.stickybot.allocation.force_sets import MAX_PLANES, SET
 
 LEAST_MAXIMUM, LARGEST, RELAXED = range(3)
 # A balance whose row is this much shorter, after the others are taken out, says nothing new.
 RANK_TOLERANCE = 1e-9
 
 
-class ForceRoom(NamedTuple):
+class ForceMemory(NamedTuple):
     """
-    Room for programs of up to N feet.
+    Memory for programs of up to N feet.
 
     Attributes
     ----------
@@ -54,11 +53,11 @@ class ForceRoom(NamedTuple):
     program: ConeProgram
 
 
-def make_force_room(n_feet: int) -> ForceRoom:
-    """Return room for that many feet."""
+def make_force_memory(n_feet: int) -> ForceMemory:
+    """Return memory for that many feet."""
     size = 2 * n_feet
-    return ForceRoom(np.zeros((size + 1, size)), np.zeros(size),
-                     make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
+    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
+                       make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
 
 
 @kernel
@@ -83,6 +82,7 @@ def solve_balance(G, w, basis, particular):
     value = np.empty(rows)
     used = np.zeros(rows, np.bool_)
     for i in range(rows):
+        # Rows in units of their own length, so that one tolerance serves forces and moments.
         value[i] = w[i]
         length = 0.0
         for j in range(size):
@@ -137,6 +137,7 @@ def complete_basis(basis, rank, size):
                 best, at = rest, j
         for j in range(size):
             basis[n, j] = 1.0 if j == at else 0.0
+        # Twice is enough against rounding (Parlett 1980, 6.9).
         for _ in range(2):
             for k in range(n):
                 dot = 0.0
@@ -169,7 +170,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
         Row of the first unknown's.
     n : int
         Number of unknowns x.
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
         What the feet can carry.
     weights : (N,) array
         Of `LEAST_MAXIMUM`.
@@ -178,7 +179,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
     ridge : float
         Weight of ``|x|^2 / 2``: which of several solutions.
     program : ConeProgram
-        Room for the cone program.
+        Memory of the cone program.
     forces : (2 N,) array [N]
         Filled.
 
@@ -197,13 +198,13 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
     for i in range(feet):
         unit = max(unit, math.hypot(base[2 * i], base[2 * i + 1]))
         if kind != LEAST_MAXIMUM:
-            unit = max(unit, sets[i, RADIUS])
+            unit = max(unit, sets[i, SET.radius])
     unit = unit if unit > 0.0 else 1.0
     extra = 0 if kind == LARGEST else 1
     lines = 0
     for i in range(feet):
-        for k in range(int(sets[i, COUNT])):
-            column = PLANES + 3 * k
+        for k in range(int(sets[i, SET.n_planes])):
+            column = SET.planes + 3 * k
             nx, ny = sets[i, column], sets[i, column + 1]
             h[lines] = (sets[i, column + 2] - nx * base[2 * i] - ny * base[2 * i + 1]) / unit
             for a in range(n):
@@ -214,7 +215,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
             lines += 1
     for i in range(feet):
         row = lines + 3 * i
-        h[row] = 0.0 if kind == LEAST_MAXIMUM else sets[i, RADIUS] / unit
+        h[row] = 0.0 if kind == LEAST_MAXIMUM else sets[i, SET.radius] / unit
         h[row + 1], h[row + 2] = base[2 * i] / unit, base[2 * i + 1] / unit
         for a in range(n):
             G[row, a] = 0.0
@@ -224,18 +225,18 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
             G[row, n] = -weights[i] if kind == LEAST_MAXIMUM else -1.0
             G[row + 1, n] = G[row + 2, n] = 0.0
     for a in range(n):
-        unknown[COST, a] = -goal[a] if kind == LARGEST else 0.0
+        unknown[UNKNOWN.cost, a] = -goal[a] if kind == LARGEST else 0.0
     if extra:
-        unknown[COST, n] = 1.0
+        unknown[UNKNOWN.cost, n] = 1.0
     iterations = solve_cone_program(program, lines, feet, n + extra, ridge)
-    value = unknown[X, n] * unit if extra else 0.0
+    value = unknown[UNKNOWN.x, n] * unit if extra else 0.0
     for j in range(2 * feet):
         forces[j] = base[j]
         for a in range(n):
-            forces[j] += unit * unknown[X, a] * directions[first + a, j]
+            forces[j] += unit * unknown[UNKNOWN.x, a] * directions[first + a, j]
     if kind == LARGEST:
         for a in range(n):
-            value += unit * goal[a] * unknown[X, a]
+            value += unit * goal[a] * unknown[UNKNOWN.x, a]
     return iterations, value
 
 
@@ -245,12 +246,12 @@ def force_multipliers(kind, sets, program, out):
     lines = 0
     out[:] = 0.0
     for i in range(sets.shape[0]):
-        for k in range(int(sets[i, COUNT])):
-            column = PLANES + 3 * k
-            out[2 * i] += program.slack[Z, lines] * sets[i, column]
-            out[2 * i + 1] += program.slack[Z, lines] * sets[i, column + 1]
+        for k in range(int(sets[i, SET.n_planes])):
+            column = SET.planes + 3 * k
+            out[2 * i] += program.slack[SLACK.z, lines] * sets[i, column]
+            out[2 * i + 1] += program.slack[SLACK.z, lines] * sets[i, column + 1]
             lines += 1
     for i in range(sets.shape[0]):
         row = lines + 3 * i
-        out[2 * i] -= program.slack[Z, row + 1]
-        out[2 * i + 1] -= program.slack[Z, row + 2]
+        out[2 * i] -= program.slack[SLACK.z, row + 1]
+        out[2 * i + 1] -= program.slack[SLACK.z, row + 2]

@@ -6,26 +6,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.adhesion import (
-    DIRECTION,
-    FRICTION,
-    NORMAL,
-    SHEAR,
-    TACK,
-    TAN_HALF,
-    TAN_RELEASE,
-    Adhesion,
-)
+from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion
 
-# Columns of ForceSets.table: radius, number of half-planes, then (nx, ny, bound) of each.
-RADIUS, COUNT, PLANES = 0, 1, 2
 MAX_PLANES = 4
-N_SET = 2 + 3 * MAX_PLANES
+
+
+class ForceSet(NamedTuple):
+    """Columns of ``ForceSets.table``, a row a foot."""
+
+    radius: int = 1                 # N, of the disc
+    n_planes: int = 1               # how many half-planes
+    planes: int = 3 * MAX_PLANES    # unit normal (x, y) and bound [N] of each
+    width: int = 0
+
+
+SET = offsets(ForceSet())
 
 
 @kernel
@@ -37,30 +39,30 @@ def fill_sets(pads, normals, angles, table):
     the disc: the set is empty.
     """
     for i in range(pads.shape[0]):
-        pressed, pull = pads[i, FRICTION] * max(normals[i], 0.0), max(-normals[i], 0.0)
-        radius = pads[i, SHEAR] + pressed
-        table[i, RADIUS] = radius
+        pressed, pull = pads[i, PAD.friction] * max(normals[i], 0.0), max(-normals[i], 0.0)
+        radius = pads[i, PAD.shear] + pressed
+        table[i, SET.radius] = radius
         n = 0
-        if pull > pads[i, NORMAL]:
-            at = PLANES
+        if pull > pads[i, PAD.normal]:
+            at = SET.planes
             table[i, at], table[i, at + 1], table[i, at + 2] = -1.0, 0.0, -2.0 * radius - 1.0
             n = 1
-        if not math.isnan(pads[i, DIRECTION]):
+        if not math.isnan(pads[i, PAD.direction]):
             x, y = math.cos(angles[i]), math.sin(angles[i])
-            c = 1.0 / math.sqrt(1.0 + pads[i, TAN_HALF] ** 2)
-            s = pads[i, TAN_HALF] * c
+            c = 1.0 / math.sqrt(1.0 + pads[i, PAD.tan_half] ** 2)
+            s = pads[i, PAD.tan_half] * c
             for sign in (1.0, -1.0):
-                at = PLANES + 3 * n
+                at = SET.planes + 3 * n
                 table[i, at] = -sign * c * y - s * x
                 table[i, at + 1] = sign * c * x - s * y
-                table[i, at + 2] = s * (pressed + pads[i, TACK])
+                table[i, at + 2] = s * (pressed + pads[i, PAD.tack])
                 n += 1
             if pull > 0.0:
-                at = PLANES + 3 * n
+                at = SET.planes + 3 * n
                 table[i, at], table[i, at + 1] = -x, -y
-                table[i, at + 2] = pads[i, TACK] - pull / pads[i, TAN_RELEASE]
+                table[i, at + 2] = pads[i, PAD.tack] - pull / pads[i, PAD.tan_release]
                 n += 1
-        table[i, COUNT] = n
+        table[i, SET.n_planes] = n
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,8 @@ class ForceSets:
         if radii.ndim != 1 or not np.isfinite(radii).all() or (radii < 0.0).any():
             raise ConfigurationError('expected one finite radius of at least 0 N per foot, '
                                      f'got {radius!r}')
-        table = np.zeros((radii.size, N_SET))
-        table[:, RADIUS] = radii
+        table = np.zeros((radii.size, SET.width))
+        table[:, SET.radius] = radii
         return cls(table)
 
     @classmethod
@@ -113,7 +115,7 @@ class ForceSets:
 
         """
         n = len(pads)
-        table, loads, turned = np.zeros((n, N_SET)), np.asarray(normals, float), \
+        table, loads, turned = np.zeros((n, SET.width)), np.asarray(normals, float), \
             np.asarray(angles, float)
         if loads.shape != (n,) or turned.shape != (n,):
             raise ConfigurationError(f'expected a normal load and an angle for each of {n} pads, '
@@ -130,13 +132,13 @@ class ForceSets:
 
     def planes(self, foot: int) -> tuple[np.ndarray, np.ndarray]:
         """Return a foot's half-planes as normals (k, 2) and bounds (k,)."""
-        count = int(self.table[foot, COUNT])
-        rows = self.table[foot, PLANES:PLANES + 3 * count].reshape(-1, 3)
+        count = int(self.table[foot, SET.n_planes])
+        rows = self.table[foot, SET.planes:SET.planes + 3 * count].reshape(-1, 3)
         return rows[:, :2], rows[:, 2]
 
     def contains(self, forces: np.ndarray, slack: float = 0.0) -> np.ndarray:
         """Say for each foot whether its force lies in its set, or outside by at most `slack`."""
-        inside = np.hypot(*np.transpose(forces)) <= self.table[:, RADIUS] + slack
+        inside = np.hypot(*np.transpose(forces)) <= self.table[:, SET.radius] + slack
         for i, force in enumerate(forces):
             normals, bounds = self.planes(i)
             inside[i] &= bool((normals @ force <= bounds + slack).all())
@@ -158,7 +160,7 @@ class ForceSets:
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
 
     def _support(self, foot: int, direction: np.ndarray) -> float:
-        radius = self.table[foot, RADIUS]
+        radius = self.table[foot, SET.radius]
         normals, bounds = self.planes(foot)
         length = math.hypot(*direction)
         candidates = [radius * direction / length if length else np.zeros(2)]

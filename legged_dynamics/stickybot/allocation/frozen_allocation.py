@@ -21,11 +21,11 @@ from scipy.optimize import brentq
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
-    make_force_room,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import N_SET
+from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.affine import affine_maps
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
@@ -164,7 +164,7 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
         for j in np.flatnonzero(values[:-1] * values[1:] <= 0.0):
             if values[j] == 0.0 and j > 0:
                 continue
-            # Asked anew: next to a root, one sum and many at once may round to either side of it.
+            # Evaluated again: near a root, one sum and many at once may round to either side.
             s = brentq(miss, grid[j], grid[j + 1], xtol=1e-14, rtol=1e-15) \
                 if miss(grid[j]) * miss(grid[j + 1]) < 0.0 else \
                 float(min(grid[j:j + 2], key=lambda end: abs(miss(end))))
@@ -197,10 +197,10 @@ def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
     if n == rank:
         return float(np.hypot(*frozen.at(u0).T).max()), u0
     scale = float(np.abs(directions).max())
-    room, forces = make_force_room(n), np.zeros(2 * n)
+    memory, forces = make_force_memory(n), np.zeros(2 * n)
     _, value = solve_forces(LEAST_MAXIMUM, base, np.ascontiguousarray(directions / scale), 0,
-                            n - rank, np.zeros((n, N_SET)), np.ones(n), np.zeros(n), 0.0,
-                            room.program, forces)
+                            n - rank, np.zeros((n, SET.width)), np.ones(n), np.zeros(n), 0.0,
+                            memory.program, forces)
     size2 = (frozen.c ** 2).sum(axis=1)
     return value, ((forces.reshape(-1, 2) - frozen.b) * frozen.c).sum(axis=1) / size2
 

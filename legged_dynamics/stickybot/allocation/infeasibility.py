@@ -14,7 +14,7 @@ from legged_dynamics.stickybot.allocation.allocation import (
 from legged_dynamics.stickybot.allocation.force_program import (
     RELAXED,
     force_multipliers,
-    make_force_room,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
@@ -43,13 +43,13 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
     n, columns = sets.n_feet, grasp.shape[1]
     basis, least = np.zeros((columns + 1, columns)), np.zeros(columns)
     rank, _ = solve_balance(grasp, wrench, basis, least)
-    room, forces, pull = make_force_room(n + 1), np.zeros(2 * n), np.zeros(2 * n)
+    memory, forces, pull = make_force_memory(n + 1), np.zeros(2 * n), np.zeros(2 * n)
     code, excess = solve_forces(RELAXED, least[:2 * n].copy(), basis[:, :2 * n].copy(), rank,
                                 columns - rank, sets.table, np.ones(n), np.zeros(columns), 0.0,
-                                room.program, forces)
+                                memory.program, forces)
     if code < 0 or excess <= 0.0:
         return None
-    force_multipliers(RELAXED, sets.table, room.program, pull)
+    force_multipliers(RELAXED, sets.table, memory.program, pull)
     # A multiple that is free to choose takes no part in the proof: its column must vanish.
     target = np.concatenate([pull, np.zeros(columns - 2 * n)])
     direction = np.linalg.lstsq(grasp.T, target, rcond=None)[0]

@@ -21,14 +21,14 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_sets import N_SET, fill_sets
+from legged_dynamics.stickybot.allocation.force_sets import SET, fill_sets
 from legged_dynamics.stickybot.control.footing import Footing, smooth_step
 from legged_dynamics.stickybot.control.gait import Gait
 from legged_dynamics.stickybot.control.load_sharing import (
-    KEPT,
+    REPORT,
+    choose_forces,
     follow_forces,
-    make_sharing_room,
-    share_load,
+    make_sharing_memory,
 )
 from legged_dynamics.stickybot.control.odometry import WallOdometry
 from legged_dynamics.stickybot.control.rehearsal import rehearse
@@ -37,7 +37,7 @@ from legged_dynamics.stickybot.control.turning import follow_moments, share_by_t
 from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.exchange import StickybotCommand, StickybotMeasurement
-from legged_dynamics.stickybot.model.machine import HIP, N_FORCE, REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.robot import StickybotModel
 
 HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
@@ -92,19 +92,19 @@ class StickybotController:
         n, nz = model.n_limbs, model.nz
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
-        self._room = make_sharing_room(model.machine, nz)
+        self._memory = make_sharing_memory(model.machine, nz)
         # Without their tack, which is left as the margin for what a touchdown stirs up.
         self._pads = None if pads is None else np.array(
             [replace(pad, tack=0.0).packed() for pad in pads])
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
         self._wall = np.array([model.body.height, model.wall.normal])
-        self._sets = np.zeros((n, N_SET))
+        self._sets = np.zeros((n, SET.width))
         self._nominal, self._nominal_rate = np.zeros(nz - 3), np.zeros(nz - 3)
         self._nominal[model.hip_columns] = model.rest
         self._nominal[model.inner_columns] = model.bends
         self._turn = model.hip_columns[:, 2]
         self._base_angle = self._nominal[self._turn].copy()
-        self._zdd, self._forces = np.zeros(nz), np.zeros((n, N_FORCE))
+        self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
         self._rest, self._bends = model.rest, model.bends
         self._compliance = np.linalg.inv([limb.stiffness for limb in model.limbs])
         servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
@@ -125,11 +125,11 @@ class StickybotController:
         return self._footing.walking
 
     @walking.setter
-    def walking(self, wish: bool) -> None:
-        self._footing.walking = bool(wish)
+    def walking(self, wanted: bool) -> None:
+        self._footing.walking = bool(wanted)
 
     def reset(self) -> None:
-        """Start anew with the next measurement, all feet taken to be on the wall."""
+        """Start again with the next measurement, all feet taken to be on the wall."""
         nz, n = self.model.nz, self.model.n_limbs
         self._footing.restart()
         self._odometry.reset()
@@ -187,7 +187,7 @@ class StickybotController:
         if dt_ns <= 0:
             raise MeasurementError(
                 f'expected a measurement later than {self._last_ns} ns, got one of '
-                f'{measurement.stamp_ns} ns. Call reset() when time starts anew.')
+                f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot held its last command through a gap: go on from there, and not from where
         # the gait would have been.
         return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns
@@ -207,7 +207,7 @@ class StickybotController:
         held, rate = self._held, self._held_rate
         if measurement.effort is not None:
             held, rate = self._held_by(measurement), self._still
-        accelerate(machine, self._room.work, odometry.holds, odometry.z, odometry.v, held, rate,
+        accelerate(machine, self._memory.work, odometry.holds, odometry.z, odometry.v, held, rate,
                    self._zdd, self._forces)
         if self._pads is not None:
             self._pad_angles[fresh] = odometry.z[2] + self._pads[fresh, -1]
@@ -254,15 +254,15 @@ class StickybotController:
         The offsets go by the control period and not by the age of the last sample: it is what the
         actuators take to fulfil a command, and so what the dampers see.
         """
-        settings, machine, room = self.settings, self.model.machine, self._room
+        settings, machine, memory = self.settings, self.model.machine, self._memory
         z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
         dt = self._period_ns * 1e-9
         if settings.reduction == 'full':
-            if share_load(machine, room, z, v, holds, self._footing.share, wanted, self._sets,
-                          settings.smoothness, self._planned):
-                follow_forces(machine, room, z, v, self._nominal, self._nominal_rate, holds,
+            if choose_forces(machine, memory, z, v, holds, self._footing.share, wanted, self._sets,
+                             settings.smoothness, self._planned):
+                follow_forces(machine, memory, z, v, self._nominal, self._nominal_rate, holds,
                               self._planned, dt, self._offsets)
-        elif share_by_turning(machine, room, z, v, self._forces, holds, self._footing.share,
+        elif share_by_turning(machine, memory, z, v, self._forces, holds, self._footing.share,
                               wanted, settings.smoothness, dt / settings.turning_time,
                               self._moments, self._planned):
             follow_moments(machine, self._moments, dt, self._offsets)
@@ -273,11 +273,12 @@ class StickybotController:
         model, z, forces = self.model, self._odometry.z, self._forces
         effort = np.empty((model.n_limbs, 3))
         _fill_efforts(z[2], forces, self._limb_weights, effort, self._loads)
-        kept = self.settings.reduction != 'full' or bool(self._room.report[KEPT])
+        kept = self.settings.reduction != 'full' or bool(self._memory.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
-            target[model.inner_columns], effort, forces[:, REACTION:REACTION + 2].copy(),
-            self._planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
+            target[model.inner_columns], effort,
+            forces[:, FORCE.reaction:FORCE.reaction + 2].copy(), self._planned.copy(),
+            z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
 
 
 @kernel
@@ -290,9 +291,9 @@ def _fill_efforts(angle, forces, weights, efforts, loads):
     """
     c, s = math.cos(angle), math.sin(angle)
     for i in range(efforts.shape[0]):
-        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
         efforts[i, 0], efforts[i, 1] = -c * fx - s * fy, s * fx - c * fy
-        efforts[i, 2] = -forces[i, HIP + 2]
+        efforts[i, 2] = -forces[i, FORCE.hip + 2]
         loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
 
 

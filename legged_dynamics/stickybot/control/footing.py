@@ -95,7 +95,7 @@ class Footing:
                 and (self.walking or not self._phase.stance.all()))
 
     def restart(self) -> None:
-        """Begin the gait anew, with all feet taken to be on the wall."""
+        """Start the gait again, with all feet taken to be on the wall."""
         self._begin(len(self._names))
 
     def update(self, stamp_ns: int, dt_ns: int, period_ns: int, lost: np.ndarray

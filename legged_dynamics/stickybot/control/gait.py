@@ -141,7 +141,27 @@ class GaitClock:
 
 @kernel
 def _fill_phase(offsets, sides, period, on_wall, amplitude, time_ns, out, stance):
-    """Fill angle, rate and time until lift-off of every limb, and which are on the wall."""
+    """
+    Fill angle, rate and time until lift-off of every limb, and which are on the wall.
+
+    Parameters
+    ----------
+    offsets : (N,) int array [ns]
+        By which each limb is ahead.
+    sides : (N,) array
+        +1 for limbs whose feet lie to the left, -1 for the others.
+    period, on_wall : int [ns]
+        Of a cycle, and of its part on the wall.
+    amplitude : float [rad]
+        Half of the sweep of the rest angle.
+    time_ns : int [ns]
+        The instant.
+    out : (3, N) array [rad, rad/s, s]
+        Filled.
+    stance : (N,) array of bool
+        Filled.
+
+    """
     swing = period - on_wall
     for i in range(offsets.shape[0]):
         passed = (time_ns + offsets[i]) % period

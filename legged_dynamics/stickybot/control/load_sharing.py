@@ -24,62 +24,57 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
     RELAXED,
-    ForceRoom,
-    make_force_room,
+    ForceMemory,
+    make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import COUNT, N_SET
+from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import limb_terms
 from legged_dynamics.stickybot.model.machine import (
-    BODY_INERTIA,
-    BODY_MASS,
-    CENTER,
-    DAMPING,
-    GRAVITY_X,
-    GRAVITY_Y,
+    BODY,
+    END,
+    FORCE,
     HIP,
-    JOINT,
-    JOINT_DAMPING,
-    JOINT_STIFFNESS,
-    LENGTH,
     LIMB,
-    LINKS,
-    MASS,
-    N_FORCE,
-    N_LINK,
-    N_LINKS,
-    POSE,
-    START,
-    STIFFNESS,
+    LINK,
+    WORK,
     Machine,
     make_workspace,
 )
 
-# Entries of the report that :func:`share_load` fills: the largest force over its weight, the
-# part of the balance that the feet cannot make, and whether the pads' sets could be kept.
-SHARE, UNMET, KEPT = range(3)
+
+class Report(NamedTuple):
+    """What :func:`choose_forces` says of the forces that it chose."""
+
+    share: int = 1          # largest force over its weight
+    unmet: int = 1          # part of the balance that the feet cannot make
+    kept: int = 1           # 1 when the pads' sets could be kept
 
 
-class SharingRoom(NamedTuple):
+REPORT = offsets(Report())
+
+
+class SharingMemory(NamedTuple):
     """
-    Room for sharing the load of a robot with N limbs.
+    Memory for sharing the load of a robot with N limbs.
 
     Attributes
     ----------
     work : array
-    force : ForceRoom
+    force : ForceMemory
     G : (3, 2 N) array
     w, goal : (3,), (2 N,) array
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
     weights : (N,) array
     chosen : (2 N,) array
     zdd : (nz,) array
-    forces : (N, N_FORCE) array
+    forces : (N, FORCE.width) array
     on : (N,) int array
     report : (3,) array
     tangents : (N, 2 N) array
@@ -89,7 +84,7 @@ class SharingRoom(NamedTuple):
     """
 
     work: np.ndarray
-    force: ForceRoom
+    force: ForceMemory
     G: np.ndarray
     w: np.ndarray
     goal: np.ndarray
@@ -105,14 +100,14 @@ class SharingRoom(NamedTuple):
     found: np.ndarray
 
 
-def make_sharing_room(machine: Machine, nz: int) -> SharingRoom:
-    """Return room for that robot."""
+def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
+    """Return memory for that robot."""
     n = machine.index.shape[0]
-    return SharingRoom(make_workspace(machine), make_force_room(n), np.zeros((3, 2 * n)),
-                       np.zeros(3), np.zeros(2 * n), np.zeros((n, N_SET)), np.zeros(n),
-                       np.zeros(2 * n), np.zeros(nz), np.zeros((n, N_FORCE)),
-                       np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
-                       np.zeros((n, 4)), np.zeros(2 * n))
+    return SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
+                         np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
+                         np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
+                         np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
+                         np.zeros((n, 4)), np.zeros(2 * n))
 
 
 @kernel
@@ -125,16 +120,16 @@ def static_load(machine, z, wanted, w):
     released, which a controller's sample would take for lasting.
     """
     index, constants = machine.index, machine.constants
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
-    w[0] = constants[BODY_MASS] * (wanted[0] - gx)
-    w[1] = constants[BODY_MASS] * (wanted[1] - gy)
-    w[2] = constants[BODY_INERTIA] * wanted[2]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    w[0] = constants[BODY.mass] * (wanted[0] - gx)
+    w[1] = constants[BODY.mass] * (wanted[1] - gy)
+    w[2] = constants[BODY.inertia] * wanted[2]
     for i in range(index.shape[0]):
-        start, link = index[i, START], index[i, LINKS]
+        start, link = index[i, LIMB.start], index[i, LIMB.links]
         x, y, angle = z[start] - z[0], z[start + 1] - z[1], 0.0
-        for k in range(index[i, N_LINKS]):
-            m, r, length = constants[link + MASS], constants[link + CENTER], \
-                constants[link + LENGTH]
+        for k in range(index[i, LIMB.n_links]):
+            m, r, length = constants[link + LINK.mass], constants[link + LINK.center], \
+                constants[link + LINK.length]
             angle += z[start + 2 + k]
             c, s = math.cos(angle), math.sin(angle)
             w[0] -= m * gx
@@ -142,11 +137,11 @@ def static_load(machine, z, wanted, w):
             w[2] -= m * ((x + r * c) * gy - (y + r * s) * gx)
             x += length * c
             y += length * s
-            link += N_LINK
+            link += LINK.width
 
 
 @kernel
-def share_load(machine, room, z, v, holds, share, wanted, sets, ridge, planned):
+def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, planned):
     """
     Choose the feet's forces for wanted accelerations of the body.
 
@@ -154,8 +149,8 @@ def share_load(machine, room, z, v, holds, share, wanted, sets, ridge, planned):
     ----------
     machine : Machine
         The robot as arrays.
-    room : SharingRoom
-        Filled with the report and room for the programs.
+    memory : SharingMemory
+        Scratch memory; its report is filled.
     z, v : (nz,) array
         Coordinates and rates.
     holds : (N,) array of bool
@@ -164,7 +159,7 @@ def share_load(machine, room, z, v, holds, share, wanted, sets, ridge, planned):
         Above 0: how much of the load a foot may take, relative to the others.
     wanted : (3,) array [m/s^2, rad/s^2]
         Accelerations of the body.
-    sets : (N, N_SET) array
+    sets : (N, SET.width) array
         Half-planes that the forces are to keep to.
     ridge : float
         Smoothness against optimality, see :func:`force_program.solve_forces`.
@@ -177,47 +172,49 @@ def share_load(machine, room, z, v, holds, share, wanted, sets, ridge, planned):
         False when no forces were found; `planned` is then unusable.
 
     """
-    report = room.report
+    report = memory.report
     planned[:] = 0.0
     n = 0
     for i in range(holds.shape[0]):
         if holds[i]:
-            room.on[n] = i
+            memory.on[n] = i
             n += 1
-    report[SHARE], report[UNMET], report[KEPT] = 0.0, 0.0, 1.0
+    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
     if n == 0:
         return True
-    G, w = room.G, room.w
+    G, w = memory.G, memory.w
     static_load(machine, z, wanted, w)
     lines = 0
     for k in range(n):
-        i = room.on[k]
-        start = machine.index[i, START]
+        i = memory.on[k]
+        start = machine.index[i, LIMB.start]
         G[0, 2 * k], G[0, 2 * k + 1] = 1.0, 0.0
         G[1, 2 * k], G[1, 2 * k + 1] = 0.0, 1.0
+        # Moment about the body of the forces at this foot.
         G[2, 2 * k], G[2, 2 * k + 1] = z[1] - z[start + 1], z[start] - z[0]
-        room.weights[k] = share[i]
-        room.sets[k] = sets[i]
-        lines += int(sets[i, COUNT])
+        memory.weights[k] = share[i]
+        memory.sets[k] = sets[i]
+        lines += int(sets[i, SET.n_planes])
     # One foot carries any force but no moment about itself: the body turns as its springs let it.
     rows = 2 if n == 1 else 3
-    basis, least = room.force.basis, room.force.particular
+    basis, least = memory.force.basis, memory.force.particular
     rank, unmet = solve_balance(G[:rows, :2 * n], w[:rows], basis, least)
-    report[UNMET] = unmet
+    report[REPORT.unmet] = unmet
     free = 2 * n - rank
-    chosen = room.chosen
-    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, room.sets[:n],
-                               room.weights, room.goal, ridge, room.force.program, chosen)
+    chosen = memory.chosen
+    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, memory.sets[:n],
+                               memory.weights, memory.goal, ridge, memory.force.program, chosen)
     if code < 0 and lines > 0:
         # The pads cannot hold this load: spread what they lack evenly.
-        report[KEPT] = 0.0
-        code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, room.sets[:n],
-                                   room.weights, room.goal, ridge, room.force.program, chosen)
+        report[REPORT.kept] = 0.0
+        code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, memory.sets[:n],
+                                   memory.weights, memory.goal, ridge, memory.force.program,
+                                   chosen)
     if code < 0:
         return False
-    report[SHARE] = value
+    report[REPORT.share] = value
     for k in range(n):
-        i = room.on[k]
+        i = memory.on[k]
         planned[i, 0], planned[i, 1] = chosen[2 * k], chosen[2 * k + 1]
     return True
 
@@ -238,40 +235,59 @@ def _solve3(a, b):
 
 
 @kernel
-def follow_forces(machine, room, z, v, u, ud, holds, planned, dt, offsets):
+def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
     """
     Move the offsets of the rest positions one period on towards the planned forces.
 
     ``u`` and ``ud`` are the nominal rest positions that the offsets add to. The offsets of a foot
     off the wall fade.
+
+    Parameters
+    ----------
+    machine, z, v, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.machine`.
+    memory : SharingMemory
+        Scratch memory.
+    holds : (N,) array of bool
+        Feet on the wall.
+    planned : (N, 2) array [N]
+        Forces of the wall on the feet, wall axes.
+    dt : float [s]
+        Length of the period.
+    offsets : (nz - 3,) array
+        Changed in place.
+
     """
-    index, constants, work = machine.index, machine.constants, room.work
-    accelerate(machine, work, holds, z, v, u, ud, room.zdd, room.forces)
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    index, constants, work = machine.index, machine.constants, memory.work
+    accelerate(machine, work, holds, z, v, u, ud, memory.zdd, memory.forces)
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
     end = work.shape[0] - 1
     for i in range(index.shape[0]):
-        n, start, limb, link = index[i, N_LINKS], index[i, START], index[i, LIMB], index[i, LINKS]
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
+        limb, link = index[i, LIMB.hip], index[i, LIMB.links]
         at = start - 3
         dx, dy, moment = 0.0, 0.0, 0.0
         if holds[i]:
             mass = 0.0
             for k in range(n):
-                mass += constants[link + N_LINK * k + MASS]
-            dx = planned[i, 0] + mass * gx - room.forces[i, HIP]
-            dy = planned[i, 1] + mass * gy - room.forces[i, HIP + 1]
+                mass += constants[link + LINK.width * k + LINK.mass]
+            # The wall's force less the limb's weight is what the hip must carry.
+            dx = planned[i, 0] + mass * gx - memory.forces[i, FORCE.hip]
+            dy = planned[i, 1] + mass * gy - memory.forces[i, FORCE.hip + 1]
             limb_terms(index, constants, work, i, z, v)
-            px, py = work[end, POSE], work[end, POSE + 1]
+            px, py = work[end, END.pose], work[end, END.pose + 1]
             moment = -((px - z[start]) * dy - (py - z[start + 1]) * dx)
             for k in range(1, n):
-                stiff = constants[link + N_LINK * k + JOINT_STIFFNESS]
-                damp = constants[link + N_LINK * k + JOINT_DAMPING] / dt
-                torque = ((px - work[2 + k, JOINT]) * dy - (py - work[2 + k, JOINT + 1]) * dx
-                          + moment)
+                stiff = constants[link + LINK.width * k + LINK.stiffness]
+                damp = constants[link + LINK.width * k + LINK.damping] / dt
+                jx, jy = work[2 + k, WORK.joint], work[2 + k, WORK.joint + 1]
+                torque = (px - jx) * dy - (py - jy) * dx + moment
                 if stiff + damp > 0.0:
                     offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
+        # Implicit Euler of K rho + B rhodot = b: stable at any sample time.
         b = (-(c * dx + s * dy), -(c * dy - s * dx), -moment)
-        K, B = limb + STIFFNESS, limb + DAMPING
+        K, B = limb + HIP.stiffness, limb + HIP.damping
         o0, o1, o2 = offsets[at], offsets[at + 1], offsets[at + 2]
         a = (constants[K] + constants[B] / dt, constants[K + 1] + constants[B + 1] / dt,
              constants[K + 2] + constants[B + 2] / dt, constants[K + 3] + constants[B + 3] / dt,

@@ -17,7 +17,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.model.exchange import StickybotMeasurement
 from legged_dynamics.stickybot.model.limb import limb_terms
-from legged_dynamics.stickybot.model.machine import N_LINKS, POSE, START, VELOCITY, make_workspace
+from legged_dynamics.stickybot.model.machine import END, LIMB, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 
 # A foot that carries less than this part of what the most loaded one does counts as idle.
@@ -34,7 +34,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
     machine : Machine
         The robot as arrays.
     work : array
-        Room for one limb.
+        Workspace of one limb.
     hips : (N, 6) array
         d and its rate.
     inner : (2, nq - N) array
@@ -60,7 +60,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
     z[2], v[2] = angle, rate
     at = 0
     for i in range(index.shape[0]):
-        n, start = index[i, N_LINKS], index[i, START]
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
         z[start], z[start + 1], v[start], v[start + 1] = 0.0, 0.0, 0.0, 0.0
         z[start + 2], v[start + 2] = angle + hips[i, 2], rate + hips[i, 5]
         for k in range(1, n):
@@ -72,10 +72,10 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
         # The body's centre from the foot, and its velocity if the foot rests.
         dx, dy = c * hips[i, 0] - s * hips[i, 1], s * hips[i, 0] + c * hips[i, 1]
         wx, wy = c * hips[i, 3] - s * hips[i, 4], s * hips[i, 3] + c * hips[i, 4]
-        votes[i, 0] = work[end, POSE] - dx + anchors[i, 0]
-        votes[i, 1] = work[end, POSE + 1] - dy + anchors[i, 1]
-        votes[i, 2] = work[end, VELOCITY] - wx + rate * dy
-        votes[i, 3] = work[end, VELOCITY + 1] - wy - rate * dx
+        votes[i, 0] = work[end, END.pose] - dx + anchors[i, 0]
+        votes[i, 1] = work[end, END.pose + 1] - dy + anchors[i, 1]
+        votes[i, 2] = work[end, END.velocity] - wx + rate * dy
+        votes[i, 3] = work[end, END.velocity + 1] - wy - rate * dx
     trusted = 0
     for i in range(index.shape[0]):
         error = math.hypot(votes[i, 2] - v[0], votes[i, 3] - v[1])
@@ -96,7 +96,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
                 vy += votes[i, 3]
         z[0], z[1], v[0], v[1] = px / trusted, py / trusted, vx / trusted, vy / trusted
     for i in range(index.shape[0]):
-        start = index[i, START]
+        start = index[i, LIMB.start]
         z[start] = z[0] - votes[i, 0] + anchors[i, 0]
         z[start + 1] = z[1] - votes[i, 1] + anchors[i, 1]
         v[start], v[start + 1] = v[0] - votes[i, 2], v[1] - votes[i, 3]
@@ -213,7 +213,31 @@ class WallOdometry:
 
 @kernel
 def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
-    """Fill the feet that are lost; return whether any is."""
+    """
+    Fill the feet that are lost; return whether any is.
+
+    Parameters
+    ----------
+    z, v : (nz,) array
+        Estimated coordinates and rates.
+    feet : (N, 2) int array
+        Where the feet's positions stand among the coordinates.
+    anchors : (N, 2) array [m]
+        Where the feet were set.
+    settled : (N,) array of bool
+        Feet that have been on the wall for long enough to be judged.
+    loads : (N,) array [N]
+        Sizes of their forces.
+    dt : float [s]
+        Since the last sample.
+    limits : (3,) array [m/s, m, s]
+        Speed and distance beyond which a foot is suspected, and for how long until it is lost.
+    suspected : (N,) array [s]
+        How long each foot has been; changed.
+    lost : (N,) array of bool
+        Filled.
+
+    """
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
         lost[i] = False

@@ -6,7 +6,7 @@ Sharing the load when hips can only be turned: r_phi moves, r_x and r_y stay.
 Then a limb's radial force is what geometry makes it, and the hip's moment sets the tangential
 one: a foot that turns freely leaves ``r_h x f + m = r_c x m g``. N tangential forces meet the
 balance of moments and of force along the body; what they cannot do, the squeeze between opposite
-limbs, remains and is told as such.
+limbs, remains and is reported.
 """
 from __future__ import annotations
 
@@ -18,22 +18,9 @@ from legged_dynamics.stickybot.allocation.force_program import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.control.load_sharing import KEPT, SHARE, UNMET, static_load
+from legged_dynamics.stickybot.control.load_sharing import REPORT, static_load
 from legged_dynamics.stickybot.model.limb import limb_terms
-from legged_dynamics.stickybot.model.machine import (
-    DAMPING,
-    GRAVITY_X,
-    GRAVITY_Y,
-    HIP,
-    LIMB,
-    LINKS,
-    MASS,
-    N_LINK,
-    N_LINKS,
-    POSE,
-    START,
-    STIFFNESS,
-)
+from legged_dynamics.stickybot.model.machine import BODY, END, FORCE, HIP, LIMB, LINK
 
 # A direction of the body's plane is balanced by tangential forces when they have, in the mean
 # square, at least this part along it; the other direction is left to the radial springs.
@@ -41,7 +28,7 @@ TANGENTIAL_PART = 0.25
 
 
 @kernel
-def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gain, moments,
+def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, gain, moments,
                      planned):
     """
     Choose tangential foot forces, and move the hips' moments towards them.
@@ -50,11 +37,11 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
     ----------
     machine : Machine
         The robot as arrays.
-    room : SharingRoom
-        Filled with the report and room for the programs.
+    memory : SharingMemory
+        Scratch memory; its report is filled.
     z, v : (nz,) array
         Coordinates and rates.
-    hips : (N, N_FORCE) array
+    hips : (N, FORCE.width) array
         Present hip forces.
     holds : (N,) array of bool
         Feet on the wall.
@@ -77,43 +64,44 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
         False when no forces were found.
 
     """
-    index, constants, work, report = machine.index, machine.constants, room.work, room.report
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
-    report[SHARE], report[UNMET], report[KEPT] = 0.0, 0.0, 1.0
+    index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
     planned[:] = 0.0
     n = 0
     for i in range(index.shape[0]):
         if holds[i]:
-            room.on[n] = i
+            memory.on[n] = i
             n += 1
         else:
             moments[i] = 0.0
     if n == 0:
         return True
-    w, G = room.w, room.G
+    w, G = memory.w, memory.G
     static_load(machine, z, wanted, w)
     c, s = math.cos(z[2]), math.sin(z[2])
     # Rows of the balance: force along the body's x, along its y, moment. Columns: tangential.
     rows = (c * w[0] + s * w[1], c * w[1] - s * w[0], w[2])
     along_x, along_y = 0.0, 0.0
-    base, directions = room.chosen, room.tangents
+    base, directions = memory.chosen, memory.tangents
     directions[:] = 0.0
     for k in range(n):
-        i = room.on[k]
-        start, link = index[i, START], index[i, LINKS]
+        i = memory.on[k]
+        start, link = index[i, LIMB.start], index[i, LIMB.links]
         limb_terms(index, constants, work, i, z, v)
         end = work.shape[0] - 1
-        ax, ay = work[end, POSE] - z[start], work[end, POSE + 1] - z[start + 1]
+        ax, ay = work[end, END.pose] - z[start], work[end, END.pose + 1] - z[start + 1]
         length = math.hypot(ax, ay)
         tx, ty = -ay / length, ax / length
         mass = 0.0
-        for j in range(index[i, N_LINKS]):
-            mass += constants[link + N_LINK * j + MASS]
-        fx, fy = hips[i, HIP] - mass * gx, hips[i, HIP + 1] - mass * gy
+        for j in range(index[i, LIMB.n_links]):
+            mass += constants[link + LINK.width * j + LINK.mass]
+        fx, fy = hips[i, FORCE.hip] - mass * gx, hips[i, FORCE.hip + 1] - mass * gy
+        # The radial part is set by geometry and kept; only the tangential one is chosen.
         radial = fx * ty - fy * tx
         base[2 * k], base[2 * k + 1] = radial * ty, -radial * tx
-        room.lever[k, 0], room.lever[k, 1] = length, fx * tx + fy * ty
-        room.lever[k, 2], room.lever[k, 3] = tx, ty
+        memory.lever[k, 0], memory.lever[k, 1] = length, fx * tx + fy * ty
+        memory.lever[k, 2], memory.lever[k, 3] = tx, ty
         px, py = z[start] - z[0], z[start + 1] - z[1]
         G[0, k], G[1, k] = c * tx + s * ty, c * ty - s * tx
         G[2, k] = px * ty - py * tx
@@ -122,8 +110,8 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
         bx, by = base[2 * k], base[2 * k + 1]
         rows = (rows[0] - c * bx - s * by, rows[1] - c * by + s * bx,
                 rows[2] - px * by + py * bx)
-        room.weights[k] = share[i]
-        room.sets[k, 1] = 0.0
+        memory.weights[k] = share[i]
+        memory.sets[k, 1] = 0.0
     used = 0
     for j in range(3):
         if (j == 0 and along_x < TANGENTIAL_PART * n) or (
@@ -133,28 +121,30 @@ def share_by_turning(machine, room, z, v, hips, holds, share, wanted, ridge, gai
         for k in range(n):
             G[used, k] = G[j, k]
         used += 1
-    basis, least = room.force.basis, room.force.particular
+    basis, least = memory.force.basis, memory.force.particular
     rank, unmet = solve_balance(G[:used, :n], w[:used], basis, least)
-    report[UNMET] = unmet
+    report[REPORT.unmet] = unmet
     for k in range(n):
         for j in range(2):
-            base[2 * k + j] += least[k] * room.lever[k, 2 + j]
+            base[2 * k + j] += least[k] * memory.lever[k, 2 + j]
             for a in range(n - rank):
-                directions[a, 2 * k + j] = basis[rank + a, k] * room.lever[k, 2 + j]
+                directions[a, 2 * k + j] = basis[rank + a, k] * memory.lever[k, 2 + j]
     if n > rank:
-        code, value = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank, room.sets[:n],
-                                   room.weights, room.goal, ridge, room.force.program, room.found)
+        code, value = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank, memory.sets[:n],
+                                   memory.weights, memory.goal, ridge, memory.force.program,
+                                   memory.found)
         if code < 0:
             return False
-        report[SHARE] = value
+        report[REPORT.share] = value
     else:
-        room.found[:] = base
+        memory.found[:] = base
     for k in range(n):
-        i = room.on[k]
-        planned[i, 0], planned[i, 1] = room.found[2 * k], room.found[2 * k + 1]
-        tangential = (room.found[2 * k] * room.lever[k, 2]
-                      + room.found[2 * k + 1] * room.lever[k, 3])
-        moments[i] -= gain * room.lever[k, 0] * (tangential - room.lever[k, 1])
+        i = memory.on[k]
+        planned[i, 0], planned[i, 1] = memory.found[2 * k], memory.found[2 * k + 1]
+        tangential = (memory.found[2 * k] * memory.lever[k, 2]
+                      + memory.found[2 * k + 1] * memory.lever[k, 3])
+        # A hip's moment over the lever of its limb is the foot's tangential force.
+        moments[i] -= gain * memory.lever[k, 0] * (tangential - memory.lever[k, 1])
     return True
 
 
@@ -163,8 +153,8 @@ def follow_moments(machine, moments, dt, offsets):
     """Move the offsets of the rest angles one period on towards the moments."""
     index, constants = machine.index, machine.constants
     for i in range(index.shape[0]):
-        at, limb = index[i, START] - 3, index[i, LIMB]
-        damping = constants[limb + DAMPING + 8] / dt
+        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
+        damping = constants[limb + HIP.damping + 8] / dt
         offsets[at], offsets[at + 1] = 0.0, 0.0
         offsets[at + 2] = ((damping * offsets[at + 2] - moments[i])
-                           / (constants[limb + STIFFNESS + 8] + damping))
+                           / (constants[limb + HIP.stiffness + 8] + damping))

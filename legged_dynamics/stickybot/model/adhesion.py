@@ -19,26 +19,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.machine import (
-    BODY_MASS,
-    CENTER,
-    LENGTH,
-    LINKS,
-    MASS,
-    N_LINK,
-    N_LINKS,
-    REACTION,
-    START,
-)
+from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.stickybot.model.machine import BODY, FORCE, LIMB, LINK
 
-# Columns of a pad's constants.
-SHEAR, NORMAL, FRICTION, TAN_HALF, TAN_RELEASE, TACK, DIRECTION = range(7)
-N_PAD = 7
+
+class Pad(NamedTuple):
+    """Constants of one foot's pad, as :meth:`Adhesion.packed` makes them."""
+
+    shear: int = 1          # N
+    normal: int = 1         # N
+    friction: int = 1
+    tan_half: int = 1       # tangent of the half angle
+    tan_release: int = 1    # tangent of the release angle
+    tack: int = 1           # N
+    direction: int = 1      # rad; NaN for a pad that holds every way
+    width: int = 0
+
+
+PAD = offsets(Pad())
 # What :func:`pad_failure` returns.
 HOLDS, SLIPS, PEELS = 0, 1, 2
 # Entries of the wall's constants that normal loads need.
@@ -114,18 +118,18 @@ def pad_failure(pad, angle, fx, fy, normal):
         `HOLDS`, `SLIPS` or `PEELS`.
 
     """
-    pressed, pull = pad[FRICTION] * max(normal, 0.0), max(-normal, 0.0)
-    limit = pad[SHEAR] + pressed
-    if pull > pad[NORMAL]:
+    pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)
+    limit = pad[PAD.shear] + pressed
+    if pull > pad[PAD.normal]:
         return PEELS
     if fx * fx + fy * fy > limit * limit:
         return SLIPS
-    if not math.isnan(pad[DIRECTION]):
+    if not math.isnan(pad[PAD.direction]):
         c, s = math.cos(angle), math.sin(angle)
-        along, across = c * fx + s * fy + pad[TACK], c * fy - s * fx
-        if pull > pad[TAN_RELEASE] * max(along, 0.0):
+        along, across = c * fx + s * fy + pad[PAD.tack], c * fy - s * fx
+        if pull > pad[PAD.tan_release] * max(along, 0.0):
             return PEELS
-        if abs(across) > pad[TAN_HALF] * (along + pressed):
+        if abs(across) > pad[PAD.tan_half] * (along + pressed):
             return SLIPS
     return HOLDS
 
@@ -144,31 +148,41 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     Among all solutions the one of least norm is taken, which is what equally soft pads do; where
     the feet cannot balance a moment (two feet, about their line) it is left to whatever else
     touches the wall.
+
+    Parameters
+    ----------
+    machine, attached, z, forces
+        See :mod:`~legged_dynamics.stickybot.model.machine`; the reactions are read.
+    wall : (2,) array
+        Height of the centre of mass over the wall [m], gravity along the outward normal [m/s^2].
+    normals : (N,) array [N]
+        Filled; positive presses the foot to the wall.
+
     """
     index, constants = machine.index, machine.constants
-    total = constants[BODY_MASS]
+    total = constants[BODY.mass]
     cx, cy = total * z[0], total * z[1]
     n_on = 0
     fx, fy = 0.0, 0.0
     for i in range(index.shape[0]):
-        start = index[i, START]
-        x, y, angle, link = z[start], z[start + 1], 0.0, index[i, LINKS]
-        for k in range(index[i, N_LINKS]):
+        start = index[i, LIMB.start]
+        x, y, angle, link = z[start], z[start + 1], 0.0, index[i, LIMB.links]
+        for k in range(index[i, LIMB.n_links]):
             angle += z[start + 2 + k]
             c, s = math.cos(angle), math.sin(angle)
-            m, r, length = constants[link + MASS], constants[link + CENTER], \
-                constants[link + LENGTH]
+            m, r, length = constants[link + LINK.mass], constants[link + LINK.center], \
+                constants[link + LINK.length]
             total += m
             cx += m * (x + r * c)
             cy += m * (y + r * s)
             x += length * c
             y += length * s
-            link += N_LINK
+            link += LINK.width
         normals[i] = 0.0
         if attached[i]:
             n_on += 1
-            fx += forces[i, REACTION]
-            fy += forces[i, REACTION + 1]
+            fx += forces[i, FORCE.reaction]
+            fy += forces[i, FORCE.reaction + 1]
     if n_on == 0:
         return
     cx /= total
@@ -176,7 +190,7 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     sx, sy, sxx, sxy, syy = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(index.shape[0]):
         if attached[i]:
-            start = index[i, START]
+            start = index[i, LIMB.start]
             x, y = z[start] - cx, z[start + 1] - cy
             sx += x
             sy += y
@@ -194,5 +208,5 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     m2 = (a11 * (b2 - sy * m0) - sxy * (b1 - sx * m0)) / det2
     for i in range(index.shape[0]):
         if attached[i]:
-            start = index[i, START]
+            start = index[i, LIMB.start]
             normals[i] = m0 + m1 * (z[start] - cx) + m2 * (z[start + 1] - cy)

@@ -27,14 +27,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ModelError
 from legged_dynamics.stickybot.model.limb import hip_deflection, limb_terms
-from legged_dynamics.stickybot.model.machine import (
-    BIAS,
-    JACOBIAN,
-    N_LINKS,
-    N_WORK,
-    START,
-    make_workspace,
-)
+from legged_dynamics.stickybot.model.machine import LIMB, WORK, make_workspace
 from legged_dynamics.stickybot.model.parts import Limb
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
@@ -109,7 +102,7 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
     joints = []
     work = make_workspace(model.machine)
     for i, limb in enumerate(model.limbs):
-        start, links = model.machine.index[i, START], model.machine.index[i, N_LINKS]
+        start, links = model.machine.index[i, LIMB.start], model.machine.index[i, LIMB.n_links]
         limb_terms(*model.machine, work, i, z, v)
         d = np.array(hip_deflection(c, s, z, v, work))
         L = R @ (limb.stiffness @ d[:3] + limb.damping @ d[3:])
@@ -125,16 +118,16 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
             joints.append((np.zeros((2, links - 1)), np.zeros((2, links - 1))))
             continue
         # Lower triangle only: rows of joints, columns of the foot's position.
-        M_fq = work[2:2 + links, N_WORK:N_WORK + 2].T
-        M_qq = np.tril(work[2:2 + links, N_WORK + 2:N_WORK + 2 + links])
+        M_fq = work[2:2 + links, WORK.mass_matrix:WORK.mass_matrix + 2].T
+        M_qq = np.tril(work[2:2 + links, WORK.mass_matrix + 2:WORK.mass_matrix + 2 + links])
         M_qq = M_qq + np.tril(M_qq, -1).T
         by_force = np.linalg.solve(M_qq, M_fq.T).T
-        J = np.column_stack([work[2:2 + links, JACOBIAN:JACOBIAN + 2], np.ones(links)])
+        J = np.column_stack([work[2:2 + links, WORK.jacobian:WORK.jacobian + 2], np.ones(links)])
         W = np.eye(2, 3) - by_force @ J
         servo = np.zeros(links)
         servo[1:] = (-springs * z[start + 3:start + 2 + links]
                      - dampers * v[start + 3:start + 2 + links])
-        a[i] = (by_force @ (servo - work[2:2 + links, BIAS]) + work[:2, BIAS] + W @ L)
+        a[i] = (by_force @ (servo - work[2:2 + links, WORK.bias]) + work[:2, WORK.bias] + W @ L)
         C[i], S[i] = W @ N, W @ P
         joints.append((by_force[:, 1:] * springs, by_force[:, 1:] * dampers))
     return AffineMaps(a, C, S, G, H, T, tuple(pair[0] for pair in joints),

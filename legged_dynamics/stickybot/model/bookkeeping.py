@@ -16,45 +16,44 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import hip_deflection, limb_terms
-from legged_dynamics.stickybot.model.machine import (
-    BODY_INERTIA,
-    BODY_MASS,
-    CENTER,
-    GRAVITY_X,
-    GRAVITY_Y,
-    INERTIA,
-    JOINT_STIFFNESS,
-    LENGTH,
-    LIMB,
-    LINKS,
-    LOSS,
-    MASS,
-    N_FORCE,
-    N_LINK,
-    N_LINKS,
-    POWER,
-    REACTION,
-    START,
-    STIFFNESS,
-    make_workspace,
-)
+from legged_dynamics.stickybot.model.machine import BODY, FORCE, HIP, LIMB, LINK, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 
-# Entries of the (N_TOTALS,) sums that a simulation keeps, and of the rates that feed them.
-WORK, DAMPED, IMPULSE, ANGULAR_IMPULSE, STRUCK = 0, 1, 2, 4, 5
-N_TOTALS = 6
-# Number of those that flow, and do not jump.
-N_FLOWS = 5
-# Entries of the two arrays that :func:`stored` fills: the quantities and their rates.
-KINETIC, POTENTIAL, MOMENTUM, ANGULAR_MOMENTUM, MASS_CENTER = 0, 1, 2, 4, 5
-N_STORED = 7
+
+class Totals(NamedTuple):
+    """Sums that a simulation keeps, and the rates that feed them; those that jump come last."""
+
+    work: int = 1               # J, put in by the actuators that move the rest positions
+    damped: int = 1             # J, lost in dampers
+    impulse: int = 2            # N s, of wall and weight
+    angular_impulse: int = 1    # N m s, about the origin of the wall's frame
+    struck: int = 1             # J, lost where feet touch down
+    width: int = 0
+
+
+class Stored(NamedTuple):
+    """What :func:`stored` fills, and the rates of all; wall axes and origin."""
+
+    kinetic: int = 1            # J
+    potential: int = 1          # J, of springs and weight
+    momentum: int = 2           # kg m/s
+    angular_momentum: int = 1   # kg m^2/s
+    mass_center: int = 2        # m
+    width: int = 0
+
+
+TOTAL, STORED = offsets(Totals()), offsets(Stored())
+# How many of the totals flow, and do not jump.
+N_FLOWS = TOTAL.struck
 
 
 @kernel
@@ -64,17 +63,21 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
     The rates follow from each body's own velocity and acceleration: nothing of the equations of
     motion is used, so that they can judge them.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``out`` and ``rate`` are
+    (STORED.width,).
     """
     index, constants = machine.index, machine.constants
-    m, inertia = constants[BODY_MASS], constants[BODY_INERTIA]
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    m, inertia = constants[BODY.mass], constants[BODY.inertia]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     out[:] = 0.0
     rate[:] = 0.0
     _add_body(out, rate, m, inertia, (z[0], z[1]), (v[0], v[1]), (zdd[0], zdd[1]), v[2], zdd[2])
     total = m
     body_c, body_s = math.cos(z[2]), math.sin(z[2])
     for i in range(index.shape[0]):
-        n, start, link, limb = index[i, N_LINKS], index[i, START], index[i, LINKS], index[i, LIMB]
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
+        link, limb = index[i, LIMB.links], index[i, LIMB.hip]
         x, y, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
         ax, ay, angle, w, alpha = zdd[start], zdd[start + 1], 0.0, 0.0, 0.0
         for k in range(n):
@@ -83,69 +86,87 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             w += v[at]
             alpha += zdd[at]
             c, s, r, length = math.cos(angle), math.sin(angle), \
-                constants[link + CENTER], constants[link + LENGTH]
+                constants[link + LINK.center], constants[link + LINK.length]
+            # Acceleration of the link axis: tangential and centripetal.
             tx, ty = -alpha * s - w * w * c, alpha * c - w * w * s
-            m, inertia, k_joint = constants[link + MASS], constants[link + INERTIA], \
-                constants[link + JOINT_STIFFNESS]
+            m, inertia, k_joint = constants[link + LINK.mass], constants[link + LINK.inertia], \
+                constants[link + LINK.stiffness]
             _add_body(out, rate, m, inertia, (x + r * c, y + r * s),
                       (vx - w * r * s, vy + w * r * c), (ax + r * tx, ay + r * ty), w, alpha)
             total += m
+            # The first joint is the foot, which turns freely: no spring.
             if k > 0:
                 bend = z[at] - u[at - 3]
-                out[POTENTIAL] += 0.5 * k_joint * bend * bend
-                rate[POTENTIAL] += k_joint * bend * (v[at] - ud[at - 3])
+                out[STORED.potential] += 0.5 * k_joint * bend * bend
+                rate[STORED.potential] += k_joint * bend * (v[at] - ud[at - 3])
             x += length * c
             y += length * s
             vx -= w * length * s
             vy += w * length * c
             ax += length * tx
             ay += length * ty
-            link += N_LINK
+            link += LINK.width
+        # Elastic energy of the hip, e^T K e / 2 with e = d - r, and its rate e^T K edot.
         limb_terms(index, constants, work, i, z, v)
         d = hip_deflection(body_c, body_s, z, v, work)
         for j in range(3):
             pull, at = 0.0, start - 3
             for k in range(3):
-                pull += constants[limb + STIFFNESS + 3 * j + k] * (d[k] - u[at + k])
-            out[POTENTIAL] += 0.5 * pull * (d[j] - u[at + j])
-            rate[POTENTIAL] += pull * (d[3 + j] - ud[at + j])
-    out[POTENTIAL] -= gx * out[MASS_CENTER] + gy * out[MASS_CENTER + 1]
-    rate[POTENTIAL] -= gx * out[MOMENTUM] + gy * out[MOMENTUM + 1]
+                pull += constants[limb + HIP.stiffness + 3 * j + k] * (d[k] - u[at + k])
+            out[STORED.potential] += 0.5 * pull * (d[j] - u[at + j])
+            rate[STORED.potential] += pull * (d[3 + j] - ud[at + j])
+    # mass_center still holds the first moment: it is divided by the mass below.
+    out[STORED.potential] -= gx * out[STORED.mass_center] + gy * out[STORED.mass_center + 1]
+    rate[STORED.potential] -= gx * out[STORED.momentum] + gy * out[STORED.momentum + 1]
     for j in range(2):
-        out[MASS_CENTER + j] /= total
-        rate[MASS_CENTER + j] = out[MOMENTUM + j] / total
+        out[STORED.mass_center + j] /= total
+        rate[STORED.mass_center + j] = out[STORED.momentum + j] / total
 
 
 @kernel
 def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
-    """Add one rigid body; the centre of mass is summed as a first moment."""
-    out[KINETIC] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
-    out[MOMENTUM] += m * v[0]
-    out[MOMENTUM + 1] += m * v[1]
-    out[ANGULAR_MOMENTUM] += inertia * w + m * (p[0] * v[1] - p[1] * v[0])
-    out[MASS_CENTER] += m * p[0]
-    out[MASS_CENTER + 1] += m * p[1]
-    rate[KINETIC] += m * (v[0] * a[0] + v[1] * a[1]) + inertia * w * alpha
-    rate[MOMENTUM] += m * a[0]
-    rate[MOMENTUM + 1] += m * a[1]
-    rate[ANGULAR_MOMENTUM] += inertia * alpha + m * (p[0] * a[1] - p[1] * a[0])
+    """
+    Add one rigid body; the centre of mass is summed as a first moment.
+
+    Parameters
+    ----------
+    out, rate : (STORED.width,) array
+        Added to.
+    m, inertia : float [kg, kg m^2]
+        Of the body, about its centre of mass.
+    p, v, a : tuple of 2 floats [m, m/s, m/s^2]
+        Motion of the centre of mass, wall axes.
+    w, alpha : float [rad/s, rad/s^2]
+        Angular velocity and acceleration.
+
+    """
+    out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
+    out[STORED.momentum] += m * v[0]
+    out[STORED.momentum + 1] += m * v[1]
+    out[STORED.angular_momentum] += inertia * w + m * (p[0] * v[1] - p[1] * v[0])
+    out[STORED.mass_center] += m * p[0]
+    out[STORED.mass_center + 1] += m * p[1]
+    rate[STORED.kinetic] += m * (v[0] * a[0] + v[1] * a[1]) + inertia * w * alpha
+    rate[STORED.momentum] += m * a[0]
+    rate[STORED.momentum + 1] += m * a[1]
+    rate[STORED.angular_momentum] += inertia * alpha + m * (p[0] * a[1] - p[1] * a[0])
 
 
 @kernel
 def limb_weight_moment(machine, i, z):
     """Return the moment of limb i's weight about the origin of the wall's frame."""
     index, constants = machine.index, machine.constants
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
-    start, link = index[i, START], index[i, LINKS]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    start, link = index[i, LIMB.start], index[i, LIMB.links]
     x, y, angle, moment = z[start], z[start + 1], 0.0, 0.0
-    for k in range(index[i, N_LINKS]):
+    for k in range(index[i, LIMB.n_links]):
         angle += z[start + 2 + k]
         c, s = math.cos(angle), math.sin(angle)
-        r, length = constants[link + CENTER], constants[link + LENGTH]
-        moment += constants[link + MASS] * ((x + r * c) * gy - (y + r * s) * gx)
+        r, length = constants[link + LINK.center], constants[link + LINK.length]
+        moment += constants[link + LINK.mass] * ((x + r * c) * gy - (y + r * s) * gx)
         x += length * c
         y += length * s
-        link += N_LINK
+        link += LINK.width
     return moment
 
 
@@ -153,22 +174,22 @@ def limb_weight_moment(machine, i, z):
 def flow(machine, z, forces, out):
     """Fill the rates of work, damper loss, impulse and angular impulse."""
     index, constants = machine.index, machine.constants
-    gx, gy, mass = constants[GRAVITY_X], constants[GRAVITY_Y], constants[BODY_MASS]
+    gx, gy, mass = constants[BODY.gravity_x], constants[BODY.gravity_y], constants[BODY.mass]
     power, loss, fx, fy = 0.0, 0.0, 0.0, 0.0
     moment = mass * (z[0] * gy - z[1] * gx)
     for i in range(index.shape[0]):
-        start, link = index[i, START], index[i, LINKS]
-        rx, ry = forces[i, REACTION], forces[i, REACTION + 1]
-        power += forces[i, POWER]
-        loss += forces[i, LOSS]
+        start, link = index[i, LIMB.start], index[i, LIMB.links]
+        rx, ry = forces[i, FORCE.reaction], forces[i, FORCE.reaction + 1]
+        power += forces[i, FORCE.power]
+        loss += forces[i, FORCE.loss]
         fx += rx
         fy += ry
         moment += z[start] * ry - z[start + 1] * rx + limb_weight_moment(machine, i, z)
-        for k in range(index[i, N_LINKS]):
-            mass += constants[link + N_LINK * k + MASS]
-    out[WORK], out[DAMPED] = power, loss
-    out[IMPULSE], out[IMPULSE + 1] = fx + mass * gx, fy + mass * gy
-    out[ANGULAR_IMPULSE] = moment
+        for k in range(index[i, LIMB.n_links]):
+            mass += constants[link + LINK.width * k + LINK.mass]
+    out[TOTAL.work], out[TOTAL.damped] = power, loss
+    out[TOTAL.impulse], out[TOTAL.impulse + 1] = fx + mass * gx, fy + mass * gy
+    out[TOTAL.angular_impulse] = moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,14 +246,18 @@ def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) ->
     z, v, attached = state.packed(model)
     u, ud = rest.packed(model)
     machine, work = model.machine, make_workspace(model.machine)
-    zdd, forces, gain = np.zeros(model.nz), np.zeros((model.n_limbs, N_FORCE)), np.zeros(N_TOTALS)
+    zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
+    gain = np.zeros(TOTAL.width)
     accelerate(machine, work, attached, z, v, u, ud, zdd, forces)
     flow(machine, z, forces, gain)
-    now, rate = np.zeros(N_STORED), np.zeros(N_STORED)
+    now, rate = np.zeros(STORED.width), np.zeros(STORED.width)
     stored(machine, work, z, v, zdd, u, ud, now, rate)
     return Balance(
-        now[KINETIC], now[POTENTIAL], now[MOMENTUM:MOMENTUM + 2], now[ANGULAR_MOMENTUM],
-        now[MASS_CENTER:MASS_CENTER + 2],
-        power_residual=rate[KINETIC] + rate[POTENTIAL] - gain[WORK] + gain[DAMPED],
-        force_residual=rate[MOMENTUM:MOMENTUM + 2] - gain[IMPULSE:IMPULSE + 2],
-        moment_residual=rate[ANGULAR_MOMENTUM] - gain[ANGULAR_IMPULSE])
+        now[STORED.kinetic], now[STORED.potential],
+        now[STORED.momentum:STORED.momentum + 2], now[STORED.angular_momentum],
+        now[STORED.mass_center:STORED.mass_center + 2],
+        power_residual=(rate[STORED.kinetic] + rate[STORED.potential]
+                        - gain[TOTAL.work] + gain[TOTAL.damped]),
+        force_residual=(rate[STORED.momentum:STORED.momentum + 2]
+                        - gain[TOTAL.impulse:TOTAL.impulse + 2]),
+        moment_residual=rate[STORED.angular_momentum] - gain[TOTAL.angular_impulse])

@@ -20,7 +20,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.model.machine import N_FORCE
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.parts import Body
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
@@ -111,7 +111,7 @@ def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> M
     z, v, attached = state.packed(model)
     u, _ = rest.packed(model)
     step = make_stepper(model.machine)
-    zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, N_FORCE)),
+    zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width)),
                           np.zeros(model.nz - 3))
     accelerate(model.machine, step.work, attached, z, v, u, still, zdd, forces)
     jacobians(model.machine, step, attached, z, v, u, still, zdd, forces)

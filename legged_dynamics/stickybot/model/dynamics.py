@@ -28,85 +28,77 @@ from legged_dynamics.stickybot.model.limb import (
     limb_terms,
     servo_torque,
 )
-from legged_dynamics.stickybot.model.machine import (
-    BIAS,
-    BODY_INERTIA,
-    BODY_MASS,
-    BODY_MOMENT,
-    GRAVITY_X,
-    GRAVITY_Y,
-    HIP,
-    JACOBIAN,
-    LIMB,
-    LINKS,
-    LOSS,
-    N_FORCE,
-    N_LINK,
-    N_LINKS,
-    N_WORK,
-    POWER,
-    REACTION,
-    SOLUTION,
-    START,
-    make_workspace,
-)
+from legged_dynamics.stickybot.model.machine import BODY, FORCE, LIMB, LINK, WORK, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 
 
 @kernel
 def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, forces):
-    """Fill accelerations and forces of limbs first to last - 1; the body is only read."""
+    """
+    Fill accelerations and forces of limbs first to last - 1; the body is only read.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` of these
+    limbs are filled.
+    """
     index, constants = machine.index, machine.constants
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(first, last):
-        n, start, limb, link = index[i, N_LINKS], index[i, START], index[i, LIMB], index[i, LINKS]
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
+        limb, link = index[i, LIMB.hip], index[i, LIMB.links]
+        # The hip force follows from positions and rates alone, so that each limb is solved by
+        # itself, and the body last: no system of all coordinates is formed.
         limb_terms(index, constants, work, i, z, v)
         deflection = hip_deflection(c, s, z, v, work)
         bx, by, moment, power, loss = hip_force(constants, limb, deflection, start - 3, u, ud)
         fx, fy = c * bx - s * by, s * bx + c * by
-        work[0, SOLUTION], work[1, SOLUTION] = -work[0, BIAS] - fx, -work[1, BIAS] - fy
+        # Generalised forces on the limb (11): bias, and the hip's reaction by the end's Jacobian.
+        work[0, WORK.solution] = -work[0, WORK.bias] - fx
+        work[1, WORK.solution] = -work[1, WORK.bias] - fy
         for j in range(2, n + 2):
-            work[j, SOLUTION] = (-work[j, BIAS] - work[j, JACOBIAN] * fx
-                                 - work[j, JACOBIAN + 1] * fy - moment)
+            work[j, WORK.solution] = (-work[j, WORK.bias] - work[j, WORK.jacobian] * fx
+                                      - work[j, WORK.jacobian + 1] * fy - moment)
         for j in range(3, n + 2):
             torque, joint_power, joint_loss = servo_torque(
-                constants, link + (j - 2) * N_LINK, start + j, z, v, u, ud)
-            work[j, SOLUTION] += torque
+                constants, link + (j - 2) * LINK.width, start + j, z, v, u, ud)
+            work[j, WORK.solution] += torque
             power += joint_power
             loss += joint_loss
         rx, ry = 0.0, 0.0
         if attached[i]:
             # The foot's two rows are the reaction; the others make the links' accelerations.
-            rx, ry = -work[0, SOLUTION], -work[1, SOLUTION]
-            work[0, SOLUTION] = work[1, SOLUTION] = 0.0
+            rx, ry = -work[0, WORK.solution], -work[1, WORK.solution]
+            work[0, WORK.solution] = work[1, WORK.solution] = 0.0
+            # One link takes a division: the source's case, and that of most runs.
             if n == 1:
-                work[2, SOLUTION] /= work[2, N_WORK + 2]
+                work[2, WORK.solution] /= work[2, WORK.mass_matrix + 2]
             else:
                 solve_limb(work, 2, n)
             for j in range(2, n + 2):
-                rx += work[j, N_WORK] * work[j, SOLUTION]
-                ry += work[j, N_WORK + 1] * work[j, SOLUTION]
+                rx += work[j, WORK.mass_matrix] * work[j, WORK.solution]
+                ry += work[j, WORK.mass_matrix + 1] * work[j, WORK.solution]
         else:
             solve_limb(work, 0, n + 2)
         for j in range(n + 2):
-            zdd[start + j] = work[j, SOLUTION]
-        forces[i, HIP], forces[i, HIP + 1], forces[i, HIP + 2] = fx, fy, moment
-        forces[i, REACTION], forces[i, REACTION + 1] = rx, ry
-        forces[i, BODY_MOMENT] = moment + deflection[0] * by - deflection[1] * bx
-        forces[i, POWER], forces[i, LOSS] = power, loss
+            zdd[start + j] = work[j, WORK.solution]
+        forces[i, FORCE.hip], forces[i, FORCE.hip + 1], forces[i, FORCE.hip + 2] = fx, fy, moment
+        forces[i, FORCE.reaction], forces[i, FORCE.reaction + 1] = rx, ry
+        # The arm is d, where the limb ends, and not the rest position r; see the module.
+        forces[i, FORCE.body_moment] = moment + deflection[0] * by - deflection[1] * bx
+        forces[i, FORCE.power], forces[i, FORCE.loss] = power, loss
 
 
 @kernel
 def solve_limb(work, first, n):
     """Solve for n accelerations from coordinate `first` on, in place of their forces."""
-    at = N_WORK + work.shape[0] - 1
+    at = WORK.mass_matrix + work.shape[0] - 1
     for j in range(n):
         for k in range(j + 1):
-            work[j, at + k] = work[first + j, N_WORK + first + k]
+            work[j, at + k] = work[first + j, WORK.mass_matrix + first + k]
+    # Factored in a copy: the reaction still needs the mass matrix itself.
     factor = work[:, at:]
     factorize(factor, n)
-    solve_factorized(factor, n, work[first:, SOLUTION])
+    solve_factorized(factor, n, work[first:, WORK.solution])
 
 
 @kernel
@@ -115,17 +107,22 @@ def body_acceleration(machine, forces, zdd):
     constants = machine.constants
     fx, fy, moment = 0.0, 0.0, 0.0
     for i in range(forces.shape[0]):
-        fx += forces[i, HIP]
-        fy += forces[i, HIP + 1]
-        moment += forces[i, BODY_MOMENT]
-    zdd[0] = fx / constants[BODY_MASS] + constants[GRAVITY_X]
-    zdd[1] = fy / constants[BODY_MASS] + constants[GRAVITY_Y]
-    zdd[2] = moment / constants[BODY_INERTIA]
+        fx += forces[i, FORCE.hip]
+        fy += forces[i, FORCE.hip + 1]
+        moment += forces[i, FORCE.body_moment]
+    zdd[0] = fx / constants[BODY.mass] + constants[BODY.gravity_x]
+    zdd[1] = fy / constants[BODY.mass] + constants[BODY.gravity_y]
+    zdd[2] = moment / constants[BODY.inertia]
 
 
 @kernel
 def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
-    """Fill all accelerations and forces; see :func:`accelerations`."""
+    """
+    Fill all accelerations and forces; see :func:`accelerations`.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` are
+    filled.
+    """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
     body_acceleration(machine, forces, zdd)
 
@@ -166,8 +163,9 @@ class Accelerations:
                  ) -> Accelerations:
         """Return what a kernel filled."""
         return cls(zdd[:3].copy(), zdd[model.joint_columns], zdd[model.foot_columns],
-                   forces[:, HIP:HIP + 3].copy(), forces[:, REACTION:REACTION + 2].copy(),
-                   forces[:, POWER].copy(), forces[:, LOSS].copy())
+                   forces[:, FORCE.hip:FORCE.hip + 3].copy(),
+                   forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
+                   forces[:, FORCE.power].copy(), forces[:, FORCE.loss].copy())
 
 
 def accelerations(model: StickybotModel, state: StickybotState, rest: RestPosition
@@ -196,6 +194,6 @@ def accelerations(model: StickybotModel, state: StickybotState, rest: RestPositi
     """
     z, v, attached = state.packed(model)
     u, ud = rest.packed(model)
-    zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, N_FORCE))
+    zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
     accelerate(model.machine, make_workspace(model.machine), attached, z, v, u, ud, zdd, forces)
     return Accelerations.unpacked(model, zdd, forces)

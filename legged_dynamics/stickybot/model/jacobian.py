@@ -16,38 +16,16 @@ import numpy as np
 
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.bookkeeping import (
-    ANGULAR_IMPULSE,
-    DAMPED,
-    IMPULSE,
-    N_FLOWS,
-    WORK,
-    limb_weight_moment,
-)
+from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, limb_weight_moment
 from legged_dynamics.stickybot.model.dynamics import limb_accelerations
 from legged_dynamics.stickybot.model.limb import hip_deflection, limb_terms
 from legged_dynamics.stickybot.model.machine import (
-    BODY_INERTIA,
-    BODY_MASS,
-    BODY_MOMENT,
-    DAMPING,
-    GRAVITY_X,
-    GRAVITY_Y,
+    BODY,
+    FORCE,
     HIP,
-    JACOBIAN,
     LIMB,
-    LINKS,
-    LOSS,
-    MASS,
-    N_FORCE,
-    N_LINK,
-    N_LINKS,
-    N_WORK,
-    POWER,
-    REACTION,
-    SOLUTION,
-    START,
-    STIFFNESS,
+    LINK,
+    WORK,
     Machine,
     make_workspace,
 )
@@ -55,17 +33,17 @@ from legged_dynamics.stickybot.model.machine import (
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature is felt over centimetres and radians.
 POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
-# Stages of the method whose room the stepper holds.
+# Stages of the method whose memory the stepper holds.
 STAGES = 6
 
 
 class Stepper(NamedTuple):
     """
-    Room for one step of a robot with nz coordinates.
+    Memory for one step of a robot with nz coordinates.
 
     Attributes
     ----------
-    work : (s + 1, N_WORK + 2 s) array
+    work : (s + 1, WORK.mass_matrix + 2 s) array
     free : (nz,) int array
         Coordinates that are free to move; the first entries are used.
     by_position, by_velocity : (nz, nz) array
@@ -74,7 +52,7 @@ class Stepper(NamedTuple):
     pivots : (nz,) int array
     stages : (6, 2 nz) array
     vectors : (8, nz) array
-    limb_forces : (N, N_FORCE) array
+    limb_forces : (N, FORCE.width) array
     flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
         Gradients of the rates of work, loss and impulses.
     flow_stages : (6, N_FLOWS) array
@@ -99,12 +77,12 @@ class Stepper(NamedTuple):
 
 
 def make_stepper(machine: Machine) -> Stepper:
-    """Return room for steps of that robot."""
+    """Return memory for steps of that robot."""
     n = machine.index.shape[0]
-    nz = int(machine.index[n - 1, START] + 2 + machine.index[n - 1, N_LINKS])
+    nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
                    np.zeros((nz, nz)), np.zeros((nz, nz)), np.zeros(nz, np.int64),
-                   np.zeros((STAGES, 2 * nz)), np.zeros((8, nz)), np.zeros((n, N_FORCE)),
+                   np.zeros((STAGES, 2 * nz)), np.zeros((8, nz)), np.zeros((n, FORCE.width)),
                    np.zeros((N_FLOWS, nz)), np.zeros((N_FLOWS, nz)), np.zeros((STAGES, N_FLOWS)),
                    np.zeros((3, N_FLOWS)))
 
@@ -117,8 +95,8 @@ def free_coordinates(machine, attached, free):
         free[n] = j
         n += 1
     for i in range(machine.index.shape[0]):
-        start = machine.index[i, START]
-        for j in range(2 if attached[i] else 0, 2 + machine.index[i, N_LINKS]):
+        start = machine.index[i, LIMB.start]
+        for j in range(2 if attached[i] else 0, 2 + machine.index[i, LIMB.n_links]):
             free[n] = start + j
             n += 1
     return n
@@ -153,38 +131,45 @@ def _deflection_change(column, c, s, d, rate):
 
 @kernel
 def _body_columns(machine, step, attached, z, v, u, ud, forces):
-    """Fill the columns of the body, and of a free foot, in all rows."""
+    """
+    Fill the columns of the body, and of a free foot, in all rows.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``forces`` are those of the present state.
+    """
     index, constants, work = machine.index, machine.constants, step.work
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
-    mass, inertia = constants[BODY_MASS], constants[BODY_INERTIA]
+    mass, inertia = constants[BODY.mass], constants[BODY.inertia]
     c, s = math.cos(z[2]), math.sin(z[2])
-    at = N_WORK + work.shape[0] - 1
+    at = WORK.mass_matrix + work.shape[0] - 1
+    # One factorisation a limb serves all six columns of the body.
     factor = work[:, at:]
     for i in range(index.shape[0]):
-        n, start, limb = index[i, N_LINKS], index[i, START], index[i, LIMB]
+        n, start, limb = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.hip]
         limb_terms(index, constants, work, i, z, v)
         d = hip_deflection(c, s, z, v, work)
-        fx, fy = forces[i, HIP], forces[i, HIP + 1]
+        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
         bx, by = c * fx + s * fy, c * fy - s * fx
-        lag = _times(constants, limb + DAMPING, (d[3] - ud[start - 3], d[4] - ud[start - 2],
-                                                 d[5] - ud[start - 1]))
+        lag = _times(constants, limb + HIP.damping, (d[3] - ud[start - 3], d[4] - ud[start - 2],
+                                                     d[5] - ud[start - 1]))
         first = 2 if attached[i] else 0
         size = n + 2 - first
         for j in range(size):
             for k in range(j + 1):
-                work[j, at + k] = work[first + j, N_WORK + first + k]
-        right = work[first:, SOLUTION]
+                work[j, at + k] = work[first + j, WORK.mass_matrix + first + k]
+        right = work[first:, WORK.solution]
         factorize(factor, size)
         for column in range(6):
             J = by_position if column < 3 else by_velocity
             flows = flows_by_position if column < 3 else flows_by_velocity
             at_body = column % 3
             dd, dr = _deflection_change(column, c, s, d, v[2])
-            k_part, b_part = _times(constants, limb + STIFFNESS, dd), _times(constants,
-                                                                             limb + DAMPING, dr)
+            k_part = _times(constants, limb + HIP.stiffness, dd)
+            b_part = _times(constants, limb + HIP.damping, dr)
             gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
             wx, wy = c * gx - s * gy, s * gx + c * gy
+            # The hip force acts in body axes: turning the body turns it along.
             if column == 2:
                 wx -= fy
                 wy += fx
@@ -192,7 +177,7 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
             power = -(gx * ud[start - 3] + gy * ud[start - 2] + gm * ud[start - 1])
             loss = 2.0 * (lag[0] * dr[0] + lag[1] * dr[1] + lag[2] * dr[2])
             for j in range(first, n + 2):
-                right[j - first] = -work[j, JACOBIAN] * wx - work[j, JACOBIAN + 1] * wy
+                right[j - first] = -work[j, WORK.jacobian] * wx - work[j, WORK.jacobian + 1] * wy
                 if j >= 2:
                     right[j - first] -= gm
             solve_factorized(factor, size, right)
@@ -200,8 +185,8 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
             if attached[i]:
                 rx, ry = wx, wy
                 for j in range(2, n + 2):
-                    rx += work[j, N_WORK] * work[j, SOLUTION]
-                    ry += work[j, N_WORK + 1] * work[j, SOLUTION]
+                    rx += work[j, WORK.mass_matrix] * work[j, WORK.solution]
+                    ry += work[j, WORK.mass_matrix + 1] * work[j, WORK.solution]
             # Moving a free foot along is moving the body the other way.
             for side in range(1 if attached[i] or at_body == 2 else 2):
                 sign, where = (1.0, at_body) if side == 0 else (-1.0, start + at_body)
@@ -209,24 +194,29 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
                 J[1, where] += sign * wy / mass
                 J[2, where] += sign * moment / inertia
                 for j in range(first, n + 2):
-                    J[start + j, where] = sign * work[j, SOLUTION]
-                flows[WORK, where] += sign * power
-                flows[DAMPED, where] += sign * loss
-            flows[IMPULSE, at_body] += rx
-            flows[IMPULSE + 1, at_body] += ry
-            flows[ANGULAR_IMPULSE, at_body] += z[start] * ry - z[start + 1] * rx
+                    J[start + j, where] = sign * work[j, WORK.solution]
+                flows[TOTAL.work, where] += sign * power
+                flows[TOTAL.damped, where] += sign * loss
+            flows[TOTAL.impulse, at_body] += rx
+            flows[TOTAL.impulse + 1, at_body] += ry
+            flows[TOTAL.angular_impulse, at_body] += z[start] * ry - z[start + 1] * rx
 
 
 @kernel
 def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the columns of all limbs' angles by forward differences."""
+    """
+    Fill the columns of all limbs' angles by forward differences.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state. z and v are restored.
+    """
     index, work = machine.index, step.work
-    mass, inertia = machine.constants[BODY_MASS], machine.constants[BODY_INERTIA]
+    mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
     moved, other = step.vectors[6], step.limb_forces
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
     for i in range(index.shape[0]):
-        n, start = index[i, N_LINKS], index[i, START]
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
         weight_moment = limb_weight_moment(machine, i, z)
         for column in range(start + 2, start + 2 + n):
             for side in range(2):
@@ -235,43 +225,53 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
                 flows = flows_by_position if side == 0 else flows_by_velocity
                 kept = x[column]
                 x[column] = kept + size
+                # The step as it was rounded, and not as it was meant: the quotient gains digits.
                 scale = 1.0 / (x[column] - kept)
                 limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
                 if side == 0:
-                    flows[ANGULAR_IMPULSE, column] += (limb_weight_moment(machine, i, z)
-                                                       - weight_moment) * scale
+                    flows[TOTAL.angular_impulse, column] += (limb_weight_moment(machine, i, z)
+                                                             - weight_moment) * scale
                 x[column] = kept
                 for j in range(start, start + n + 2):
                     J[j, column] = (moved[j] - zdd[j]) * scale
-                J[0, column] += (other[i, HIP] - forces[i, HIP]) * scale / mass
-                J[1, column] += (other[i, HIP + 1] - forces[i, HIP + 1]) * scale / mass
-                J[2, column] += (other[i, BODY_MOMENT] - forces[i, BODY_MOMENT]) * scale / inertia
-                rx = (other[i, REACTION] - forces[i, REACTION]) * scale
-                ry = (other[i, REACTION + 1] - forces[i, REACTION + 1]) * scale
-                flows[WORK, column] += (other[i, POWER] - forces[i, POWER]) * scale
-                flows[DAMPED, column] += (other[i, LOSS] - forces[i, LOSS]) * scale
-                flows[IMPULSE, column] += rx
-                flows[IMPULSE + 1, column] += ry
-                flows[ANGULAR_IMPULSE, column] += z[start] * ry - z[start + 1] * rx
+                J[0, column] += (other[i, FORCE.hip] - forces[i, FORCE.hip]) * scale / mass
+                J[1, column] += (other[i, FORCE.hip + 1] - forces[i, FORCE.hip + 1]) * scale / mass
+                J[2, column] += (other[i, FORCE.body_moment]
+                                 - forces[i, FORCE.body_moment]) * scale / inertia
+                rx = (other[i, FORCE.reaction] - forces[i, FORCE.reaction]) * scale
+                ry = (other[i, FORCE.reaction + 1] - forces[i, FORCE.reaction + 1]) * scale
+                flows[TOTAL.work, column] += (other[i, FORCE.power]
+                                              - forces[i, FORCE.power]) * scale
+                flows[TOTAL.damped, column] += (other[i, FORCE.loss]
+                                                - forces[i, FORCE.loss]) * scale
+                flows[TOTAL.impulse, column] += rx
+                flows[TOTAL.impulse + 1, column] += ry
+                flows[TOTAL.angular_impulse, column] += z[start] * ry - z[start + 1] * rx
 
 
 @kernel
 def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
-    """Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses."""
+    """
+    Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. The Jacobians in ``step``
+    are filled; ``zdd`` and ``forces`` are those of the present state.
+    """
     index, constants = machine.index, machine.constants
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     step.by_position[:] = 0.0
     step.by_velocity[:] = 0.0
     step.flows_by_position[:] = 0.0
     step.flows_by_velocity[:] = 0.0
-    turning = step.flows_by_position[ANGULAR_IMPULSE]
-    turning[0], turning[1] = constants[BODY_MASS] * gy, -constants[BODY_MASS] * gx
+    turning = step.flows_by_position[TOTAL.angular_impulse]
+    turning[0], turning[1] = constants[BODY.mass] * gy, -constants[BODY.mass] * gx
     _body_columns(machine, step, attached, z, v, u, ud, forces)
     _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
+    # Moving a free foot moves its limb's weight, which has a moment about the wall's origin.
     for i in range(index.shape[0]):
         if not attached[i]:
             mass = 0.0
-            for k in range(index[i, N_LINKS]):
-                mass += constants[index[i, LINKS] + N_LINK * k + MASS]
-            turning[index[i, START]] += mass * gy
-            turning[index[i, START] + 1] -= mass * gx
+            for k in range(index[i, LIMB.n_links]):
+                mass += constants[index[i, LIMB.links] + LINK.width * k + LINK.mass]
+            turning[index[i, LIMB.start]] += mass * gy
+            turning[index[i, LIMB.start] + 1] -= mass * gx

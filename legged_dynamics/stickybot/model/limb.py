@@ -12,29 +12,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.machine import (
-    BIAS,
-    CENTER,
-    DAMPING,
-    DRIFT,
-    GRAVITY_X,
-    GRAVITY_Y,
-    INERTIA,
-    JACOBIAN,
-    JOINT,
-    JOINT_DAMPING,
-    JOINT_STIFFNESS,
-    LENGTH,
-    LINKS,
-    MASS,
-    N_LINK,
-    N_LINKS,
-    N_WORK,
-    POSE,
-    START,
-    STIFFNESS,
-    VELOCITY,
-)
+from legged_dynamics.stickybot.model.machine import BODY, END, HIP, LIMB, LINK, WORK
 
 
 @kernel
@@ -45,51 +23,60 @@ def limb_terms(index, constants, work, i, z, v):
     ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, with [F; m] the hip's
     force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
     filled.
+
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`. ``work`` is filled.
     """
-    n, start, link = index[i, N_LINKS], index[i, START], index[i, LINKS]
-    gx, gy = constants[GRAVITY_X], constants[GRAVITY_Y]
+    n, start, link = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.links]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     end = work.shape[0] - 1
     for j in range(n + 2):
-        work[j, BIAS] = 0.0
+        work[j, WORK.bias] = 0.0
         for k in range(j + 1):
-            work[j, N_WORK + k] = 0.0
+            work[j, WORK.mass_matrix + k] = 0.0
+    # Link by link from the foot outwards: position, velocity, and the acceleration that the
+    # centripetal terms alone give (the drift).
     px, py, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
     ax, ay, angle, rate = 0.0, 0.0, 0.0, 0.0
     for k in range(2, n + 2):
         angle += z[start + k]
         rate += v[start + k]
         c, s = math.cos(angle), math.sin(angle)
-        work[k, JOINT], work[k, JOINT + 1] = px, py
-        m, r, turn = constants[link + MASS], constants[link + CENTER], rate * rate
-        inertia, length = constants[link + INERTIA], constants[link + LENGTH]
+        work[k, WORK.joint], work[k, WORK.joint + 1] = px, py
+        m, r, turn = constants[link + LINK.mass], constants[link + LINK.center], rate * rate
+        inertia, length = constants[link + LINK.inertia], constants[link + LINK.length]
         cx, cy = px + r * c, py + r * s
+        # What link k's mass takes while no coordinate accelerates: d'Alembert, weight included.
         fx, fy = m * (ax - turn * r * c - gx), m * (ay - turn * r * s - gy)
-        work[0, N_WORK] += m
-        work[1, N_WORK + 1] += m
-        work[0, BIAS] += fx
-        work[1, BIAS] += fy
+        work[0, WORK.mass_matrix] += m
+        work[1, WORK.mass_matrix + 1] += m
+        work[0, WORK.bias] += fx
+        work[1, WORK.bias] += fy
+        # Composite of link k in the rows of all joints before it: column j of its Jacobian is the
+        # arm from joint j, turned by a quarter.
         for j in range(2, k + 1):
-            jx, jy = work[j, JOINT + 1] - cy, cx - work[j, JOINT]
-            work[j, BIAS] += jx * fx + jy * fy
-            work[j, N_WORK] += m * jx
-            work[j, N_WORK + 1] += m * jy
+            jx, jy = work[j, WORK.joint + 1] - cy, cx - work[j, WORK.joint]
+            work[j, WORK.bias] += jx * fx + jy * fy
+            work[j, WORK.mass_matrix] += m * jx
+            work[j, WORK.mass_matrix + 1] += m * jy
             for b in range(2, j + 1):
-                work[j, N_WORK + b] += inertia + m * (jx * (work[b, JOINT + 1] - cy)
-                                                      + jy * (cx - work[b, JOINT]))
+                work[j, WORK.mass_matrix + b] += inertia + m * (jx * (work[b, WORK.joint + 1] - cy)
+                                                                + jy * (cx - work[b, WORK.joint]))
         px += length * c
         py += length * s
         vx -= rate * length * s
         vy += rate * length * c
         ax -= turn * length * c
         ay -= turn * length * s
-        link += N_LINK
-    work[0, JACOBIAN], work[0, JACOBIAN + 1] = 1.0, 0.0
-    work[1, JACOBIAN], work[1, JACOBIAN + 1] = 0.0, 1.0
+        link += LINK.width
+    work[0, WORK.jacobian], work[0, WORK.jacobian + 1] = 1.0, 0.0
+    work[1, WORK.jacobian], work[1, WORK.jacobian + 1] = 0.0, 1.0
     for j in range(2, n + 2):
-        work[j, JACOBIAN], work[j, JACOBIAN + 1] = work[j, JOINT + 1] - py, px - work[j, JOINT]
-    work[end, POSE], work[end, POSE + 1], work[end, POSE + 2] = px, py, angle
-    work[end, VELOCITY], work[end, VELOCITY + 1], work[end, VELOCITY + 2] = vx, vy, rate
-    work[end, DRIFT], work[end, DRIFT + 1], work[end, DRIFT + 2] = ax, ay, 0.0
+        work[j, WORK.jacobian] = work[j, WORK.joint + 1] - py
+        work[j, WORK.jacobian + 1] = px - work[j, WORK.joint]
+    work[end, END.pose], work[end, END.pose + 1], work[end, END.pose + 2] = px, py, angle
+    work[end, END.velocity], work[end, END.velocity + 1] = vx, vy
+    work[end, END.velocity + 2] = rate
+    work[end, END.drift], work[end, END.drift + 1], work[end, END.drift + 2] = ax, ay, 0.0
 
 
 @kernel
@@ -106,11 +93,12 @@ def hip_deflection(c, s, z, v, work):
 
     """
     end = work.shape[0] - 1
-    dx, dy = work[end, POSE] - z[0], work[end, POSE + 1] - z[1]
-    wx, wy = work[end, VELOCITY] - v[0], work[end, VELOCITY + 1] - v[1]
+    dx, dy = work[end, END.pose] - z[0], work[end, END.pose + 1] - z[1]
+    wx, wy = work[end, END.velocity] - v[0], work[end, END.velocity + 1] - v[1]
+    # Seen from turning axes the rate has the term -w x d.
     x, y = c * dx + s * dy, c * dy - s * dx
-    return (x, y, work[end, POSE + 2] - z[2], c * wx + s * wy + v[2] * y,
-            c * wy - s * wx - v[2] * x, work[end, VELOCITY + 2] - v[2])
+    return (x, y, work[end, END.pose + 2] - z[2], c * wx + s * wy + v[2] * y,
+            c * wy - s * wx - v[2] * x, work[end, END.velocity + 2] - v[2])
 
 
 @kernel
@@ -120,8 +108,20 @@ def hip_force(constants, limb, deflection, rest, u, ud):
 
     ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
     ``limb`` and ``rest`` say where the hip's constants and rest position stand.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    limb, rest : int
+        Where the hip's constants begin, and its rest position in ``u`` and ``ud``.
+    deflection : tuple of 6 floats
+        Of :func:`hip_deflection`.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
-    K, B = limb + STIFFNESS, limb + DAMPING
+    K, B = limb + HIP.stiffness, limb + HIP.damping
     e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
     r0, r1, r2 = (deflection[3] - ud[rest], deflection[4] - ud[rest + 1],
                   deflection[5] - ud[rest + 2])
@@ -141,11 +141,23 @@ def servo_torque(constants, link, at, z, v, u, ud):
     Return torque, actuator's power and damper's loss of an inner joint's servo.
 
     ``link`` says where the link's constants stand, ``at`` which coordinate its joint is.
+
+    Parameters
+    ----------
+    constants : array
+        Of a Machine.
+    link, at : int
+        Where the link's constants begin, and which coordinate its joint is.
+    z, v : (nz,) array
+        Coordinates and rates.
+    u, ud : (nz - 3,) array
+        Rest positions and their rates.
+
     """
     slip = v[at] - ud[at - 3]
-    torque = (-constants[link + JOINT_STIFFNESS] * (z[at] - u[at - 3])
-              - constants[link + JOINT_DAMPING] * slip)
-    return torque, torque * ud[at - 3], constants[link + JOINT_DAMPING] * slip * slip
+    torque = (-constants[link + LINK.stiffness] * (z[at] - u[at - 3])
+              - constants[link + LINK.damping] * slip)
+    return torque, torque * ud[at - 3], constants[link + LINK.damping] * slip * slip
 
 
 @kernel

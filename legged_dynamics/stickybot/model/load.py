@@ -16,13 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.bookkeeping import (
-    ANGULAR_MOMENTUM,
-    MASS_CENTER,
-    MOMENTUM,
-    N_STORED,
-    stored,
-)
+from legged_dynamics.stickybot.model.bookkeeping import STORED, stored
 from legged_dynamics.stickybot.model.machine import make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import StickybotState, fitting
@@ -87,12 +81,12 @@ def load_of(model: StickybotModel, state: StickybotState, body_acceleration: np.
         zdd[model.foot_columns] = fitting(foot_acceleration, (model.n_limbs, 2),
                                           'foot accelerations')
         zdd[model.foot_columns[attached]] = 0.0
-    now, rate, still = np.zeros(N_STORED), np.zeros(N_STORED), np.zeros(model.nz - 3)
+    now, rate, still = np.zeros(STORED.width), np.zeros(STORED.width), np.zeros(model.nz - 3)
     stored(model.machine, make_workspace(model.machine), z, v, zdd, still, still, now, rate)
     weight = model.mass * model.wall.in_plane
-    center = now[MASS_CENTER:MASS_CENTER + 2]
-    force = rate[MOMENTUM:MOMENTUM + 2] - weight
-    moment = (rate[ANGULAR_MOMENTUM] - center[0] * weight[1] + center[1] * weight[0]
+    center = now[STORED.mass_center:STORED.mass_center + 2]
+    force = rate[STORED.momentum:STORED.momentum + 2] - weight
+    moment = (rate[STORED.angular_momentum] - center[0] * weight[1] + center[1] * weight[0]
               - z[0] * force[1] + z[1] * force[0])
     feet = np.flatnonzero(attached)
     arms = z[model.foot_columns[feet]] - z[:2]

@@ -10,6 +10,20 @@ body: for each limb the hip's r (x, y, angle), then the rest angles of the inner
 
 Two arrays and one workspace: every array that a kernel takes out of a tuple costs it two atomic
 reference counts, which is as much as a limb's kinematics.
+
+The kernels of this package share their arguments:
+
+========================  =====================================================================
+``machine``               a `Machine`; ``index`` and ``constants`` are its two arrays
+``work``                  workspace of one limb, from `make_workspace`; scratch
+``attached``              (N,) array of bool: feet on the wall
+``z``, ``v``, ``zdd``     (nz,) coordinates, rates [m/s, rad/s], accelerations; wall axes
+``u``, ``ud``             (nz - 3,) rest positions and their rates
+``forces``                (N, FORCE.width) array of the forces at and in the limbs
+``i``                     number of a limb
+``pads``                  (N, PAD.width) array, see `adhesion`
+``step``                  a `Stepper`, see `jacobian`
+========================  =====================================================================
 """
 from __future__ import annotations
 
@@ -17,35 +31,86 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Columns of Machine.index: number of links, first coordinate, and where the limb's hip and its
-# first link stand among the constants.
-N_LINKS, START, LIMB, LINKS = range(4)
-N_INDEX = 4
-# Entries of Machine.constants: the body's, at the front ...
-BODY_MASS, BODY_INERTIA, GRAVITY_X, GRAVITY_Y = range(4)
-N_BODY = 4
-# ... a hip's stiffness and damping, row-major, from index[i, LIMB] on ...
-STIFFNESS, DAMPING = 0, 9
-N_LIMB = 18
-# ... and a link's, from index[i, LINKS] + N_LINK k on.
-LENGTH, CENTER, MASS, INERTIA, JOINT_STIFFNESS, JOINT_DAMPING = range(6)
-N_LINK = 6
+from legged_dynamics.spatial.layout import offsets
 
-# Columns of the (N, N_FORCE) array of forces that the kernels fill, one row per limb: hip force
-# and moment of limb on body, and reaction of wall on foot, in wall axes; the hip force's moment
-# about the body's centre of mass; power of the limb's actuators, and power lost in its dampers.
-HIP, REACTION, BODY_MOMENT, POWER, LOSS = 0, 3, 5, 6, 7
-N_FORCE = 8
 
-# Columns of the (s + 1, N_WORK + 2 s) workspace of one limb, s = 2 + the largest number of links.
-# Row j < s belongs to the limb's coordinate j: joint position (of joint j - 2), Jacobian of the
-# limb's end (its third row is 1 for every joint), bias force, and the solution; then row j of the
-# mass matrix, and room to factor it. The last row describes the limb's end.
-JOINT, JACOBIAN, BIAS, SOLUTION = 0, 2, 4, 5
-N_WORK = 6
-# Entries of that last row: pose and velocity of the limb's end, and the acceleration that it has
-# when no coordinate accelerates.
-POSE, VELOCITY, DRIFT = 0, 3, 6
+class LimbIndex(NamedTuple):
+    """Columns of ``Machine.index``, a row a limb."""
+
+    n_links: int = 1
+    start: int = 1          # first of the limb's coordinates in z
+    hip: int = 1            # where the HIP constants begin
+    links: int = 1          # where the LINK constants begin, foot to hip, LINK.width each
+    width: int = 0
+
+
+class BodyConstants(NamedTuple):
+    """At the front of ``Machine.constants``."""
+
+    mass: int = 1           # kg
+    inertia: int = 1        # kg m^2, about the centre of mass and the wall's normal
+    gravity_x: int = 1      # m/s^2, wall axes
+    gravity_y: int = 1
+    width: int = 0
+
+
+class HipConstants(NamedTuple):
+    """From ``index[i, LIMB.hip]`` on; matrices (x, y, angle) by rows, body axes."""
+
+    stiffness: int = 9      # N/m, N m/rad
+    damping: int = 9        # N s/m, N m s/rad
+    width: int = 0
+
+
+class LinkConstants(NamedTuple):
+    """From ``index[i, LIMB.links] + k LINK.width`` on, link k from the foot."""
+
+    length: int = 1         # m
+    center: int = 1         # m, from the end at the foot to the centre of mass
+    mass: int = 1           # kg
+    inertia: int = 1        # kg m^2, about the centre of mass
+    stiffness: int = 1      # N m/rad, of the servo at its end towards the foot
+    damping: int = 1        # N m s/rad
+    width: int = 0
+
+
+class ForceColumns(NamedTuple):
+    """Columns of the (N, FORCE.width) array that the kernels fill, a row a limb; wall axes."""
+
+    hip: int = 3            # N, N m: force and moment of the limb on the body
+    reaction: int = 2       # N, of the wall on the foot
+    body_moment: int = 1    # N m, of the hip's force and moment about the body's centre of mass
+    power: int = 1          # W, put in by the limb's actuators
+    loss: int = 1           # W, lost in its dampers
+    width: int = 0
+
+
+class WorkColumns(NamedTuple):
+    """
+    Columns of the (s + 1, WORK.mass_matrix + 2 s) workspace of one limb; wall axes.
+
+    s = 2 + the largest number of links. Row j < s belongs to the limb's coordinate j; behind the
+    last column stand row j of the mass matrix and space to factor it. Row s is the limb's end.
+    """
+
+    joint: int = 2          # m, position of joint j - 2
+    jacobian: int = 2       # of the limb's end; the third row is 1 for every joint
+    bias: int = 1           # N or N m: Coriolis and weight
+    solution: int = 1       # force, then acceleration
+    mass_matrix: int = 0
+
+
+class EndColumns(NamedTuple):
+    """Columns of the workspace's last row: the limb's end (x, y, angle), wall axes."""
+
+    pose: int = 3           # m, rad
+    velocity: int = 3       # m/s, rad/s
+    drift: int = 3          # m/s^2, rad/s^2: acceleration while no coordinate accelerates
+
+
+LIMB, BODY, HIP, LINK = (offsets(LimbIndex()), offsets(BodyConstants()), offsets(HipConstants()),
+                         offsets(LinkConstants()))
+FORCE, WORK, END = offsets(ForceColumns()), offsets(WorkColumns()), offsets(EndColumns())
 
 
 class Machine(NamedTuple):
@@ -55,8 +120,9 @@ class Machine(NamedTuple):
     Attributes
     ----------
     index : (N, 4) int array
+        At the columns `LIMB`.
     constants : (4 + 18 N + 6 nl,) array
-        In SI units.
+        Those of the body, of N hips and of nl links; at `BODY`, `HIP`, `LINK`.
 
     """
 
@@ -65,6 +131,6 @@ class Machine(NamedTuple):
 
 
 def make_workspace(machine: Machine) -> np.ndarray:
-    """Return room for the limb with the most links."""
-    s = 2 + int(machine.index[:, N_LINKS].max())
-    return np.zeros((s + 1, N_WORK + 2 * s))
+    """Return a workspace that fits the limb with the most links."""
+    s = 2 + int(machine.index[:, LIMB.n_links].max())
+    return np.zeros((s + 1, WORK.mass_matrix + 2 * s))

@@ -9,14 +9,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ModelError
 from legged_dynamics.stickybot.model.limb import hip_deflection, limb_terms
-from legged_dynamics.stickybot.model.machine import (
-    BIAS,
-    JACOBIAN,
-    N_LINKS,
-    N_WORK,
-    START,
-    make_workspace,
-)
+from legged_dynamics.stickybot.model.machine import LIMB, WORK, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import RestPosition, StickybotState, fitting
 
@@ -76,15 +69,15 @@ def recover_rest(model: StickybotModel, state: StickybotState, forces: np.ndarra
     u, ud = RestPosition.nominal(model).packed(model)
     work = make_workspace(model.machine)
     for i, force in zip(feet, F):
-        limb, start, n = model.limbs[i], model.machine.index[i, START], \
-            model.machine.index[i, N_LINKS]
+        limb, start, n = model.limbs[i], model.machine.index[i, LIMB.start], \
+            model.machine.index[i, LIMB.n_links]
         limb_terms(*model.machine, work, i, z, v)
         deflection = np.array(hip_deflection(c, s, z, v, work))
-        mass = np.tril(work[:n + 2, N_WORK:N_WORK + n + 2])
+        mass = np.tril(work[:n + 2, WORK.mass_matrix:WORK.mass_matrix + n + 2])
         mass = mass + np.tril(mass, -1).T
-        load = mass @ qdd[start:start + n + 2] + work[:n + 2, BIAS]
+        load = mass @ qdd[start:start + n + 2] + work[:n + 2, WORK.bias]
         f = force - load[:2]
-        moments = load[2:] + work[2:n + 2, JACOBIAN:JACOBIAN + 2] @ f
+        moments = load[2:] + work[2:n + 2, WORK.jacobian:WORK.jacobian + 2] @ f
         moment = -moments[0]
         bf = np.array([c * f[0] + s * f[1], c * f[1] - s * f[0], moment])
         hip[i] = deflection[:3] - np.linalg.solve(limb.stiffness, bf - limb.damping @ slip[i])
@@ -123,10 +116,10 @@ def following_rates(model: StickybotModel, state: StickybotState, velocity: np.n
     v[:3] = fitting(velocity, (3,), 'a body velocity')
     work = make_workspace(model.machine)
     for i in np.flatnonzero(attached):
-        start, n = model.machine.index[i, START], model.machine.index[i, N_LINKS]
+        start, n = model.machine.index[i, LIMB.start], model.machine.index[i, LIMB.n_links]
         limb_terms(*model.machine, work, i, z, v)
         arm = work[-1, :2] - z[:2]
         wanted = np.array([v[0] - v[2] * arm[1], v[1] + v[2] * arm[0]])
-        J = work[2:n + 2, JACOBIAN:JACOBIAN + 2].T
+        J = work[2:n + 2, WORK.jacobian:WORK.jacobian + 2].T
         v[start + 2:start + 2 + n] = np.linalg.lstsq(J, wanted, rcond=None)[0]
     return StickybotState.unpacked(model, z, v, attached)

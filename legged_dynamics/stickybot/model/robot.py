@@ -9,17 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError, UnknownNameError
-from legged_dynamics.stickybot.model.machine import (
-    LIMB,
-    LINKS,
-    N_BODY,
-    N_INDEX,
-    N_LIMB,
-    N_LINK,
-    N_LINKS,
-    START,
-    Machine,
-)
+from legged_dynamics.stickybot.model.machine import BODY, HIP, LIMB, LINK, Machine
 from legged_dynamics.stickybot.model.parts import Body, Limb, Wall
 
 
@@ -77,7 +67,7 @@ class StickybotModel:
         self.nz = 3 + 2 * self.n_limbs + self.n_joints
         self.mass = body.mass + sum(limb.mass for limb in self.limbs)
         self.machine = self._machine(counts)
-        starts = self.machine.index[:, START]
+        starts = self.machine.index[:, LIMB.start]
         self.foot_columns = starts[:, None] + np.arange(2)
         self.joint_columns = np.concatenate(
             [start + 2 + np.arange(n) for start, n in zip(starts, counts)])
@@ -87,12 +77,12 @@ class StickybotModel:
         self.joint_starts = np.concatenate([[0], np.cumsum(counts)])
 
     def _machine(self, counts: np.ndarray) -> Machine:
-        index = np.zeros((self.n_limbs, N_INDEX), dtype=np.int64)
+        index = np.zeros((self.n_limbs, LIMB.width), dtype=np.int64)
         ahead = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        index[:, N_LINKS] = counts
-        index[:, START] = 3 + ahead + 2 * np.arange(self.n_limbs)
-        index[:, LIMB] = N_BODY + N_LIMB * np.arange(self.n_limbs)
-        index[:, LINKS] = N_BODY + N_LIMB * self.n_limbs + N_LINK * ahead
+        index[:, LIMB.n_links] = counts
+        index[:, LIMB.start] = 3 + ahead + 2 * np.arange(self.n_limbs)
+        index[:, LIMB.hip] = BODY.width + HIP.width * np.arange(self.n_limbs)
+        index[:, LIMB.links] = BODY.width + HIP.width * self.n_limbs + LINK.width * ahead
         parts = [np.array([self.body.mass, self.body.inertia, *self.wall.in_plane])]
         parts += [matrix.ravel() for limb in self.limbs
                   for matrix in (limb.stiffness, limb.damping)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.stickybot.model.limb import limb_terms
-from legged_dynamics.stickybot.model.machine import N_LINKS, START, make_workspace
+from legged_dynamics.stickybot.model.machine import LIMB, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotModel
 
 
@@ -167,7 +167,7 @@ def unloaded_state(model: StickybotModel, pose: np.ndarray | None = None,
     c, s = np.cos(z[2]), np.sin(z[2])
     work = make_workspace(model.machine)
     for i in range(model.n_limbs):
-        n, start = model.machine.index[i, N_LINKS], model.machine.index[i, START]
+        n, start = model.machine.index[i, LIMB.n_links], model.machine.index[i, LIMB.start]
         r = u[start - 3:start]
         bends = u[start:start + n - 1]
         z[start + 2] = z[2] + r[2] - bends.sum()

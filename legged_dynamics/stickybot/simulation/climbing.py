@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ClimbingSimulation: the planar robot on its wall, integrated, with books that balance."""
+"""ClimbingSimulation: the planar robot on its wall, integrated, with its energy balance."""
 from __future__ import annotations
 
 import math
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, SimulationError
-from legged_dynamics.stickybot.model.adhesion import HOLDS, N_PAD, PEELS, SLIPS, Adhesion
-from legged_dynamics.stickybot.model.bookkeeping import N_STORED, stored
+from legged_dynamics.stickybot.model.adhesion import HOLDS, PAD, PEELS, SLIPS, Adhesion
+from legged_dynamics.stickybot.model.bookkeeping import STORED, stored
 from legged_dynamics.stickybot.model.dynamics import Accelerations
 from legged_dynamics.stickybot.model.exchange import (
     FootEvent,
@@ -20,7 +20,7 @@ from legged_dynamics.stickybot.model.exchange import (
 )
 from legged_dynamics.stickybot.model.jacobian import make_stepper
 from legged_dynamics.stickybot.model.limb import hip_deflections
-from legged_dynamics.stickybot.model.machine import REACTION
+from legged_dynamics.stickybot.model.machine import FORCE
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.model.state import (
     RestPosition,
@@ -28,11 +28,9 @@ from legged_dynamics.stickybot.model.state import (
     fitting,
     unloaded_state,
 )
-from legged_dynamics.stickybot.simulation.books import Books, make_books
+from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance, energy_balance
 from legged_dynamics.stickybot.simulation.integration import (
-    ELAPSED,
-    FOOT,
-    STEPS,
+    PROGRESS,
     advance,
     make_motion,
     settle,
@@ -87,7 +85,7 @@ class ClimbingSimulation:
         self.pads = _per_foot(model, pads)
         rest = rest or RestPosition.nominal(model)
         state = state or unloaded_state(model, rest=rest)
-        self._pads = np.array([pad.packed() for pad in self.pads]).reshape(-1, N_PAD)
+        self._pads = np.array([pad.packed() for pad in self.pads]).reshape(-1, PAD.width)
         self._limits = np.array([tolerance, VELOCITY_TOLERANCE * tolerance, longest_step])
         self._wall = np.array([model.body.height, model.wall.normal])
         self._motion = make_motion(model.machine, model.nz)
@@ -127,7 +125,7 @@ class ClimbingSimulation:
     @property
     def reaction(self) -> np.ndarray:
         """Force of the wall on each foot now, (N, 2) [N], wall axes."""
-        return self._motion.forces[:, REACTION:REACTION + 2].copy()
+        return self._motion.forces[:, FORCE.reaction:FORCE.reaction + 2].copy()
 
     @property
     def rest(self) -> RestPosition:
@@ -161,9 +159,9 @@ class ClimbingSimulation:
         self._motion.peak[:] = 0.0
 
     @property
-    def books(self) -> Books:
+    def energy(self) -> EnergyBalance:
         """Energy and momentum since the start."""
-        return make_books(self._start, self._stored(), self._motion.totals)
+        return energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
         """Return what the robot's sensors would say, without noise."""
@@ -179,7 +177,7 @@ class ClimbingSimulation:
         """
         Change the body's velocity at once by a (3,) array [m/s, m/s, rad/s]: a knock.
 
-        The books start afresh.
+        The energy balance starts again.
         """
         self._motion.v[:3] += fitting(velocity, (3,), 'a change of the body velocity')
         settle(self.model.machine, self._stepper, self._wall, self._motion)
@@ -188,7 +186,7 @@ class ClimbingSimulation:
 
     def release(self, limb: str) -> FootEvent:
         """
-        Make a foot let go: a pad that fails. It holds again when it is set anew.
+        Make a foot let go: a pad that fails. It holds again when it is set again.
 
         Raises
         ------
@@ -237,15 +235,15 @@ class ClimbingSimulation:
         while True:
             code = advance(model.machine, self._stepper, self._wall, self._pads, self._limits,
                            duration - done, motion)
-            done += float(motion.report[ELAPSED])
-            self.n_steps += int(motion.report[STEPS])
+            done += float(motion.report[PROGRESS.elapsed])
+            self.n_steps += int(motion.report[PROGRESS.steps])
             if code == HOLDS:
                 break
             if code not in FAILURES:
                 raise SimulationError(
                     f'the motion cannot be integrated any further at {self.time + done:.6f} s: '
                     'stiffness, damping or the command is beyond what double precision resolves')
-            foot = int(motion.report[FOOT])
+            foot = int(motion.report[PROGRESS.foot])
             motion.attached[foot], self._lost[foot] = False, True
             events.append(FootEvent(self.stamp_ns + round(done * 1e9),
                                     model.limb_names[foot], FAILURES[code]))
@@ -289,7 +287,7 @@ class ClimbingSimulation:
         self._motion.pad_angle[i] = 0.0 if direction is None else self._motion.z[2] + direction
 
     def _stored(self) -> np.ndarray:
-        now, rate, motion = np.zeros(N_STORED), np.zeros(N_STORED), self._motion
+        now, rate, motion = np.zeros(STORED.width), np.zeros(STORED.width), self._motion
         stored(self.model.machine, self._stepper.work, motion.z, motion.v, motion.zdd, motion.u,
                motion.ud, now, rate)
         return now

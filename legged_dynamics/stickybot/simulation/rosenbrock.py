@@ -16,11 +16,13 @@ this method follows the stride once the limb has settled, whatever its stiffness
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.optimization.lu import factorize_lu, solve_lu
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import STAGES
@@ -43,9 +45,15 @@ C = np.array([
      -6.058818238834054]])
 ALPHA = np.array([0.0, 0.386, 0.21, 0.63, 1.0, 1.0])
 GAMMA_SUM = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
-# Entries of an integration's limits: tolerated local error of positions [m, rad] and velocities
-# [m/s, rad/s], and the longest step [s].
-POSITION_ERROR, VELOCITY_ERROR, LONGEST_STEP = 0, 1, 2
+class Limits(NamedTuple):
+    """Of an integration."""
+
+    position_error: int = 1     # tolerated local error of positions [m, rad]
+    velocity_error: int = 1     # and of velocities [m/s, rad/s]
+    longest_step: int = 1       # s
+
+
+LIMITS = offsets(Limits())
 
 
 @kernel
@@ -57,6 +65,24 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
     ``zdd`` and ``forces`` are those of the start; ``limits`` are an integration's. Work, loss and
     impulses are integrated by the same method, so that they hold through transients which the
     step is too long to resolve; they are left in ``sums``.
+
+    Parameters
+    ----------
+    machine, step, attached, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.machine`; the Jacobians in ``step`` are read.
+    limits : (3,) array
+        At the places `LIMITS`.
+    n : int
+        Number of free coordinates, of which ``step.free`` is the list.
+    h : float [s]
+        Length of the step.
+    z, v, zdd, forces : arrays
+        Of the start.
+    z_new, v_new : (nz,) array
+        Filled with the end's.
+    sums : (N_FLOWS,) array
+        Filled with what flowed during the step.
+
     """
     nz = z.shape[0]
     free, U, J_z, J_v, matrix = (step.free, step.stages, step.by_position, step.by_velocity,
@@ -68,6 +94,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
             j = free[b]
             matrix[a, b] = -J_v[i, j] - J_z[i, j] / s
         matrix[a, a] += s
+    # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
     factorize_lu(matrix, n, step.pivots)
     a_stage, u_stage, drift, rhs = (step.vectors[0], step.vectors[1], step.vectors[2],
                                     step.vectors[3])
@@ -116,6 +143,8 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
             j = free[a]
             U[k, nz + j] = rhs[a]
             U[k, j] = (U[k, j] + rhs[a]) / s
+        # Nothing depends on the sums: their rows need no matrix, and follow each stage of the
+        # state.
         for q in range(N_FLOWS):
             total = rates[1, q] + GAMMA_SUM[k] * h * rates[2, q]
             for m in range(k):
@@ -124,6 +153,8 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
                 j = free[a]
                 total += Q_z[q, j] * U[k, j] + Q_v[q, j] * U[k, nz + j]
             Q[k, q] = total / s
+    # The last stage is the difference of the orders 4 and 3: it completes the solution, and is
+    # the error estimate.
     for q in range(N_FLOWS):
         sums[q] = Q[STAGES - 1, q]
         for m in range(STAGES - 1):
@@ -133,7 +164,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
         j = free[a]
         z_new[j] += U[STAGES - 1, j]
         v_new[j] += U[STAGES - 1, nz + j]
-        error = max(error, abs(U[STAGES - 1, j]) / limits[POSITION_ERROR],
-                    abs(U[STAGES - 1, nz + j]) / limits[VELOCITY_ERROR])
+        error = max(error, abs(U[STAGES - 1, j]) / limits[LIMITS.position_error],
+                    abs(U[STAGES - 1, nz + j]) / limits[LIMITS.velocity_error])
     # A step that is not finite must be refused, and NaN compares as neither.
     return error if math.isfinite(error) else math.inf

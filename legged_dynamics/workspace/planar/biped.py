@@ -54,7 +54,7 @@ def stature() -> float:
 @dataclass(frozen=True)
 class Biped:
     """
-    The biped's figures, all from its stature; masses can be scaled to try a controller's nerves.
+    The biped's figures, all from its stature; masses can be scaled to test a controller.
 
     Attributes
     ----------

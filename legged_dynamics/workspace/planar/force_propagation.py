@@ -12,17 +12,30 @@ from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.workspace.planar.robot import PlanarRobot
 from legged_dynamics.workspace.planar.se2 import outboard_wrench
-from legged_dynamics.workspace.planar.velocity_propagation import (
-    ADJOINT,
-    HINGE,
-    N_MOTION,
-    LinkMotion,
-)
+from legged_dynamics.workspace.planar.velocity_propagation import MOTION, LinkMotion
 
 
 @lean_kernel
 def propagate_force(parent, links, force, shares, wrenches, torque):
-    """Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27)."""
+    """
+    Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27).
+
+    Parameters
+    ----------
+    parent : (n,) int array
+        Inboard link of each link.
+    links : (n, MOTION.width) array
+        Of stage 1.
+    force : (3,) array [N, N, N m]
+        Wanted on the body, its axes.
+    shares : (legs,) array
+        Part of it that each leg takes.
+    wrenches : (n, 3) array
+        Filled, link axes.
+    torque : (n - 1,) array [N m]
+        Filled.
+
+    """
     leg = 0
     for i in range(1, parent.shape[0]):
         if parent[i] == 0:
@@ -30,9 +43,9 @@ def propagate_force(parent, links, force, shares, wrenches, torque):
             leg += 1
         else:
             F = scale(-1.0, load3(wrenches[parent[i]], 0))                   # (3.27)
-        F = scale(-1.0, outboard_wrench(load9(links[i], ADJOINT), F))        # (3.25)
+        F = scale(-1.0, outboard_wrench(load9(links[i], MOTION.adjoint), F))        # (3.25)
         store3(wrenches[i], 0, F)
-        torque[i - 1] = dot(load3(links[i], HINGE), F)                       # (3.26)
+        torque[i - 1] = dot(load3(links[i], MOTION.hinge), F)                       # (3.26)
 
 
 def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
@@ -73,7 +86,7 @@ def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
     if force.shape != (3,):
         raise ConfigurationError('expected a force of three components [N, N m], got an array of '
                                  f'shape {force.shape}')
-    if motion.links.shape != (robot.n_links, N_MOTION):
+    if motion.links.shape != (robot.n_links, MOTION.width):
         raise ConfigurationError(f'expected the motion of {robot.n_links} links, got that of '
                                  f'{len(motion.links)}')
     if weights.shape != (len(robot.feet),) or not abs(weights.sum() - 1.0) < 1e-9:

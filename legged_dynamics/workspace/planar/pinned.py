@@ -10,6 +10,7 @@ Runge and Kutta's fourth order.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,24 +26,28 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.workspace.planar.robot import (
-    IN_X,
-    IN_Z,
-    JOINTS_PER_LEG,
-    OUT_X,
-    OUT_Z,
-    PlanarRobot,
-)
+from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.workspace.planar.robot import JOINTS_PER_LEG, LINK, PlanarRobot
 from legged_dynamics.workspace.planar.state import PlanarState, finite_vector
 from legged_dynamics.workspace.planar.velocity_propagation import (
-    N_MOTION,
+    MOTION,
     propagate_velocity,
     velocity_propagation,
 )
 from legged_dynamics.workspace.planar.workspace_dynamics import reduce_exact
 
-# Columns of the rows that hold the feet: ankle in the ground, angle of the foot, bend of the knee.
-ANKLE_X, ANKLE_Z, FOOT_ANGLE, BEND = range(4)
+
+class HeldFoot(NamedTuple):
+    """Columns of the rows that hold the feet, a row a foot."""
+
+    ankle_x: int = 1        # m, inertial axes
+    ankle_z: int = 1
+    angle: int = 1          # rad
+    bend: int = 1           # 1 or -1: which way the knee bends
+    width: int = 0
+
+
+HELD = offsets(HeldFoot())
 # State of the body: pose and twist.
 N_STATE = 6
 
@@ -70,23 +75,23 @@ def place_legs(parent, constants, feet, pose, position):
         held = feet[leg]
         leg += 1
         shank, thigh = parent[foot], parent[parent[foot]]
-        hip_x, hip_z = turn(pose[2], constants[thigh, IN_X], constants[thigh, IN_Z])
-        d_x, d_z = held[ANKLE_X] - pose[0] - hip_x, held[ANKLE_Z] - pose[1] - hip_z
-        a_x = constants[shank, IN_X] - constants[thigh, OUT_X]
-        a_z = constants[shank, IN_Z] - constants[thigh, OUT_Z]
-        b_x = constants[foot, IN_X] - constants[shank, OUT_X]
-        b_z = constants[foot, IN_Z] - constants[shank, OUT_Z]
+        hip_x, hip_z = turn(pose[2], constants[thigh, LINK.in_x], constants[thigh, LINK.in_z])
+        d_x, d_z = held[HELD.ankle_x] - pose[0] - hip_x, held[HELD.ankle_z] - pose[1] - hip_z
+        a_x = constants[shank, LINK.in_x] - constants[thigh, LINK.out_x]
+        a_z = constants[shank, LINK.in_z] - constants[thigh, LINK.out_z]
+        b_x = constants[foot, LINK.in_x] - constants[shank, LINK.out_x]
+        b_z = constants[foot, LINK.in_z] - constants[shank, LINK.out_z]
         # |a + R(knee) b|^2 = |d|^2; a . R(knee) b = |a| |b| cos(knee - zero).
         along, across = a_x * b_x + a_z * b_z, a_x * b_z - a_z * b_x
         reach = 0.5 * (d_x * d_x + d_z * d_z - a_x * a_x - a_z * a_z - b_x * b_x - b_z * b_z)
         cosine = reach / math.sqrt(along * along + across * across)
         bend = math.acos(cosine) if abs(cosine) <= 1.0 else math.nan
-        knee = math.atan2(across, along) + held[BEND] * bend
+        knee = math.atan2(across, along) + held[HELD.bend] * bend
         e_x, e_z = turn(knee, b_x, b_z)
         hip = math.atan2(d_x, d_z) - math.atan2(a_x + e_x, a_z + e_z)
         position[thigh - 1] = short_way(hip - pose[2])
         position[shank - 1] = short_way(knee)
-        position[foot - 1] = short_way(held[FOOT_ANGLE] - hip - knee)
+        position[foot - 1] = short_way(held[HELD.angle] - hip - knee)
 
 
 @part
@@ -98,10 +103,33 @@ def joint_rates(rates, twist, velocity):
 
 @part
 def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
-    """Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics."""
+    """
+    Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    feet : (legs, HELD.width) array
+        How the feet are held.
+    body : (6,) array
+        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s].
+    torque : (n - 1,) array [N m]
+        Of the joints.
+    push : (3,) array [N, N, N m]
+        On the body's centre of mass, inertial axes.
+    gravity : float [m/s^2]
+        Downwards.
+    work : (., .) array
+        Scratch.
+    slope : (6,) array
+        Filled.
+
+    """
     n = parent.shape[0]
     position, velocity = work[0, :n - 1], work[1, :n - 1]
-    links, rates, dynamics = work[2:2 + n, :N_MOTION], work[2 + n:2 + 2 * n, :3], work[2 + 2 * n]
+    links, rates = work[2:2 + n, :MOTION.width], work[2 + n:2 + 2 * n, :3]
+    dynamics = work[2 + 2 * n]
     pose, twist = body[:3], body[3:]
     place_legs(parent, constants, feet, pose, position)
     velocity[:] = 0.0
@@ -126,7 +154,31 @@ def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slop
 
 @lean_kernel
 def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
-    """Advance pose and twist by so many steps of h, torques and push held."""
+    """
+    Advance pose and twist by so many steps of h, torques and push held.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    feet : (legs, HELD.width) array
+        How the feet are held.
+    body : (6,) array
+        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s]; advanced.
+    torque : (n - 1,) array [N m]
+        Of the joints.
+    push : (3,) array [N, N, N m]
+        On the body's centre of mass, inertial axes.
+    gravity : float [m/s^2]
+        Downwards.
+    h : float [s]
+        Length of a step.
+    steps : int
+        How many.
+    work, slopes : (., .), (5, 6) array
+        Scratch.
+
+    """
     for _ in range(steps):
         half = slopes[4]
         for k in range(4):
@@ -164,7 +216,7 @@ class PinnedRobot:
         self._body = np.concatenate([state.pose, state.twist])
         self._feet = self._hold(state)
         n = robot.n_links
-        self._work = np.zeros((2 * n + 3, N_MOTION))
+        self._work = np.zeros((2 * n + 3, MOTION.width))
         self._slopes = np.zeros((5, N_STATE))
 
     def _hold(self, state: PlanarState) -> np.ndarray:
@@ -175,9 +227,9 @@ class PinnedRobot:
             links = robot.leg(foot)
             for inner, link in zip([0, *links], links):
                 row = robot.constants[link]
-                point += turn(angle[inner], row[IN_X], row[IN_Z])
+                point += turn(angle[inner], row[LINK.in_x], row[LINK.in_z])
                 if link != foot:
-                    point -= turn(angle[link], row[OUT_X], row[OUT_Z])
+                    point -= turn(angle[link], row[LINK.out_x], row[LINK.out_z])
             bend = math.copysign(1.0, state.position[links[1] - 1])
             feet.append([*point, angle[foot], bend])
         return np.array(feet)
@@ -252,8 +304,9 @@ class PinnedRobot:
         for link in range(robot.n_links):
             row, inner = robot.constants[link], robot.parent[link]
             if link:
-                height[link] = (height[inner] + turn(motion.angle[inner], row[IN_X], row[IN_Z])[1]
-                                - turn(motion.angle[link], row[OUT_X], row[OUT_Z])[1])
+                _, up = turn(motion.angle[inner], row[LINK.in_x], row[LINK.in_z])
+                _, down = turn(motion.angle[link], row[LINK.out_x], row[LINK.out_z])
+                height[link] = height[inner] + up - down
             total += (0.5 * robot.mass[link] * (V[link, :2] @ V[link, :2])
                       + 0.5 * robot.inertia[link] * V[link, 2] ** 2
                       + robot.mass[link] * self.gravity * height[link])

@@ -4,15 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError
+from legged_dynamics.spatial.layout import offsets
 
-# Columns of PlanarRobot.constants.
-MASS, INERTIA, IN_X, IN_Z, OUT_X, OUT_Z = range(6)
-N_CONSTANTS = 6
 JOINTS_PER_LEG = 3
+
+
+class LinkConstants(NamedTuple):
+    """Columns of ``PlanarRobot.constants``, a row a link; link axes from the centre of mass."""
+
+    mass: int = 1           # kg
+    inertia: int = 1        # kg m^2, about the centre of mass and +y
+    in_x: int = 1           # m, the link's joint in the frame of the inboard link
+    in_z: int = 1
+    out_x: int = 1          # m, and in its own
+    out_z: int = 1
+    width: int = 0
+
+
+LINK = offsets(LinkConstants())
 
 
 class PlanarRobot:
@@ -36,7 +50,7 @@ class PlanarRobot:
     ----------
     parent : (n,) int array
     constants : (n, 6) array
-        Columns MASS, INERTIA, IN_X, IN_Z, OUT_X, OUT_Z of this module.
+        At the columns `LINK`.
     feet : tuple of int
         Links without a link outboard of them.
 
@@ -51,14 +65,14 @@ class PlanarRobot:
                  joint_in_inboard: np.ndarray, joint_in_outboard: np.ndarray):
         n = len(parent)
         self.parent = np.array(parent, dtype=np.int64)
-        self.constants = np.zeros((n, N_CONSTANTS))
-        self.constants[:, MASS] = mass
-        self.constants[:, INERTIA] = inertia
-        self.constants[:, IN_X:IN_Z + 1] = joint_in_inboard
-        self.constants[:, OUT_X:OUT_Z + 1] = joint_in_outboard
-        if not (self.constants[:, :IN_X] > 0.0).all():
+        self.constants = np.zeros((n, LINK.width))
+        self.constants[:, LINK.mass] = mass
+        self.constants[:, LINK.inertia] = inertia
+        self.constants[:, LINK.in_x:LINK.in_z + 1] = joint_in_inboard
+        self.constants[:, LINK.out_x:LINK.out_z + 1] = joint_in_outboard
+        if not (self.constants[:, :LINK.in_x] > 0.0).all():
             raise ModelError('expected every link to have a mass and an inertia above zero, got '
-                             f'{self.constants[:, :IN_X].tolist()}')
+                             f'{self.constants[:, :LINK.in_x].tolist()}')
         if n < 1 or self.parent[0] != -1 or not all(
                 0 <= self.parent[i] < i for i in range(1, n)):
             raise ModelError('expected the body first, with -1 for its parent, and every other '
@@ -97,9 +111,9 @@ class PlanarRobot:
     @property
     def mass(self) -> np.ndarray:
         """Mass of each link, (n,) [kg]."""
-        return self.constants[:, MASS]
+        return self.constants[:, LINK.mass]
 
     @property
     def inertia(self) -> np.ndarray:
         """Inertia of each link about its centre of mass and +y, (n,) [kg m^2]."""
-        return self.constants[:, INERTIA]
+        return self.constants[:, LINK.inertia]

@@ -8,6 +8,7 @@ Gives each link's orientation, body velocity, Coriolis acceleration and load of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +24,8 @@ from legged_dynamics.spatial.algebra import (
     store9,
 )
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.planar.robot import (
-    IN_X,
-    IN_Z,
-    MASS,
-    OUT_X,
-    OUT_Z,
-    PlanarRobot,
-)
+from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.workspace.planar.robot import LINK, PlanarRobot
 from legged_dynamics.workspace.planar.se2 import (
     adjoint_of_joint,
     bracket,
@@ -39,9 +34,20 @@ from legged_dynamics.workspace.planar.se2 import (
 )
 from legged_dynamics.workspace.planar.state import PlanarState
 
-# Columns of LinkMotion.links.
-ANGLE, ADJOINT, HINGE, TWIST, DRIFT, LOAD = 0, 1, 10, 13, 16, 19
-N_MOTION = 22
+
+class MotionColumns(NamedTuple):
+    """Columns of ``LinkMotion.links``, a row a link, link axes."""
+
+    angle: int = 1          # rad, about +y in the inertial frame
+    adjoint: int = 9        # A_ii^io (3.6), by rows
+    hinge: int = 3          # H_io
+    twist: int = 3          # V_io (3.7) [m/s, rad/s]
+    drift: int = 3          # a_i (3.8) [m/s^2, rad/s^2]
+    load: int = 3           # b_io (3.9) [N, N m]
+    width: int = 0
+
+
+MOTION = offsets(MotionColumns())
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,57 +67,76 @@ class LinkMotion:
     @property
     def angle(self) -> np.ndarray:
         """Orientation of each link about +y in the inertial frame, (n,) [rad]."""
-        return self.links[:, ANGLE]
+        return self.links[:, MOTION.angle]
 
     @property
     def adjoint(self) -> np.ndarray:
         """``A_ii^io`` (3.6): twists of the inboard link into the link's axes, (n, 3, 3)."""
-        return self.links[:, ADJOINT:HINGE].reshape(-1, 3, 3)
+        return self.links[:, MOTION.adjoint:MOTION.hinge].reshape(-1, 3, 3)
 
     @property
     def hinge(self) -> np.ndarray:
         """``H_io``: twist of the link at one rad/s of its joint, (n, 3)."""
-        return self.links[:, HINGE:TWIST]
+        return self.links[:, MOTION.hinge:MOTION.twist]
 
     @property
     def twist(self) -> np.ndarray:
         """``V_io`` (3.7): body velocity of each link, (n, 3) [m/s, rad/s]."""
-        return self.links[:, TWIST:DRIFT]
+        return self.links[:, MOTION.twist:MOTION.drift]
 
     @property
     def drift(self) -> np.ndarray:
         """``a_i`` (3.8): acceleration by motion alone, (n, 3) [m/s^2, rad/s^2]."""
-        return self.links[:, DRIFT:LOAD]
+        return self.links[:, MOTION.drift:MOTION.load]
 
     @property
     def load(self) -> np.ndarray:
         """``b_io`` (3.2), (3.9): gravity and spin, ``M Vdot + b = F``, (n, 3) [N, N m]."""
-        return self.links[:, LOAD:]
+        return self.links[:, MOTION.load:]
 
 
 @lean_kernel
 def propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links):
-    """Fill the rows of all links: (3.1), (3.2) for the body, (3.5)-(3.9) outboard of it."""
+    """
+    Fill the rows of all links: (3.1), (3.2) for the body, (3.5)-(3.9) outboard of it.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    pose, twist : (3,) array [m, m, rad], [m/s, m/s, rad/s]
+        Of the body, inertial axes and its own.
+    position, velocity : (n - 1,) array [rad, rad/s]
+        Of the joints.
+    gravity : float [m/s^2]
+        Downwards.
+    links : (n, MOTION.width) array
+        Filled.
+
+    """
     body, V = links[0], load3(twist, 0)
-    body[ANGLE] = pose[2]
-    store9(body, ADJOINT, IDENTITY)
-    store3(body, HINGE, ZERO)
-    store3(body, TWIST, V)
-    store3(body, DRIFT, ZERO)                                                # (3.1)
-    store3(body, LOAD, gravity_and_spin(constants[0, MASS], pose[2], V, gravity))    # (3.2)
+    body[MOTION.angle] = pose[2]
+    store9(body, MOTION.adjoint, IDENTITY)
+    store3(body, MOTION.hinge, ZERO)
+    store3(body, MOTION.twist, V)
+    store3(body, MOTION.drift, ZERO)                                         # (3.1)
+    load = gravity_and_spin(constants[0, LINK.mass], pose[2], V, gravity)
+    store3(body, MOTION.load, load)                                          # (3.2)
     for i in range(1, parent.shape[0]):
         part, link, inner = constants[i], links[i], links[parent[i]]
-        link[ANGLE] = inner[ANGLE] + position[i - 1]                         # (3.5), its rotation
-        A = adjoint_of_joint(position[i - 1], part[IN_X], part[IN_Z], part[OUT_X], part[OUT_Z])
-        H = hinge(part[OUT_X], part[OUT_Z])
-        carried, rate = rotate(A, load3(inner, TWIST)), velocity[i - 1]
+        link[MOTION.angle] = inner[MOTION.angle] + position[i - 1]           # (3.5), its rotation
+        A = adjoint_of_joint(position[i - 1], part[LINK.in_x], part[LINK.in_z],
+                             part[LINK.out_x], part[LINK.out_z])
+        H = hinge(part[LINK.out_x], part[LINK.out_z])
+        carried, rate = rotate(A, load3(inner, MOTION.twist)), velocity[i - 1]
         V = add_scaled(carried, rate, H)                                     # (3.7)
         a = bracket((-rate * H[0], -rate * H[1], -rate * H[2]), carried)     # (3.8)
-        store9(link, ADJOINT, A)                                             # (3.6)
-        store3(link, HINGE, H)
-        store3(link, TWIST, V)
-        store3(link, DRIFT, a)
-        store3(link, LOAD, gravity_and_spin(part[MASS], link[ANGLE], V, gravity))    # (3.9)
+        store9(link, MOTION.adjoint, A)                                      # (3.6)
+        store3(link, MOTION.hinge, H)
+        store3(link, MOTION.twist, V)
+        store3(link, MOTION.drift, a)
+        load = gravity_and_spin(part[LINK.mass], link[MOTION.angle], V, gravity)
+        store3(link, MOTION.load, load)                                      # (3.9)
 
 
 def velocity_propagation(robot: PlanarRobot, state: PlanarState,
@@ -140,7 +165,7 @@ def velocity_propagation(robot: PlanarRobot, state: PlanarState,
     if len(state.position) != robot.n_joints:
         raise MeasurementError(f'expected {robot.n_joints} joint angles, '
                                f'got {len(state.position)}')
-    links = np.empty((robot.n_links, N_MOTION))
+    links = np.empty((robot.n_links, MOTION.width))
     propagate_velocity(robot.parent, robot.constants, state.pose, state.twist, state.position,
                        state.velocity, gravity, links)
     return LinkMotion(links)

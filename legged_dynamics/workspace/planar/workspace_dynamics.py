@@ -32,15 +32,9 @@ from legged_dynamics.spatial.algebra import (
     transpose,
 )
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.planar.robot import INERTIA, JOINTS_PER_LEG, MASS, PlanarRobot
+from legged_dynamics.workspace.planar.robot import JOINTS_PER_LEG, LINK, PlanarRobot
 from legged_dynamics.workspace.planar.se2 import inboard
-from legged_dynamics.workspace.planar.velocity_propagation import (
-    ADJOINT,
-    DRIFT,
-    HINGE,
-    LOAD,
-    LinkMotion,
-)
+from legged_dynamics.workspace.planar.velocity_propagation import MOTION, LinkMotion
 
 BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the body
 
@@ -82,20 +76,21 @@ def reduce_big_base(parent, constants, links, size, articulated):
     """
     n = parent.shape[0]
     for j in range(n):
-        m = constants[j, MASS]
-        store9(articulated[j], 0, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[j, INERTIA]))
-        store3(articulated[j], 9, load3(links[j], LOAD))                     # (3.12), (3.13)
+        m = constants[j, LINK.mass]
+        store9(articulated[j], 0, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[j, LINK.inertia]))
+        store3(articulated[j], 9, load3(links[j], MOTION.load))              # (3.12), (3.13)
     for i in range(n - 1, 0, -1):
         outer, inner = articulated[i], articulated[parent[i]]
         leaf = True
         for j in range(i + 1, n):
             leaf &= parent[j] != i
         if leaf:
-            m = size * constants[0, MASS]
+            m = size * constants[0, LINK.mass]
             store9(outer, 0, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0,
-                              size * constants[0, INERTIA]))                 # (3.14)
+                              size * constants[0, LINK.inertia]))            # (3.14)
             store3(outer, 9, (0.0, 0.0, 0.0))                                # (3.15)
-        A, H, a = load9(links[i], ADJOINT), load3(links[i], HINGE), load3(links[i], DRIFT)
+        A, H = load9(links[i], MOTION.adjoint), load3(links[i], MOTION.hinge)
+        a = load3(links[i], MOTION.drift)
         P, z = load9(outer, 0), load3(outer, 9)
         D = dot(H, rotate(P, H))                                             # (3.16)
         PH = rotate_back(P, H)
@@ -122,9 +117,9 @@ def reduce_exact(parent, constants, links, rates, workspace):
     ``J_k^T (M_k c_k + b_k)`` over the links that move, the leg adds ``J^-T M J^-1`` and
     ``J^-T (h - M J^-1 c)`` to the body's. Returns the largest condition of a leg's Jacobian.
     """
-    m = constants[0, MASS]
-    P = (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[0, INERTIA])
-    z = load3(links[0], LOAD)
+    m = constants[0, LINK.mass]
+    P = (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[0, LINK.inertia])
+    z = load3(links[0], MOTION.load)
     worst = 1.0
     for foot in range(parent.shape[0] - 1, 0, -1):
         leaf = True
@@ -137,17 +132,17 @@ def reduce_exact(parent, constants, links, rates, workspace):
         M, h, c = (zero, zero, zero), zero, zero
         link, joints = foot, 0
         while link > 0:
-            A, H = load9(links[link], ADJOINT), load3(links[link], HINGE)
+            A, H = load9(links[link], MOTION.adjoint), load3(links[link], MOTION.hinge)
             J = (inboard(A, J[0]), inboard(A, J[1]), inboard(A, J[2]))
             new = inboard(A, scale(-1.0, H))
             J = (new if joints == 0 else J[0], new if joints == 1 else J[1],
                  new if joints == 2 else J[2])
             joints += 1
-            c = inboard(A, subtract(c, load3(links[link], DRIFT)))
+            c = inboard(A, subtract(c, load3(links[link], MOTION.drift)))
             link = parent[link]
             if link > 0:
-                mass, inertia = constants[link, MASS], constants[link, INERTIA]
-                b = load3(links[link], LOAD)
+                mass, inertia = constants[link, LINK.mass], constants[link, LINK.inertia]
+                b = load3(links[link], MOTION.load)
                 load = (mass * c[0] + b[0], mass * c[1] + b[1], inertia * c[2] + b[2])
                 h = (h[0] + dot(J[0], load), h[1] + dot(J[1], load), h[2] + dot(J[2], load))
                 W0 = (mass * J[0][0], mass * J[0][1], inertia * J[0][2])

@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.analysis.plots import style
 from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
-from legged_dynamics.stickybot.allocation.force_sets import RADIUS
+from legged_dynamics.stickybot.allocation.force_sets import SET
 
 BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
@@ -95,7 +95,7 @@ def pad_outline(pad: Adhesion, normal: float, angle: float, farthest: float = ma
     """
     sets = ForceSets.of_pads([pad], [normal], [0.0 if math.isnan(angle) else angle])
     normals, bounds = sets.planes(0)
-    radius = min(float(sets.table[0, RADIUS]), farthest)
+    radius = min(float(sets.table[0, SET.radius]), farthest)
     outline = radius * np.column_stack([np.cos(ARC), np.sin(ARC)])
     for side, bound in zip(normals, bounds):
         outline = _clipped(outline, side, bound)

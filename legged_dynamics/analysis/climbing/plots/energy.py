@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a climb's energy goes, and how far the books are off."""
+"""Where a climb's energy goes, and how far its balance is off."""
 from __future__ import annotations
 
 import numpy as np
@@ -31,13 +31,13 @@ def draw_climb_energy(comparison: Comparison) -> Figure | None:
         first = axes = figure.add_subplot(grid[0, column], sharey=first)
         axes.stackplot(trace.time, *parts, labels=[name for name, _ in PARTS],
                        colors=[color for _, color in PARTS], linewidth=0.0)
-        axes.plot(trace.time, [books.work for books in trace.books], color=style.TEXT,
+        axes.plot(trace.time, [energy.work for energy in trace.energy], color=style.TEXT,
                   linewidth=1.6, label='work of the actuators')
         style.dress(axes, y='energy [J]' if not column else '', title=attempt.name)
         axes.set_xlim(trace.time[0], trace.time[-1])
         axes.tick_params(labelbottom=False)
         below = axes = figure.add_subplot(grid[1, column], sharey=below)
-        residual = np.array([books.energy_residual for books in trace.books])
+        residual = np.array([energy.energy_residual for energy in trace.energy])
         axes.semilogy(trace.time, np.maximum(np.abs(residual), 1e-12), color=style.TEXT,
                       linewidth=0.9)
         axes.axhline(LIMIT, color='#D55E00', linewidth=1.0, linestyle='--')
@@ -52,6 +52,6 @@ def _parts(model: StickybotModel, trace: ClimbTrace) -> list[np.ndarray]:
     height = np.array([balance(model, state, rest).center_of_mass[1]
                        for state, rest in zip(trace.states, trace.rests)])
     lifted = -model.mass * float(model.wall.in_plane[1]) * (height - height[0])
-    stored = np.array([books.stored for books in trace.books])
-    return [lifted, stored - lifted, np.array([books.damped for books in trace.books]),
-            np.array([books.struck for books in trace.books])]
+    stored = np.array([energy.stored for energy in trace.energy])
+    return [lifted, stored - lifted, np.array([energy.damped for energy in trace.energy]),
+            np.array([energy.struck for energy in trace.energy])]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration with one more mend: readings exchanged, scaled, shifted or turned."""
+"""A configuration with one more fix: readings exchanged, scaled, shifted or turned."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -21,7 +20,7 @@ SCALES = {'position': ('position_scale', 'position_offset'), 'velocity': ('veloc
 LISTS = ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale')
 
 
-class Mender:
+class Corrector:
     """
     Makes configurations out of one.
 
@@ -105,9 +104,7 @@ class Mender:
 
     def rolled(self, config: RobotConfig, radius: float) -> RobotConfig:
         """Return it with point feet of a radius larger by so much [m]."""
-        return replace(config, feet=tuple(
-            PointFoot(foot.link, max(foot.radius + radius, 0.0))
-            if isinstance(foot, PointFoot) else foot for foot in config.feet))
+        return replace(config, feet=tuple(foot.rolled(radius) for foot in config.feet))
 
 
 def _simplest(c: SensorCorrection) -> SensorCorrection:

@@ -1,29 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The books of a simulation: what went in, what was lost, and what is missing."""
+"""Energy and momentum balance of a simulation: what went in, what was lost, and the residual."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.bookkeeping import (
-    ANGULAR_IMPULSE,
-    ANGULAR_MOMENTUM,
-    DAMPED,
-    IMPULSE,
-    KINETIC,
-    MOMENTUM,
-    POTENTIAL,
-    STRUCK,
-    WORK,
-)
+from legged_dynamics.stickybot.model.bookkeeping import STORED, TOTAL
 
 
 @dataclass(frozen=True)
-class Books:
+class EnergyBalance:
     """
-    What went in and out of the robot since the simulation began, and what is missing.
+    Energy and momentum in and out of the robot since the simulation began, and the residual.
 
     Attributes
     ----------
@@ -51,22 +41,23 @@ class Books:
     angular_momentum_residual: float
 
 
-def make_books(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> Books:
+def energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> EnergyBalance:
     """
-    Return the books.
+    Return the balance between two instants.
 
     Parameters
     ----------
-    start, now : (N_STORED,) array
+    start, now : (STORED.width,) array
         As :func:`bookkeeping.stored` fills it.
-    totals : (N_TOTALS,) array
+    totals : (TOTAL.width,) array
         What was summed in between.
 
     """
-    gain = float(now[KINETIC] + now[POTENTIAL] - start[KINETIC] - start[POTENTIAL])
-    work, damped, struck = float(totals[WORK]), float(totals[DAMPED]), float(totals[STRUCK])
     change = now - start
-    missing = change[MOMENTUM:MOMENTUM + 2] - totals[IMPULSE:IMPULSE + 2]
-    turning = change[ANGULAR_MOMENTUM] - totals[ANGULAR_IMPULSE]
-    return Books(work, damped, struck, gain, gain - work + damped + struck,
-                 (float(missing[0]), float(missing[1])), float(turning))
+    gain = float(now[STORED.kinetic] + now[STORED.potential]
+                 - start[STORED.kinetic] - start[STORED.potential])
+    work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
+    missing = change[STORED.momentum:STORED.momentum + 2] - totals[TOTAL.impulse:TOTAL.impulse + 2]
+    turning = change[STORED.angular_momentum] - totals[TOTAL.angular_impulse]
+    return EnergyBalance(work, damped, struck, gain, gain - work + damped + struck,
+                         (float(missing[0]), float(missing[1])), float(turning))

@@ -1,0 +1,226 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The ground-force problem: what the feet's forces are, given all that is known of them.
+
+Unknown are the contact coordinates w of all feet. What is known are a prior and rows,
+
+    w ~ N(w_0, P_0),      H w = r + n,  n ~ N(0, R)
+
+of any number and in any order: the six equations of the base, one a joint whose torque is
+measured, an expected share, the last force; and limits ``C w >= d``: friction, the edges of soles,
+unilateral contact, torques. An external wrench that is not known is an error of the rows in which
+it appears (`with_external`). With ``P_0 = G G^T``, ``R = W W^T`` and ``W^-1 H G = U S V^T`` the
+answer is
+
+    w = w_0 + G V S (1 + S^2)^-1 U^T W^-1 (r - H w_0),   L = G V (1 + S^2)^-1/2,   P = L L^T,
+
+and within the limits the likeliest point (`optimization.bounded_gaussian`), which asks for L only.
+Rows that are exact have an error of `EXACT` of what the prior lets them be: where limits leave no
+room for them they are met as nearly as can be, before anything else is, and the outcome says so.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.optimization.bounded_gaussian import bounded_by, factor_of
+from legged_dynamics.optimization.quadratic_program import Outcome
+
+# Error of rows that are exact, as a fraction of what the prior lets them be; and by how much of
+# that they may be off in the end and still count as met.
+EXACT, MET = 1e-7, 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class GroundForces:
+    """
+    What is known of the feet's forces.
+
+    Attributes
+    ----------
+    mean : (n,) array [N, N m]
+        Contact coordinates.
+    covariance : (n, n) array
+        Mean square departure of the truth from them, as far as rows and prior say.
+    residual : (k,) array
+        What the rows leave, right side less left.
+    multipliers : (m,) array
+        Of the limits; zero for those that do not act.
+    active : tuple of int
+        Limits that act.
+    outcome : Outcome
+        INFEASIBLE where the limits leave no room for rows that are exact; the mean is then within
+        the limits, and as near to these rows as can be.
+
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    residual: np.ndarray
+    multipliers: np.ndarray
+    active: tuple[int, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, eq=False)
+class GroundForceProblem:
+    """
+    A ground-force problem, built piece by piece; each piece gives a new problem.
+
+    Attributes
+    ----------
+    mean, covariance : (n,), (n, n) array
+        Prior.
+    rows, right : (k, n), (k,) array
+        Equations.
+    error : (k, k) array
+        Covariance of their errors; zero rows are exact.
+    limits, least : (m, n), (m,) array
+        ``limits w >= least``.
+
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    rows: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    right: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    error: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    limits: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    least: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def prior(cls, mean: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
+        """
+        Return the problem of which nothing but a guess is known.
+
+        Parameters
+        ----------
+        mean : (n,) array [N, N m]
+            The guess: an even share, the last forces, zero.
+        covariance : (n, n) or (n,) array
+            How far off it may be; a vector is a diagonal of variances.
+
+        Raises
+        ------
+        ConfigurationError
+            When shapes do not fit.
+
+        """
+        mean, P = np.array(mean, float), np.array(covariance, float)
+        P = np.diag(P) if P.ndim == 1 else P
+        n = len(mean)
+        if mean.ndim != 1 or P.shape != (n, n):
+            raise ConfigurationError(f'expected a guess (n,) and its covariance (n, n) or (n,), '
+                                     f'got shapes {mean.shape} and {P.shape}')
+        return cls(mean, P, np.zeros((0, n)), limits=np.zeros((0, n)))
+
+    def with_rows(self, rows: np.ndarray, right: np.ndarray,
+                  error: np.ndarray | float = 0.0) -> GroundForceProblem:
+        """
+        Return the problem with equations more.
+
+        Parameters
+        ----------
+        rows, right : (k, n), (k,) array
+            Left and right sides: of the base ``A w = b``, of joints ``J^T w = tau_id - tau``.
+        error : (k, k) or (k,) array, or float
+            Covariance or variances of their errors; 0: exact.
+
+        Raises
+        ------
+        ConfigurationError
+            When shapes do not fit.
+
+        """
+        rows, right = np.atleast_2d(np.array(rows, float)), np.array(right, float)
+        R = np.array(error, float)
+        k = len(right)
+        R = np.diag(np.broadcast_to(R, k)) if R.ndim < 2 else R
+        if rows.shape != (k, len(self.mean)) or R.shape != (k, k):
+            raise ConfigurationError(f'expected {k} rows of {len(self.mean)} and their errors, '
+                                     f'got shapes {rows.shape} and {R.shape}')
+        whole = np.zeros((len(self.right) + k,) * 2)
+        whole[:len(self.right), :len(self.right)] = self.error
+        whole[len(self.right):, len(self.right):] = R
+        return GroundForceProblem(self.mean, self.covariance, np.vstack([self.rows, rows]),
+                                  np.concatenate([self.right, right]), whole, self.limits,
+                                  self.least)
+
+    def with_external(self, columns: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
+        """
+        Return the problem with an external wrench of mean zero in all rows there are so far.
+
+        Parameters
+        ----------
+        columns : (k, 6) array
+            What the wrench does to each row: of the base ``[1, 0; [p]x, 1]``, of joints ``J^T``.
+        covariance : (6, 6) or (6,) array
+            Of the wrench; a vector is a diagonal of variances.
+
+        """
+        P = np.array(covariance, float)
+        E = np.array(columns, float)
+        P = np.diag(P) if P.ndim == 1 else P
+        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right,
+                                  self.error + E @ P @ E.T, self.limits, self.least)
+
+    def with_limits(self, limits: np.ndarray, least: np.ndarray) -> GroundForceProblem:
+        """Return the problem with limits ``limits w >= least`` more, (m, n) and (m,)."""
+        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right, self.error,
+                                  np.vstack([self.limits, limits]),
+                                  np.concatenate([self.least, least]))
+
+    def solve(self) -> GroundForces:
+        """Return the likeliest forces, how well they are known, and which limits act."""
+        w, L, size = self._given()
+        found = bounded_by(w, L, self.limits, self.least)
+        residual = self.right - self.rows @ found.mean
+        exact = self.error.diagonal() <= 0.0
+        outcome = found.outcome
+        if (np.abs(residual) > MET * (size + np.abs(self.right)))[exact].any():
+            outcome = Outcome.INFEASIBLE
+        return GroundForces(found.mean, found.covariance, residual, found.multipliers,
+                            found.active, outcome)
+
+    def _given(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the mean that the rows give, a factor of its covariance, the rows' spread."""
+        G = factor_of(self.covariance)
+        spread = self.rows @ G
+        size = np.sqrt(np.maximum((spread ** 2).sum(axis=1), 1e-300))
+        if not len(self.right):
+            return self.mean, G, size
+        error = self.error / np.outer(size, size)
+        W = np.linalg.cholesky(error + EXACT ** 2 * np.eye(len(size)))
+        U, s, Vt = np.linalg.svd(np.linalg.solve(W, spread / size[:, None]))
+        left = U.T @ np.linalg.solve(W, (self.right - self.rows @ self.mean) / size)
+        share = np.zeros(len(Vt))
+        share[:len(s)] = s
+        along = np.zeros(len(Vt))
+        along[:len(s)] = s / (1.0 + s ** 2) * left[:len(s)]
+        return (self.mean + G @ (Vt.T @ along), G @ (Vt.T / np.sqrt(1.0 + share ** 2)), size)
+
+
+def contact_grasp(points: np.ndarray, moments: Sequence[np.ndarray]) -> np.ndarray:
+    """
+    Return the (6, n) rows of the base: what contact coordinates are about the points' origin.
+
+    Parameters
+    ----------
+    points : (k, 3) array [m]
+        Where the feet touch.
+    moments : k arrays (3, j)
+        Axes of each foot's moments; three of a sole, none of a ball.
+
+    """
+    blocks = []
+    for (x, y, z), axes in zip(points, moments):
+        block = np.zeros((6, 3 + axes.shape[1]))
+        block[:3, :3] = np.eye(3)
+        block[3:, :3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+        block[3:, 3:] = axes
+        blocks.append(block)
+    return np.hstack(blocks) if blocks else np.zeros((6, 0))

@@ -1,0 +1,318 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The way from a controller's efforts to the motors: guarded, watched, and with a safe end."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.model import RobotModel
+from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.input_screen import InputScreen
+from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
+from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
+from legged_dynamics.nodes.robot_input import Commands
+from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
+from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.safety.effort_watchdog import GOODBYE
+from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.schema import Setting
+
+COMMANDS = 'effort_controller/commands'
+# How often it is checked whether joint states still arrive [s].
+WATCH_PERIOD = 0.005
+# Longest time over which a robot is brought down before its node stops [ns].
+LONGEST_FAREWELL_NS = 20_000_000_000
+STOPPING = 'the node is being stopped'
+# A controller that has fallen behind answers the newest joint states, not the queue.
+DEPTH = 5
+
+
+def settings_of(defaults: Mapping[str, Any], *tables: Sequence[Setting]) -> tuple[Setting, ...]:
+    """
+    Return the parameters of a node that commands motors.
+
+    Parameters
+    ----------
+    defaults : mapping
+        Defaults that differ in this node, by name.
+    *tables : sequence of Setting
+        Its own parameters.
+
+    """
+    own = {'input_depth': DEPTH, **defaults}
+    return tuple(replace(setting, default=own.get(setting.name, setting.default))
+                 for table in (ROBOT, INPUT_SETTINGS, SAFETY_SETTINGS, *tables)
+                 for setting in table)
+
+
+class EffortOutput:
+    """
+    Passes efforts through an EffortGuard, and nothing else, to ``effort_controller/commands``.
+
+    In the order of ``robot.joints``. When joint states stop or cannot be true, a callback fails or
+    the controller has nothing good to say, the posture is held for ``safety.hold``, then the safe
+    output goes out, and then nothing until the node is activated again. The last message on the
+    way out is zero: hardware holds it for ever. While the node is active the robot_description in
+    force stays in force.
+
+    A node that commands makes one beside its RobotComponent, calls :meth:`configure`,
+    :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and :meth:`fault` from
+    its own steps, and answers each measurement::
+
+        if not efforts.ready():
+            return None
+        command = None if efforts.released else ...
+        effort = efforts.send(measurement, command, why_there_is_none)
+        ...
+        return efforts.answer()
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Of the node; with parameters of :func:`settings_of`, and steady.
+    failed : callable, optional
+        Called after a fault that the guard has held or made safe.
+    settled : callable, optional
+        Called again and again while the node leaves and ``safety.stop`` is 'sit': brings the robot
+        to where motors can be let go, and returns whether it is there, or cannot be.
+
+    Attributes
+    ----------
+    guard : EffortGuard or None
+        Once the robot is known.
+    screen : InputScreen
+        For the node's inputs.
+    released : bool
+        Whether the robot is down, and its controller is not asked any more.
+
+    """
+
+    def __init__(self, common: RobotComponent, failed: Callable[[], None] = lambda: None,
+                 settled: Callable[[], bool] = lambda: True):
+        self._common, self._failed, self._settled = common, failed, settled
+        self.guard: EffortGuard | None = None
+        self.released = self._spoke = False
+        self._activations = 0
+        self._leaving_ns: int | None = None
+
+    @property
+    def state(self) -> GuardState:
+        """Whether commands are obeyed."""
+        return GuardState.LIMP if self.guard is None else self.guard.state
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Join the topics; before the node listens to its robot."""
+        common = self._common
+        self._monitor = InputMonitor('control', round(common.parameters['input_timeout'] * 1e9))
+        self._limited: tuple[str, ...] = ()
+        self._applied_ns = self._count = 0
+        self._sending, self._why = False, ''
+        self.guard, self.screen = None, InputScreen(common.now)     # type: ignore[arg-type]
+        self._commands = common.endpoints.publisher(
+            'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
+        common.endpoints.timer(WATCH_PERIOD, self._watch)
+
+    def commanded_joints(self, model: RobotModel) -> tuple[str, ...]:
+        """Return the joints that get efforts, in the order of commands."""
+        return tuple(self._common.config.joints or model.joint_names)
+
+    def guard_of(self, model: RobotModel) -> EffortGuard:
+        """
+        Return a guard for a robot.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the robot cannot be guarded, or ``safety.controllers_file`` has other joints.
+
+        """
+        values, joints = self._common.parameters, self.commanded_joints(model)
+        if values['safety.controllers_file']:
+            check_controllers(values['safety.controllers_file'], joints)
+        return EffortGuard(self._common.config.apply_to(model), joints,
+                           self._common.values(SAFETY_SETTINGS))
+
+    def build(self, model: RobotModel, guard: EffortGuard) -> None:
+        """Take a robot, with its guard, once the controller has taken it."""
+        common = self._common
+        model = common.config.apply_to(model)
+        self._names = self.commanded_joints(model)
+        self._order = np.array([model.joint_index(name) for name in self._names])
+        self._effort = np.zeros(model.n_joints)
+        imu = model.frame(common.config.imu_link or model.base_link)
+        self.screen.build(model, self._order, guard, imu.pose.R,
+                          common.parameters['safety.frozen'])
+        self.guard = guard
+        if common.input.listening:
+            self._arm()
+        common.node.get_logger().info(
+            f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
+            f'{len(self._names)} of them')
+
+    def start(self) -> None:
+        """Start the inputs, and command from the first good command on."""
+        self._activations += 1
+        self._count = 0
+        name = self._common.node.get_name()
+        self._owner = f'{name}@{os.getpid()}.{self._activations}'
+        self._common.input.start()
+        self._arm()
+
+    def leave(self) -> bool:
+        """Bring the robot down as ``safety.stop`` says; return whether that is done."""
+        guard, way = self.guard, self._common.parameters['safety.stop']
+        if guard is None or not self._sending or way == 'zero':
+            return True
+        now = self._common.now()
+        if self._leaving_ns is None:
+            self._leaving_ns = now
+            self._common.node.get_logger().info(f'stopping: {way}')
+        if now - self._leaving_ns > LONGEST_FAREWELL_NS:
+            return True
+        self.released = self.released or way == 'damping' or self._settled()
+        return self.released and guard.state.released and not guard.latches
+
+    def stop(self) -> None:
+        """Stop the inputs and commanding; the last message is zero, if there was any other."""
+        if hasattr(self._common, 'input'):
+            self._common.input.stop()
+        if self.guard is not None:
+            if self._sending:
+                self._publish(self.guard.last(), self._owner + GOODBYE)
+            self._sending = False
+            self.guard.deactivate()
+
+    def close(self) -> None:
+        """Forget the robot, safely."""
+        self.stop()
+        self.guard = None
+
+    def fault(self, error: Exception) -> None:
+        """Show a failure of a callback, and do not go on from it."""
+        self._why = f'{type(error).__name__}: {error}'
+        self._monitor.refused(self._common.now(), self._why)
+        self._answer_without_command()
+
+    def _arm(self) -> None:
+        """Wait for the first good command of a robot that is known."""
+        self._sending, self._why = False, ''
+        self._leaving_ns, self.released = None, False
+        self.screen.reset()
+        if self.guard is not None:
+            self.guard.activate()
+
+    # ---- work ------------------------------------------------------------------------------
+
+    def ready(self) -> bool:
+        """Return whether the controller is to answer a measurement."""
+        self._why, self._spoke = '', False
+        fault = self._common.input.description.fault
+        if self.state is GuardState.ARMED and fault:
+            self._monitor.refused(self._common.now(), fault)
+            return False
+        return True
+
+    def send(self, measurement: Measurement, command: np.ndarray | None,
+             why: str) -> np.ndarray | None:
+        """
+        Send what the guard makes of a command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            What it answers.
+        command : (nj,) array [N m or N] or None
+            In the model's joint order. As long as nothing was commanded, None leaves the motors to
+            whoever has them.
+        why : str
+            Why there is none.
+
+        Returns
+        -------
+        (nj,) array [N m or N] or None
+            What went out, in the model's joint order; None when the guard is silent.
+
+        """
+        assert self.guard is not None
+        measured = None if measurement.effort is None else measurement.effort[self._order]
+        now = self._common.now()
+        guarded = self.guard.apply(
+            now, None if command is None else command[self._order],
+            self.screen.age(measurement.stamp_ns), measured,
+            STOPPING if self.released else why if command is None else '')
+        self._spoke = self._let_out(now, guarded)
+        self._sent = guarded.effort
+        if guarded.state.silent:
+            return None
+        self._effort[self._order] = guarded.effort
+        return self._effort
+
+    def answer(self, feet: Sequence[str] = (), grips: Sequence[float] = ()) -> Commands | None:
+        """Return what was commanded, and what feet were told beside it; None for nothing."""
+        return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
+
+    def _watch(self) -> None:
+        """Answer the silence of the joint states."""
+        age = self._common.now() - self._applied_ns
+        if age > self._common.parameters['safety.input_timeout'] * 1e9:
+            self._answer_without_command()
+
+    def _answer_without_command(self) -> None:
+        if self.guard is None or not self._common.input.listening or not self._sending:
+            return
+        now = self._common.now()
+        self._let_out(now, self.guard.apply(now, None, why=self._why))
+        self._failed()
+
+    def _let_out(self, now: int, guarded: GuardedEffort) -> bool:
+        """Send what the guard lets out; the last of it, when it falls silent, is zero."""
+        self._applied_ns, self._limited = now, guarded.limited
+        spoke = self._sending or not guarded.state.silent
+        if spoke:
+            self._publish(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
+        self._sending = not guarded.state.silent
+        if guarded.fault:
+            self._monitor.refused(now, guarded.fault)
+        else:
+            self._monitor.saw(now)
+        return spoke
+
+    def _publish(self, effort: np.ndarray, owner: str) -> None:
+        self._count = (self._count + 1) % 2**32
+        self._commands.publish(convert.command(self._common.dialect, effort, owner,
+                                               self._count))
+
+    # ---- diagnostics -----------------------------------------------------------------------
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return level and message of inputs and control at a time [ns]."""
+        inputs = self._common.input
+        return inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
+
+    def _judge_control(self, now: int) -> tuple[str, str]:
+        guard = self.guard
+        if self._leaving_ns is not None:
+            return 'WARN', STOPPING
+        if guard is not None and guard.state.released and guard.latches:
+            return 'ERROR', f'{guard.cause}: let go; activate the node again'
+        if guard is not None and guard.state is GuardState.ARMED:
+            if guard.suspect:
+                return 'WARN', f'not armed: joint_states: {guard.suspect}'
+            if self._monitor.recent(now):
+                return 'WARN', f'not armed: {self._monitor.fault}'
+        return self._monitor.judge(now)
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return key figures of inputs and control."""
+        values = self._monitor.values(now) | {'guard': self.state.name.lower(),
+                                              'at a limit': ', '.join(self._limited) or 'none'}
+        return self._common.input.details(now) | {'control': values}
