@@ -8,6 +8,7 @@ LOG    := $(VENV)/setup.log
 DEMO   := $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.demo)
 DOCS   := $(VENV)/.docs
 SITE   := site
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); [ $$n -lt 8 ] && expr $$n + 1 || echo 8)
 # Real ROS 2 for the tests of it, and for `make demo MIDDLEWARE=ros2`.
 ROS    := .venv-ros
 
@@ -21,8 +22,11 @@ else
 	@$(BIN)/legged-dynamics demo $(ARGS)
 endif
 
+# One worker more than processors, for some tests mostly wait; the longest files first, as
+# test/conftest.py has them.
 test: lint
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
+	    --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory test-ros2
 
 test-ros2: $(ROS)/.ready

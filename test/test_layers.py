@@ -22,6 +22,7 @@ OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', 'simulation')}
+KINDS_OF_FEET = {'PointFoot', 'LineFoot', 'FlatFoot'}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
 FILES = sorted(PACKAGE.rglob('*.py'))
 
@@ -94,6 +95,38 @@ def test_the_core_needs_only_its_few_packages(path):
         root = name.split('.')[0]
         assert (root in sys.stdlib_module_names or root in ALLOWED_IN_CORE
                 or root == 'legged_dynamics'), f'{layer} imports {root}'
+
+
+def questions_of_kind(tree):
+    """Return lines that ask which kind a foot is, or how many coordinates but a force's three."""
+    found = []
+    for node in ast.walk(tree):
+        names = set()
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') in ('isinstance', 'type'):
+            names = {getattr(part, 'id', getattr(part, 'attr', '')) for argument in node.args[1:]
+                     for part in ast.walk(argument)}
+        elif isinstance(node, ast.MatchClass):
+            names = {getattr(node.cls, 'id', getattr(node.cls, 'attr', ''))}
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            sizes = any(isinstance(side, ast.Subscript) and 'SIZE' in ast.unparse(side.slice)
+                        for side in sides)
+            if sizes and any(isinstance(side, ast.Constant) and side.value in (4, 5, 6)
+                             for side in sides):
+                found.append(node.lineno)
+        if names & KINDS_OF_FEET:
+            found.append(node.lineno)
+    return found
+
+
+def test_nothing_asks_which_kind_a_foot_is():
+    asked = {str(path.relative_to(PACKAGE)): lines for path in FILES
+             if (lines := questions_of_kind(ast.parse(path.read_text())))}
+    assert not asked, f'a property of model.foot.Foot answers for every kind: {asked}'
+    for question in ('isinstance(foot, FlatFoot)', 'isinstance(x, (PointFoot, int))',
+                     'feet.index[i, SIZE] == 6', '6 == index[SIZE]',
+                     'match foot:\n    case LineFoot(): pass'):
+        assert questions_of_kind(ast.parse(question)), question
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

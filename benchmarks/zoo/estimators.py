@@ -75,14 +75,14 @@ def shipped(settings: dict | None = None, true_contact: bool = False) -> Estimat
 
 def outputs_of(r, order: list[int]) -> Outputs:
     """Return the outputs that a GroundReaction holds, feet in another order."""
-    R_BF, table = r.foot_rotation, r.layout.table.index
+    R_BF, starts = r.foot_rotation, r.layout.table.index[:, START]
     found = {}
     for name, stamp, wrench, contact, full in (
             ('raw', r.stamp_ns, r.raw_wrench, r.contact, r.covariance),
             ('latest', r.latest_ns, r.wrench, r.latest_contact, r.latest_covariance)):
         force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])[order]
         covariance = np.array([full[start:start + 3, start:start + 3]
-                               for start in table[:, START]])[order]
+                               for start in starts])[order]
         found[name] = Output(stamp, force, contact[order].copy(), covariance, r.external_wrench,
                              r.external_deviation)
     return found

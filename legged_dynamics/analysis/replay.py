@@ -25,7 +25,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware.conversions import SensorReader
+from legged_dynamics.middleware.conversions import SensorReader, read_switches
 from legged_dynamics.model import RobotConfig, RobotModel
 
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
@@ -152,7 +152,8 @@ class Replay:
         first = bag.start_ns if plan.start_ns is None else plan.start_ns
         span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)
         beside = records.topics if records is not None else frozenset()
-        wanted = None if sink else ({topics.joint_states, topics.imu} | beside) - {''}
+        wanted = None if sink else (
+            {topics.joint_states, topics.imu, topics.foot_switches} | beside) - {''}
         for count, message in enumerate(bag.messages(wanted, plan.start_ns, plan.stop_ns)):
             if progress is not None and count % 1000 == 0:
                 progress((message.receipt_ns - first) / span)
@@ -162,6 +163,9 @@ class Replay:
                 ready = self._take_joints(bag.decode(message), message.receipt_ns)
             elif message.topic == topics.imu:
                 ready = self._take_imu(bag.decode(message), message.receipt_ns)
+            elif message.topic == topics.foot_switches:
+                self._take_switches(bag.decode(message))
+                continue
             else:
                 if records is not None and message.topic in beside:
                     records.take(message.topic, bag.decode(message), message.receipt_ns)
@@ -194,6 +198,12 @@ class Replay:
             return []
         self.imu.note(sample.stamp_ns, receipt_ns)
         return self._synchronizer.push_imu(sample)
+
+    def _take_switches(self, message: Any) -> None:
+        try:
+            self._synchronizer.push_switches(read_switches(message, self._estimator.feet))
+        except MeasurementError as error:
+            self._refuse(str(error))
 
     def _estimate(self, measurement: Measurement, receipt_ns: int,
                   on_estimate: Callable[[GroundReaction, int], None] | None) -> None:

@@ -21,9 +21,12 @@ from legged_dynamics.force_map import (
     StanceTerms,
     foot_reach,
 )
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.foot import Foot
 
+# Error that the balance may have, beside foot forces of one [N^2].
+BALANCED = 1e-10
 # A robot that lacks less than this part of its weight stands still.
 STILL = 1e-3
 
@@ -82,7 +85,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
     ----------
     model : RobotModel
         With a floating base.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Those on the ground.
     position : (nq,) array [rad or m]
         In the model's joint order.
@@ -129,6 +132,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
     """Return efforts that hold still with the least contact wrenches, and what is lacking."""
     grasp = contact_rows(feet).wrench_map(terms.foot_rotations, terms.contact_points)
-    wrenches = np.linalg.lstsq(grasp, terms.base_wrench, rcond=1e-9)[0]
-    return (terms.joint_effort - terms.jacobian.T @ wrenches,
-            terms.base_wrench - grasp @ wrenches)
+    n = grasp.shape[1]
+    found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+        grasp, terms.base_wrench, BALANCED).solve()
+    return terms.joint_effort - terms.jacobian.T @ found.mean, found.residual

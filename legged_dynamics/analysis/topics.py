@@ -34,6 +34,8 @@ class TopicChoice:
         Wrench that a controller wanted of the ground, by foot.
     reference : str
         Pose of the base that a controller wanted.
+    foot_switches : str
+        Contact switches of the feet.
 
     """
 
@@ -47,6 +49,7 @@ class TopicChoice:
     live: Mapping[str, str] = field(default_factory=dict)
     desired: Mapping[str, str] = field(default_factory=dict)
     reference: str = ''
+    foot_switches: str = ''
 
     @property
     def missing(self) -> list[str]:
@@ -135,6 +138,8 @@ def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
         'desired': {foot: name for foot, name in desired.items() if name},
         'reference': next((name for name in bag.of_type(POSE)
                            if name.endswith('/body_reference')), ''),
+        'foot_switches': f'{space}/foot_switches' * _has(
+            bag, f'{space}/foot_switches', JOINT_STATE),
         'valid': _named(bag, valid, BOOL) if valid else '',
         'odometry': odometry_topic(bag, joint_states)}
 

@@ -26,6 +26,7 @@ the middle of its sole, its link's frame, or a stated centre of pressure. Measur
 leaves nothing to choose, friction and the edges of soles less.
 """
 from legged_dynamics.contact.batch import ContactBatch
+from legged_dynamics.contact.instant_problem import InstantProblem
 from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
     ContactSolution,
@@ -44,5 +45,5 @@ from legged_dynamics.contact.weights import EquationWeights
 
 __all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'ContactLimits', 'ContactSolution', 'EquationWeights', 'GeneralizedMotion',
-           'MotionNoise', 'OverTimeSolution', 'OverTimeWeights', 'Stretch', 'Support',
-           'WrenchUncertainty', 'equation_weights']
+           'InstantProblem', 'MotionNoise', 'OverTimeSolution', 'OverTimeWeights',
+           'Stretch', 'Support', 'WrenchUncertainty', 'equation_weights']

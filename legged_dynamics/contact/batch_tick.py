@@ -78,7 +78,11 @@ def demand_lanes(n_bodies, lanes, demand):
 
 @part
 def set_sample(index, settings, states, t, standing, normal, guess):
-    """Set the conditions of the t-th sample; a table without samples leaves them as they are."""
+    """
+    Set the conditions of the t-th sample; a table without samples leaves them as they are.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`; ``t`` is the sample.
+    """
     if standing.shape[0] > 0:
         for i in range(index.shape[0]):
             index[i, STANDING] = standing[t, i]
@@ -92,7 +96,13 @@ def set_sample(index, settings, states, t, standing, normal, guess):
 
 @part
 def touch(feet, states, settings, flags, bodies, lanes, demand, k, results):
-    """Share what sample k asks of the ground, and take it off the bodies of the feet."""
+    """
+    Share what sample k asks of the ground, and take it off the bodies of the feet.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`. ``flags`` is the second row of integers,
+    ``lanes`` the bodies of a block of samples, ``demand`` (6, .) what each asks, ``k`` the place
+    of the sample in the block; ``results`` is the sample's row.
+    """
     index = feet.index
     for i in range(index.shape[0]):
         b = index[i, BODY]
@@ -124,6 +134,9 @@ def batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results
     -------
     tuple of int
         `memory.DONE`, or which of `NOT_UNIT` and `NOT_FINITE` a sample is, and which sample.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`. ``inputs`` and
+    ``lanes`` are scratch for a block of samples.
 
     """
     tree, feet, _, bodies, states, external = carve(integers, floats)
@@ -168,7 +181,11 @@ def batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results
 @lean_kernel
 def program_batch(q, v, a, base, effort, standing, normal, guess, integers, floats, results,
                   narrow, wide, lists):
-    """Run `program_tick` on all samples, each warm started by the last; effort may be (n, 0)."""
+    """
+    Run `program_tick` on all samples, each warm started by the last; effort may be (n, 0).
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`.
+    """
     _, feet, _, _, states, _ = carve(integers, floats)
     settings = floats[:1]
     for t in range(q.shape[0]):

@@ -17,6 +17,7 @@ import numpy as np
 from legged_dynamics.contact.batch import ContactBatch, solve_batch
 from legged_dynamics.contact.conditions import UP, Conditions, move_references
 from legged_dynamics.contact.inputs import as_inputs, refuse
+from legged_dynamics.contact.instant_problem import InstantProblem, instant_problem
 from legged_dynamics.contact.memory import MISFIT
 from legged_dynamics.contact.noise import MotionNoise
 from legged_dynamics.contact.program import (
@@ -54,7 +55,7 @@ class ContactInverseDynamics:
     model : RobotModel
         With a floating base; with a fixed one only without feet, for then motion tells nothing
         of them: wrenches that are known are `external`.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         None for plain inverse dynamics.
     length_scale : float [m]
         ``L``: how many newtons of force weigh as much as a newton metre of moment.
@@ -234,6 +235,24 @@ class ContactInverseDynamics:
 
         """
         return wrench_uncertainty(self, motion, noise, effort, conditions)
+
+    def problem(self, motion: Motion, *, effort: np.ndarray | None = None, **conditions: Any
+                ) -> InstantProblem:
+        """
+        Return the ground-force problem of an instant, row by row; `solve` has its answer sooner.
+
+        For error bars also where limits act (``.problem.solve().covariance``), and for rows and
+        limits of one's own (``.problem.with_rows(...)``). Error bars take the stated weights for
+        the truth; without measured torque they are of a force as large as the weight.
+
+        Parameters
+        ----------
+        motion, effort, **conditions
+            As `solve` has them.
+
+        """
+        solution = self.solve(motion, effort=effort, **conditions)
+        return instant_problem(self, solution, effort, conditions.get('guess') is not None)
 
     def _run_program(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
                      base: np.ndarray, effort: np.ndarray | None) -> int:

@@ -5,6 +5,12 @@ Newton-Euler over several samples side by side: the loop over bodies outside, th
 
 The inner loops have no branches and run over neighbouring memory, so that the compiler makes
 vector instructions of them. What happens at a joint or a body is that of `dynamics.body_motion`.
+
+Kernels take blocks, with the samples in the last axis: a body is (N_BODY_STATE, .), joint states
+``q``, ``v``, ``a`` are rows of (., .), ``base`` is (9, .), ``lanes`` (nb, N_BODY_STATE, .). All is
+in base axes; ``R_tree`` and ``p_tree`` place the body's frame in its parent's.
+
+The kernels share their arguments.
 """
 from __future__ import annotations
 

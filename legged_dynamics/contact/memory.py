@@ -6,6 +6,23 @@ What the kernels of contact inverse dynamics work on, and where things lie in it
 One table of integers and one of floats, which `carve` cuts into their parts by rows: the same
 text inside a kernel and from Python. Rows of one width cost nothing to cut; the results are an
 array of their own, so that one copy takes them all.
+
+The kernels share their arguments:
+
+==========================  ===================================================================
+``q``, ``v``, ``a``         (nq,), (nv,), (nv,): joint states; of batches (n, .)
+``base``                    (9,): angular velocity, angular and proper acceleration, base axes
+``effort``                  (nv,) measured torques; empty where there are none
+``integers``, ``floats``    tables that :func:`carve` cuts up
+``results``                 wrenches (6 nf) and efforts (nv), then the report, see RESIDUAL
+``tree``, ``feet``          `Tree` and `FeetTable`; ``index`` is the integers of the latter
+``settings``                (., ) row at NORMAL, EASE, LENGTH
+``bodies``, ``states``      body table and feet's states, base axes
+``external``                (nb, 6 and more): wrenches on bodies, in their axes
+``narrow, wide, lists``     tables of a `Program`
+``standing``, ``normal``    of batches: (n, nf) flags of feet in contact; (n, 3) normals
+``guess``                   of batches: (n, nf, 6) wrenches in the feet's axes
+==========================  ===================================================================
 """
 from __future__ import annotations
 

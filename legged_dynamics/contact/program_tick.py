@@ -153,6 +153,8 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     int
         `memory.DONE`, or what is wrong with the inputs, or NOT_SOLVED.
 
+    Arguments: see :mod:`~legged_dynamics.contact.memory`.
+
     """
     measured = effort.shape[0] != 0
     if not fits(integers, q, v, a, base) or (measured and effort.shape[0] != v.shape[0]):

@@ -139,7 +139,23 @@ def holds_all(turns):
 
 @part
 def carried(f, m, center, line, rank, length):
-    """Return the wrench less what feet on a line (rank 5) or in one place (3 or 4) leave."""
+    """
+    Return the wrench less what feet on a line (rank 5) or in one place (3 or 4) leave.
+
+    Parameters
+    ----------
+    f, m : tuples of 3 floats [N, N m]
+        Force and moment at the base's origin.
+    center : tuple of 3 floats [m]
+        Mean of the contact points.
+    line : tuple of 3 floats
+        Direction of the line, a unit vector.
+    rank : int
+        Of the map from contact coordinates to the wrench.
+    length : float [m]
+        That makes moments forces.
+
+    """
     m_center = subtract(m, cross(center, f))
     square = length * length
     weight = dot(center, center) + square

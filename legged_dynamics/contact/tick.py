@@ -82,7 +82,12 @@ def base_demand(bodies):
 
 @part
 def demand(tree, bodies, external, loaded, q, v, a, base):
-    """Walk outwards; return the force and moment that feet are to give at the base's origin."""
+    """
+    Walk outwards; return the force and moment that feet are to give at the base's origin.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`; ``loaded`` says whether
+    there are external wrenches.
+    """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
     if loaded:
@@ -155,6 +160,8 @@ def tick(q, v, a, base, integers, floats, results):
     -------
     int
         `memory.DONE`, or which of `MISFIT`, `NOT_UNIT` and `NOT_FINITE` the inputs are.
+
+    Arguments: see :mod:`~legged_dynamics.contact.memory`.
 
     """
     if not fits(integers, q, v, a, base):

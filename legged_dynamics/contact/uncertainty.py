@@ -17,23 +17,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from legged_dynamics.contact.batch import ContactBatch
-from legged_dynamics.contact.memory import STANDING, Memory
+from legged_dynamics.contact.instant_problem import InstantProblem
+from legged_dynamics.contact.memory import Memory
 from legged_dynamics.contact.noise import MotionNoise, shifted_models, shifted_motions
-from legged_dynamics.contact.program import V, carve_program
 from legged_dynamics.contact.solution import ContactSolution
 from legged_dynamics.contact.weights import EquationWeights
-from legged_dynamics.dynamics.jacobians import (
-    CONTACT,
-    FOOT_POSITION,
-    FOOT_ROTATION,
-    SIZE,
-    START,
-)
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import UnknownNameError
-from legged_dynamics.model.foot import MOMENT, Foot
+from legged_dynamics.model.foot import Foot
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.rotations import skew
 
 # A direction is observed when its variance is below this part of the prior's.
 OBSERVED = 0.05
@@ -56,6 +48,10 @@ class Solver(Protocol):
     @property
     def solve(self) -> Callable[..., ContactSolution]:
         """Ground reactions of an instant."""
+
+    @property
+    def problem(self) -> Callable[..., InstantProblem]:
+        """The same, row by row."""
 
     @property
     def batch(self) -> Callable[..., ContactBatch]:
@@ -119,14 +115,16 @@ def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
     if effort is not None:
         moves = np.vstack([moves, _moved_by_effort(solver, noise, np.asarray(effort, float),
                                                    answer)])
-    answer()
-    to_wrench, from_wrench, A, moments = _contact_maps(solver)
+    instant = solver.problem(motion, effort=effort, **conditions)
+    to_wrench, from_wrench = instant.to_wrench, instant.from_wrench
     if effort is None or solver.weights is None:
-        scale = np.where(moments, solver.length_scale, 1.0)
-        unseen = _null_space(A * scale)
+        scale = np.where(instant.moments, solver.length_scale, 1.0)
+        unseen = _null_space(instant.problem.rows[:6] * scale)
     else:
-        scale = np.where(moments, solver.weights.prior_moment, solver.weights.prior_force)
-        unseen = _unseen_by_all(solver, scale)
+        scale = np.sqrt(instant.problem.covariance.diagonal())
+        known = instant.problem.without_limits().solve().covariance / np.outer(scale, scale)
+        variance, directions = np.linalg.eigh(known)
+        unseen = directions[:, variance > OBSERVED]
     seen = scale[:, None] * (np.eye(len(scale)) - unseen @ unseen.T) / scale
     moves = moves @ (to_wrench @ seen @ from_wrench).T
     directions = to_wrench @ (scale[:, None] * unseen)
@@ -164,51 +162,3 @@ def _moved_by_effort(solver: Solver, noise: MotionNoise, effort: np.ndarray,
     known = np.isfinite(effort) & steps.any(axis=1)
     moves = [(answer(effort + step) - answer(effort - step)) / 2.0 for step in steps[known]]
     return np.array(moves).reshape(len(moves), 6 * len(solver.feet))
-
-
-def _contact_maps(solver: Solver) -> tuple[np.ndarray, ...]:
-    """
-    Return maps of the nc contact coordinates of feet on the ground, of what was solved last.
-
-    To all wrenches (6 nf, nc), from them (nc, 6 nf), to the base's wrench (6, nc), and which
-    coordinates are moments (nc,).
-    """
-    index, states = solver.memory.feet.index, solver.memory.states
-    rows = solver.memory.feet.rows
-    axis_of = rows.axes(states[:, FOOT_ROTATION:FOOT_ROTATION + 9])
-    to_wrench, from_wrench, on_base = [], [], []
-    for i in np.flatnonzero(index[:, STANDING]):
-        size, state = int(index[i, SIZE]), states[i]
-        R = state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
-        point = state[CONTACT:CONTACT + 3]
-        arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
-        to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
-        axes = np.zeros((6, size))
-        for k, row in enumerate(range(int(index[i, START]), int(index[i, START]) + size)):
-            axes[3 * rows.kind[row]:3 * rows.kind[row] + 3, k] = axis_of[row]
-        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]]) @ axes
-        back[:, 6 * i:6 * i + 6] = axes.T @ np.block([[R, none], [-arm @ R, R]])
-        to_wrench.append(to)
-        from_wrench.append(back)
-        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]]) @ axes)
-    moments = (rows.kind == MOMENT)[index[rows.foot, STANDING] != 0]
-    nothing = np.zeros((6 * len(index), 0))
-    return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),
-            np.hstack([np.zeros((6, 0)), *on_base]), moments)
-
-
-def _unseen_by_all(solver: Solver, scale: np.ndarray) -> np.ndarray:
-    """Return the directions whose variance is near the prior's, in coordinates of unit prior."""
-    p = carve_program(*solver.program)
-    index = solver.memory.feet.index
-    information = np.zeros((p.nc, p.nc))
-    standing = np.zeros(p.nc, bool)
-    for i in range(len(index)):
-        block = slice(int(index[i, START]), int(index[i, START] + index[i, SIZE]))
-        information[block, block] = p.narrow[p.D:][block, :int(index[i, SIZE])]
-        standing[block] = bool(index[i, STANDING])
-    A = p.narrow[p.A:p.A + p.nc, :p.e]
-    information += (A / p.wide[V, :p.e]) @ A.T
-    information = information[np.ix_(standing, standing)] * np.outer(scale, scale)
-    variance, directions = np.linalg.eigh(np.linalg.inv(information))
-    return directions[:, variance > OBSERVED]

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which way is up: from the IMU's orientation, or from its gyro and accelerometer alone."""
+"""
+Which way is up: from the IMU's orientation, or from its gyro and accelerometer alone.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``up_at`` and ``known_at`` are places in
+the memory, ``w`` [rad/s] and ``acceleration`` [m/s^2] tuples in base axes.
+"""
 from __future__ import annotations
 
 import math

@@ -16,6 +16,8 @@ Samples closer together than errors last count the less. No sensor tells the bas
 ground: the accelerometer carries it along, with a variance, and standing feet correct it, so that
 a foot that starts to swing is told from the others by continuity, and not by a vote. A robot that
 is held up stands on one foot at least.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -184,6 +186,7 @@ def judge_by_motion(robot, layout, settings, scratch, tracking, row, states, mem
                 robot.contact_levels[i, 4], settings.force_evidence)
             if held < 0.0:
                 e = min(e, held)
+        e += row[layout.switch_evidence + i]
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), e)
         given = row[layout.given_contact + i]
         if not math.isnan(given):

@@ -48,7 +48,21 @@ def hysteresis(p, down, settings):
 
 @kernel
 def force_evidence(normal_force, variance, weight, threshold, noise, limit):
-    """Return the log-likelihood ratio of a normal force [N] with a variance [N^2]."""
+    """
+    Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
+
+    Parameters
+    ----------
+    normal_force, variance : float [N, N^2]
+        Of the foot.
+    weight : float [N]
+        Of the robot.
+    threshold, noise : float
+        Force at which contact is as likely as not, and its error in the air, by weight.
+    limit : float
+        Largest ratio.
+
+    """
     x = normal_force / weight
     s2 = noise * noise + variance / (weight * weight)
     return clip(2.0 * threshold * (x - threshold) / s2, limit)
@@ -63,6 +77,20 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     one, of three dimensions of speed, each with the variance of the base's velocity beside, and
     one of height. A foot at rest may be one that turns in the air: no more than ``rest`` speaks
     for it.
+
+    Parameters
+    ----------
+    speed, height : float [m/s, m]
+        Of the contact point, over the ground.
+    slip, swing : float [m/s]
+        Deviation of the speed of a foot in contact, and of a swinging one.
+    drift_variance : float [m^2/s^2]
+        Of the base's velocity.
+    rest, limit : float
+        Most that speaks for a foot at rest, and most that speaks against one.
+    settings : record
+        Of layout.SETTINGS.
+
     """
     s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
     c, h = settings.clearance, settings.swing_clearance

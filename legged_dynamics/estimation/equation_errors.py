@@ -12,14 +12,20 @@ The equations are those of the base (0 to 5) and of each joint (6 + j). Their er
 * measured torque, dry friction near rest, and what the model of the base leaves out.
 
 The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
+equations that hold, ``mass`` their right sides and mass matrix.
 """
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.layout import AHEAD, N_SHARED
-from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.estimation.layout import AHEAD
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION, PARENT
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
@@ -41,7 +47,6 @@ WANDER = 0.5
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
-
 def lasting_samples(rate: float) -> float:
     """Return the number of samples after which an error counts as lasting."""
     return max(LASTING_TIME * rate, 1.0)
@@ -50,6 +55,14 @@ def lasting_samples(rate: float) -> float:
 def jump_share(rate: float) -> float:
     """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
+
+
+def branches_of(model: RobotModel) -> np.ndarray:
+    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
+    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
+    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 
 
 @part
@@ -102,17 +115,15 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting, steady,
-                        wander):
+def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting, steady):
     """
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
     over a number of ticks they leave little: ``lasting`` is the covariance of what lasts. Of its
-    diagonal ``steady`` is what stays for seconds, ``wander`` what such a mean leaves.
+    diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
     """
     nv = robot.columns.shape[0]
-    width = nv + N_SHARED
     ticks = settings.lasting_samples
     for r in range(n):
         e = rows[r]
@@ -125,19 +136,17 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
                 if e >= 6 and robot.branches[e - 6, 0] != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            brief, sensed, struck = 0.0, 0.0, 0.0
+            brief = 0.0
             for m in range(first, end):
                 brief += L[m] * K[m]
-            for m in range(nv, nv + 3):
-                brief += L[m] * K[m]
-            for m in range(nv + 3, nv + 6):
-                sensed += L[m] * K[m]
-            for m in range(nv + 6, width):
-                struck += L[m] * K[m]
+            # Written out, for a loop costs more than what it does.
+            brief += L[nv] * K[nv] + L[nv + 1] * K[nv + 1] + L[nv + 2] * K[nv + 2]
+            sensed = L[nv + 3] * K[nv + 3] + L[nv + 4] * K[nv + 4] + L[nv + 5] * K[nv + 5]
+            struck = L[nv + 6] * K[nv + 6]
             S[r, s] = brief + sensed + struck
             if r == s:
-                steady[r] = settings.linear_lasting * sensed
-                wander[r] = WANDER * brief / ticks ** 2
+                steady[0, r] = settings.linear_lasting * sensed
+                steady[1, r] = WANDER * brief / ticks ** 2
             lasting[r, s] = brief / ticks ** 2 + settings.linear_lasting * sensed + struck
         if e >= 6:
             j = e - 6
@@ -148,9 +157,9 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
                     + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
             S[r, r] += robot.effort_variance[j] + stuck + slow / ticks ** 2
             lasting[r, r] += slow + stuck
-            steady[r] += slow + stuck
+            steady[0, r] += slow + stuck
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more
             lasting[r, r] += more
-            steady[r] += more
+            steady[0, r] += more

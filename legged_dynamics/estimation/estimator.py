@@ -15,7 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
+from legged_dynamics.estimation.equation_errors import branches_of, jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
@@ -33,10 +33,8 @@ from legged_dynamics.estimation.robot_size import robot_size
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import PARENT
 from legged_dynamics.spatial.jit import as_python
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
@@ -183,12 +181,12 @@ class GroundReactionEstimator:
 
     def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:
         sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-                 'orientation': 4, 'given_contact': nf}
+                 'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
         return [self._row[int(self._index[name]):int(self._index[name]) + size]
                 for name, size in sizes.items()]
 
     def _fill_row(self, m: Measurement, contact: Sequence[bool] | None) -> None:
-        position, velocity, effort, gyro, acceleration, orientation, given = self._views
+        position, velocity, effort, gyro, acceleration, orientation, given, switch = self._views
         nj, nan = len(position), np.nan
         w, a, xyzw = m.angular_velocity, m.linear_acceleration, m.orientation
         try:
@@ -197,6 +195,7 @@ class GroundReactionEstimator:
                     and (m.effort is None or len(m.effort) == nj)
                     and (w is None or len(w) == 3) and (a is None or len(a) == 3)
                     and (xyzw is None or len(xyzw) == 4)
+                    and (m.switches is None or len(m.switches) == len(switch))
                     and (contact is None or len(contact) == len(given))):
                 raise ValueError
             position[...] = m.position
@@ -206,8 +205,15 @@ class GroundReactionEstimator:
             acceleration[...] = nan if a is None else a
             orientation[...] = nan if xyzw is None else xyzw
             given[...] = nan if contact is None else contact
+            switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
         except (ValueError, TypeError):
             raise MeasurementError(self._misfit(m, contact)) from None
+
+    def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
+        """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
+        missed, false = self.settings.contact_switch_missed, self.settings.contact_switch_false
+        return np.where(np.isnan(closed), 0.0, np.where(
+            closed > 0.5, np.log((1.0 - missed) / false), np.log(missed / (1.0 - false))))
 
     def _misfit(self, m: Measurement, contact: Sequence[bool] | None) -> str:
         nj, nf = self.model.n_joints, len(self.feet)
@@ -221,6 +227,9 @@ class GroundReactionEstimator:
                 got = 'None' if value is None else f'shape {np.shape(value)}'
                 return (f'{name}: expected {size} values'
                         f'{" in the model joint order" if size == nj else ""}, got {got}')
+        if m.switches is not None and np.shape(m.switches) != (nf,):
+            return (f'switches: expected {nf} values (one a foot), got shape '
+                    f'{np.shape(m.switches)}')
         return f'contact: expected {nf} flags (one a foot), got {contact!r}'
 
     def _not_finite(self, m: Measurement) -> str:
@@ -287,7 +296,7 @@ class GroundReactionEstimator:
             bears[0] = 0
         let_bear_external(self.model, int(self._settings['external_body'][0]), robot.columns,
                           robot.mimics)
-        robot.branches[:] = _branches(self.model)
+        robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
         stated = self.config.noise
         effort = stated.of_joints('effort', self.model, self.config.joints)
@@ -304,27 +313,6 @@ def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
     new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
     joint[1 + joint[0]:1 + joint[0] + len(new)] = new
     joint[0] += len(new)
-
-
-def _branches(model: RobotModel) -> np.ndarray:
-    """Return, for each joint, the first one of its branch of the base and the first behind it."""
-    parents = model.tree.topology[1:, PARENT]
-    starts = np.flatnonzero(parents == 0)
-    which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
-    return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
-
-
-def compile_kernels() -> None:
-    """
-    Compile what :meth:`GroundReactionEstimator.update` runs, or load it from disk.
-
-    Takes seconds on the first call on a machine; the code is the same for every robot.
-    """
-    links = {'base': Inertia(1.0, np.zeros(3), np.eye(3)), 'foot': Inertia(1.0)}
-    model = RobotModel('smallest', links, [Joint('hip', 'revolute', 'base', 'foot')])
-    estimator = GroundReactionEstimator(model,
-                                        RobotConfig.from_parameters({'robot.feet': ['foot']}))
-    estimator.update(Measurement(0, np.zeros(1), np.zeros(1)))
 
 
 _MODES = {mode.value: mode for mode in Mode}

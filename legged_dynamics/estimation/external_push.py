@@ -5,9 +5,9 @@ The external wrench on the base: a push is let in fast, a lasting error of the e
 
 The base's equations, with the feet taken as their own joints see them, leave a wrench that is off
 by what torques, the accelerometer and the model are off by for long. The filter's external wrench
-stays small unless what is left is so large that such errors do not explain it. What
-is published is all that is left, nothing held back: the filter's wrench and, averaged, what it
-does not follow, with the deviation that lasting errors and the average leave.
+stays small unless what is left is so large that such errors do not explain it. What is published
+is all that is left, nothing held back: the filter's wrench and, until a push is let in, averaged,
+what it does not follow, with the deviation that lasting errors and the average leave.
 """
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
 
 @part
 def lasting_doubt(robot, scratch, tracking, joints, n):
-    """Fill ``tracking.doubt``, (6,): the variance that lasting errors leave in the wrench."""
-    feet, vectors, steady, rows = robot.feet, scratch.vectors, tracking.steady, tracking.rows
+    """Fill the first six of ``tracking.doubt``: what lasting errors leave in the wrench."""
+    feet, vectors, steady, rows = robot.feet, scratch.vectors, tracking.steady[0], tracking.rows
     for j in range(robot.columns.shape[0]):
         vectors[WEIGHTS, j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
@@ -80,7 +80,7 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
     share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
     memory[at] += share * min(max(left - memory[at], -limit), limit)
-    tracking.brief[k] = spread * share / (2.0 - share)
+    tracking.doubt[6 + k] = spread * share / (2.0 - share)
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 
@@ -99,11 +99,14 @@ def slow_share(walk, variance):
 @part
 def write_external(layout, grasp, tracking, memory, now, covariance, base_known, out):
     """Fill the wrench and its deviation into the results."""
-    nc = now.shape[0] - N_BESIDE
+    nc, pushed = now.shape[0] - N_BESIDE, False
+    for k in range(6):      # a push that is let in is all in the filter
+        whole, change = memory[layout.push + k], memory[layout.push_change + k]
+        pushed = pushed or max(math.fabs(whole), math.fabs(change)) > PUSH_LEVEL
     for k in range(6):
         wrench, variance = now[nc + k], max(covariance[nc + k, nc + k], 0.0)
         if base_known:
-            wrench += memory[layout.push_beyond + k]
-            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.brief[k]
+            wrench += 0.0 if pushed else memory[layout.push_beyond + k]
+            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
         out[layout.external_wrench + k] = wrench
         out[layout.external_deviation + k] = math.sqrt(variance)

@@ -9,6 +9,8 @@ has not lifted. Heights are along the ground's normal, of each foot over its own
 along by the feet that bear weight; no height is compared with another foot's. What has risen says
 nothing: the foot may stand on ground that gives way, and force alone decides. A ball lets go at
 once, and is not asked.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -5,6 +5,10 @@ Where standing feet stand: places that a pose is corrected by, that roll along, 
 
 A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A foot
 that carries moments has an orientation beside its place, about their axes.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``places`` is
+(nf, .), ``p`` a record of settings, ``R`` and ``position`` the pose of the base, ``A`` and ``b``
+normal equations.
 """
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ Forces tracked from differences of velocities are means over the last tick. The 
 reading is of now, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place of
 the accelerometer. One more update carries the forces to now. It goes to the output and
 is not fed back: the next tick sees the same strike in the joints.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

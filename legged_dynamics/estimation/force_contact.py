@@ -12,6 +12,8 @@ another foot's and no speed enters: a foot that bears weight stands, on whatever
 Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
 and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
 that doubt about contact stands in the force's deviation.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -97,6 +99,7 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
+        evidence += row[layout.switch_evidence + i]
         p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, memory[layout.contact_state + i], settings)
         given = row[layout.given_contact + i]

@@ -5,6 +5,8 @@ Low-pass of estimated forces: second-order Butterworth, causal, per component in
 
 Forces are filtered and not their inputs: filtering inputs differently breaks the balance that the
 estimate rests on. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def fill_limits(feet, states, ground, layout, out):
 
 
 @part
-def keep_limits(feet, layout, states, ground, out):
+def keep_limits(feet, layout, states, ground, row, out):
     """Limit the forces of the newest sample, and their covariance."""
     if ground.limits.shape[0] == 0:
         return
@@ -126,3 +126,7 @@ def keep_limits(feet, layout, states, ground, out):
     fill_limits(feet, states, ground, layout, out)
     P = out[layout.latest_covariance:layout.latest_covariance + nc * nc].reshape((nc, nc))
     within_limits(out[layout.latest_coordinates:layout.latest_coordinates + nc], P, ground.bounds)
+    for i in range(feet.index.shape[0]):
+        if row[layout.given_contact + i] < 0.5:     # what is known to be up stays without force
+            for k in range(feet.index[i, SIZE]):
+                out[layout.latest_coordinates + feet.index[i, START] + k] = 0.0

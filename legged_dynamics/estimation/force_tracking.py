@@ -12,6 +12,8 @@ another (`external_link`). Every instant gives
 with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
 foot whose own joints contradict its prediction may have been struck and walks as far as they say.
 Nothing here decides about contact; see `force_contact` for what contact does to forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

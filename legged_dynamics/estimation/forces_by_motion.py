@@ -15,6 +15,8 @@ the tick before:
   2010). Squeeze between feet no motion tells: that is all that is known of it.
 
 Contact mixes hypotheses, as it does with torque: see `force_contact`.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -4,6 +4,8 @@
 Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
 
 One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -93,7 +95,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
-                        tracking.noise, tracking.noise_lasting, tracking.steady, tracking.wander)
+                        tracking.noise, tracking.noise_lasting, tracking.steady)
     keep_lasting(tracking, vectors, joints, n)
     if n > joints:
         lasting_doubt(robot, scratch, tracking, joints, n)

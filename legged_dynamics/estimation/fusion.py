@@ -20,6 +20,20 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
     Start the normal equations from the prior and the joints' equations.
 
     ``columns`` is (nv, nc + 1): the number of contact coordinates a joint bears on, and which.
+
+    Parameters
+    ----------
+    columns : (nv, nc + 1) int array
+        See above.
+    jacobian : (nc, nv) array
+        Of the contacts.
+    residual, weight : (nv,) array
+        Right sides [N m or N], and inverse variances; zero for a joint without a torque.
+    prior : (nc,) array
+        Inverse variances before measuring.
+    information, vector : (nc, nc), (nc,) array
+        Filled.
+
     """
     nc = information.shape[0]
     for r in range(nc):

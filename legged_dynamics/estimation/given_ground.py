@@ -8,16 +8,40 @@ World axes: z up, heading of the IMU. A foot without a given normal stands on th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import FeetTable, contact_points, lean_on_lowest_part
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.optimization.within_limits import BoundsRoom
 from legged_dynamics.spatial.algebra import ZERO, add, load3, norm, rotate_back, scale, store3
 from legged_dynamics.spatial.jit import part
 
+# Columns of the tables of `Ground`.
+N_GIVEN, N_LIMIT = 4, 8
 # A vector shorter than this has no direction to speak of.
 LEAST_LENGTH = 1e-3
+
+
+class Ground(NamedTuple):
+    """
+    What is known of the ground under the feet beforehand.
+
+    Attributes
+    ----------
+    given : (nf, N_GIVEN) array
+        Whether a normal is given, and it, in world axes.
+    limits : (m, N_LIMIT) array
+        What the ground can give: see `force_limits`.
+    bounds : BoundsRoom
+        Room to keep forces within that.
+
+    """
+
+    given: np.ndarray
+    limits: np.ndarray
+    bounds: BoundsRoom
 
 
 @part

@@ -7,6 +7,8 @@ A plane through the last places of all feet is a help for the contact points of 
 normal force and for telling a tilted sole from one that lies on a slope; it decides nothing. It
 counts the less the worse the places lie on it: on steps gravity's direction is the better guess.
 Soles that rest say the normal themselves.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from legged_dynamics.spatial.jit import part
 @part
 def keep_lasting(tracking, vectors, joints, n):
     """Note the lasting weights of the equations."""
-    steady, wander, rows = tracking.steady, tracking.wander, tracking.rows
+    steady, wander, rows = tracking.steady[0], tracking.steady[1], tracking.rows
     for j in range(rows.shape[0] - 6):
         vectors[LASTING_WEIGHTS, j] = 0.0
     for k in range(6):

@@ -15,9 +15,10 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import BoundsRoom, bounds_size, carve_bounds
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.optimization.within_limits import bounds_size, carve_bounds
+from legged_dynamics.spatial.jit import kernel, part_with_views
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -38,7 +39,7 @@ AHEAD = 3
 
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-            'orientation': 4, 'given_contact': nf}
+            'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
 
 
 def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -199,28 +200,15 @@ class Tracking(NamedTuple):
     block: np.ndarray           # (6, 7)
     innovation: np.ndarray      # (n,)
     lasting: np.ndarray         # (n,) part of it that lasts
-    steady: np.ndarray          # (n,) variance of its errors that last for seconds
-    wander: np.ndarray          # (n,) and of what means over some ticks leave of the brief ones
+    steady: np.ndarray          # (2, n) variance by what lasts for seconds, by means of the brief
     walk: np.ndarray            # (nx,)
     now: np.ndarray             # (nx,) state of now
     vector: np.ndarray          # (9,)
-    doubt: np.ndarray           # (6,) variance of an external wrench by lasting errors
-    brief: np.ndarray           # (6,) and by brief ones
+    doubt: np.ndarray           # (12,) variance of a push by lasting errors, then by brief ones
     left: np.ndarray            # (6,) of the base's equations, feet as their joints see them
     theta: np.ndarray           # (4,) error of mass and first moment
     rows: np.ndarray            # (n,) int: equations that hold
 
-
-class Ground(NamedTuple):
-    """What is known of the ground under the feet beforehand."""
-
-    given: np.ndarray           # (nf, N_GIVEN): whether a normal is given, and it, world axes
-    limits: np.ndarray          # (m, N_LIMIT): see force_limits
-    bounds: BoundsRoom
-
-
-# Columns of the tables of `Ground`.
-N_GIVEN, N_LIMIT = 4, 8
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
@@ -242,7 +230,7 @@ class Arrays(NamedTuple):
     ground: Ground
 
 
-@kernel
+@part_with_views
 def matrix_at(flat, start, rows, columns):
     """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns
@@ -292,13 +280,11 @@ def unpack(layout, integers, floats):
     homes, at = matrix_at(floats, at, nf, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
-    steady, at = floats[at:at + n], at + n
-    wander, at = floats[at:at + n], at + n
+    steady, at = matrix_at(floats, at, 2, n)
     walk, at = floats[at:at + nx], at + nx
     now, at = floats[at:at + nx], at + nx
     vector, at = floats[at:at + 9], at + 9
-    doubt, at = floats[at:at + 6], at + 6
-    brief, at = floats[at:at + 6], at + 6
+    doubt, at = floats[at:at + 12], at + 12
     left, at = floats[at:at + 6], at + 6
     theta, at = floats[at:at + 4], at + 4
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
@@ -320,8 +306,8 @@ def unpack(layout, integers, floats):
                   homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
-                        gain, beside, few, ahead, block, innovation, lasting, steady, wander, walk,
-                        now, vector, doubt, brief, left, theta, rows)
+                        gain, beside, few, ahead, block, innovation, lasting, steady, walk,
+                        now, vector, doubt, left, theta, rows)
     return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking,
                   Ground(given, limits, bounds))
 
@@ -333,12 +319,12 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     m = int(layout['limits'])
     nx = nc + N_BESIDE
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
-                + int(layout['samples']) + 1 + m + nc + 1)
+                + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
                 + nx * nx + 24 + 13 * nx + 42 + 7 * nf + 4 * n + 2 * nx + 31 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']
               + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking
-              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc))
+              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc)[0])
     return np.zeros(integers, np.int64), np.zeros(int(floats))

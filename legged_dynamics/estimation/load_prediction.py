@@ -6,6 +6,8 @@ How forces go on from tick to tick where no torque is measured.
 The load on a foot walks along the line on which it acts, and goes back to an even share; a sole's
 centre of pressure travels through it, with the sole's low part as it tilts; what pushes sideways
 aims above where the foot stands at rest, within friction.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

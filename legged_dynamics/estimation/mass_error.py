@@ -6,6 +6,8 @@ What the base carries that the model does not know: an error of mass and of firs
 The base's equations, with the feet's forces as their own joints see them, leave ``B theta``,
 theta = [dm; dm c]. Least squares with a memory of seconds finds theta; a lasting error of torque
 looks the same, so theta counts only as far as it is larger than that could make it.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 """
 What the sensors say at one instant: the one record of them, from bus, bag and simulation alike.
 
-Messages are read into a JointSample and an ImuSample (`middleware.conversions.SensorReader`), and
-those are paired into a Measurement (`estimation.synchronizer`).
+Messages are read into a JointSample, an ImuSample and, where feet have contact switches, a
+SwitchSample (`middleware.conversions`), and those are paired into a Measurement
+(`estimation.synchronizer`).
 """
 from __future__ import annotations
 
@@ -57,6 +58,22 @@ class ImuSample(NamedTuple):
     orientation: np.ndarray | None = None
 
 
+class SwitchSample(NamedTuple):
+    """
+    A reading of the feet's contact switches.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    closed : (nf,) array
+        In the order of the feet: 1 closed, 0 open, NaN not known.
+
+    """
+
+    stamp_ns: int
+    closed: np.ndarray
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Measurement:
     """
@@ -75,6 +92,8 @@ class Measurement:
         Accelerometer, in the IMU's axes: proper acceleration, +9.81 along up at rest.
     orientation : (4,) array or None
         Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
+    switches : (nf,) array or None
+        Contact switches of the feet, in their order: 1 closed, 0 open, NaN not known.
 
     """
 
@@ -85,6 +104,7 @@ class Measurement:
     angular_velocity: np.ndarray | None = None
     linear_acceleration: np.ndarray | None = None
     orientation: np.ndarray | None = None
+    switches: np.ndarray | None = None
 
     def ordered(self, order: JointOrder) -> Measurement:
         """Return the measurement with its joints in another order, a model's say."""

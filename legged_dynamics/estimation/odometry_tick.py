@@ -13,6 +13,9 @@ One sample of leg odometry, as one kernel.
    have landed.
 
 A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``R`` is the base's
+orientation, ``R_imu`` the IMU's, ``p`` a record of settings, ``A`` and ``b`` normal equations.
 """
 from __future__ import annotations
 

@@ -49,7 +49,21 @@ def add_point(A, b, c, seen, weight):
 
 @part
 def add_turn(A, b, seen, weight, up, about_up):
-    """Add ``r = seen`` with one weight, and another for the component along ``up``."""
+    """
+    Add ``r = seen`` with one weight, and another for the component along ``up``.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations; added to.
+    seen : tuple of 3 floats
+        What the rotation is seen to be.
+    weight, about_up : float
+        Inverse variances across ``up`` and along it.
+    up : tuple of 3 floats
+        Unit vector, base axes.
+
+    """
     along = (about_up - weight) * (up[0] * seen[0] + up[1] * seen[1] + up[2] * seen[2])
     for i in range(3):
         A[3 + i, 3 + i] += weight

@@ -58,6 +58,12 @@ class EstimatorSettings(CheckedSettings):
     contact_switching_rate: float = setting(
         'contact.switching_rate', 5.0, '1/s',
         'How often a foot is expected to make or break contact.', 1e-3, 1000.0)
+    contact_switch_missed: float = setting(
+        'contact.switch_missed', 0.05, '',
+        'Probability that the contact switch of a foot in contact reads open.', 1e-6, 0.5)
+    contact_switch_false: float = setting(
+        'contact.switch_false', 0.05, '',
+        'Probability that the contact switch of a foot in the air reads closed.', 1e-6, 0.5)
     contact_on: float = setting(
         'contact.probability_on', 0.5, '', 'Probability above which a foot counts as down.', 0.5,
         1.0)

@@ -19,13 +19,20 @@ from collections import deque
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample, Measurement
+from legged_dynamics.estimation.measurement import (
+    ImuSample,
+    JointSample,
+    Measurement,
+    SwitchSample,
+)
 from legged_dynamics.exceptions import ConfigurationError
 
 # Joint states and IMU readings kept at most; the oldest make room.
 CAPACITY = 4096
 # Waiting costs nothing while the IMU lives, so bursts of this length do no harm [s].
 IMU_TIMEOUT = 0.1
+# A contact switch counts as it was read for this long [ns].
+SWITCH_AGE_NS = 100_000_000
 # IMU readings further apart than this are not interpolated, unless told otherwise [s].
 MAX_GAP = 0.02
 
@@ -75,6 +82,7 @@ class MeasurementSynchronizer:
         """Drop everything that waits."""
         self._waiting: deque[JointSample] = deque()
         self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
+        self._switches: deque[SwitchSample] = deque(maxlen=CAPACITY)
         self._newest_joints: int | None = None
         self._newest_imu: int | None = None
         self._first_joints: int | None = None
@@ -113,6 +121,30 @@ class MeasurementSynchronizer:
         self._readings.append(sample)
         return self._release()
 
+    def push_switches(self, sample: SwitchSample) -> None:
+        """
+        Take a reading of the contact switches; it counts for joint states of its stamp or later.
+
+        Nothing waits for it: it counts from the next joint state on that is complete.
+        """
+        switches = self._switches
+        if switches and sample.stamp_ns <= switches[-1].stamp_ns:
+            if switches[-1].stamp_ns - sample.stamp_ns <= self._timeout:
+                self.late += 1
+                return
+            self.jumps_back += 1
+            switches.clear()
+        switches.append(sample)
+
+    def _closed(self, stamp_ns: int) -> np.ndarray | None:
+        """Return the switches at a stamp, as they were read last."""
+        switches = self._switches
+        while len(switches) > 1 and switches[1].stamp_ns <= stamp_ns:
+            switches.popleft()
+        if not switches or not 0 <= stamp_ns - switches[0].stamp_ns <= SWITCH_AGE_NS:
+            return None
+        return switches[0].closed
+
     def _drop_readings_after(self, stamp_ns: int) -> None:
         """Drop what the IMU said before time was set back."""
         while self._readings and self._readings[-1].stamp_ns > stamp_ns:
@@ -136,14 +168,15 @@ class MeasurementSynchronizer:
         # Joint states come in order: no later one needs what lies before this one's neighbours.
         while len(readings) > 1 and readings[1].stamp_ns <= stamp:
             readings.popleft()
+        closed = self._closed(stamp)
         if not readings or readings[0].stamp_ns > stamp:
-            return Measurement(*joints)
+            return Measurement(*joints, switches=closed)
         before = readings[0]
         if before.stamp_ns == stamp:
-            return Measurement(*joints, *before[1:])
+            return Measurement(*joints, *before[1:], closed)
         if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
-            return Measurement(*joints)
-        return Measurement(*joints, *_between(before, readings[1], stamp))
+            return Measurement(*joints, switches=closed)
+        return Measurement(*joints, *_between(before, readings[1], stamp), closed)
 
 
 def _between(a: ImuSample, b: ImuSample,

@@ -5,6 +5,8 @@ One tick of the ground reaction estimator, from a row of measurements to all res
 
 The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
 from them which feet are down (without torque the other way round); only then filter the forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
@@ -297,7 +299,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if settings.ahead > 0.5:
         describe_sample_before(feet, layout, memory, out)
     if used > 0:        # without torque the prediction knows of friction and that no foot pulls
-        keep_limits(feet, layout, states, ground, out)
+        keep_limits(feet, layout, states, ground, window[-1], out)
     describe_push(layout, settings, scratch.bodies, point, out)
     mark_observable(feet, layout, settings, nc, out)
 

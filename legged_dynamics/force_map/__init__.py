@@ -7,6 +7,7 @@ from legged_dynamics.force_map.contact_force_map import ContactForceMap, Redunda
 from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
 from legged_dynamics.force_map.foot_reach import FootReach, foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, GroundForces
 from legged_dynamics.force_map.inversion import (
     Reach,
     TorqueProgram,
@@ -29,10 +30,10 @@ from legged_dynamics.optimization.quadratic_program import (
     solve_quadratic_program,
 )
 
-__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap',
-           'FootReach', 'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone',
-           'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy', 'Stance',
-           'StanceDynamics', 'StanceTerms', 'TorqueProgram', 'TorqueSolution',
+__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap', 'FootReach',
+           'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone', 'GroundForceProblem',
+           'GroundForces', 'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy',
+           'Stance', 'StanceDynamics', 'StanceTerms', 'TorqueProgram', 'TorqueSolution',
            'contact_inequalities', 'damped_torques', 'foot_reach', 'force_ellipsoid',
            'force_polytope', 'leg_columns', 'share_load', 'solve_quadratic_program',
            'stacked_inequalities', 'standing_on']

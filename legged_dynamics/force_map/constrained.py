@@ -58,7 +58,7 @@ class ConstrainedForceMap:
     ----------
     model : RobotModel
         With a floating base, or a fixed one.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All that may touch the ground.
     actuated : sequence of str, optional
         Joints with a motor, which give the columns; all by default.

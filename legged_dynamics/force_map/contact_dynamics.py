@@ -157,7 +157,23 @@ def set_contact_motion(feet, vectors, floating):
 
 @lean_kernel
 def equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
-    """Fill M, and the column h - Q_ext of K."""
+    """
+    Fill M, and the column h - Q_ext of K.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    vectors, external, bodies : arrays
+        As in `Scratch`; ``bodies`` is filled.
+    n_base : int
+        Velocities of the base: 6 or 0.
+    M : (n, n) array
+        Mass matrix, filled.
+    bias : (n,) array [N, N m]
+        Filled.
+
+    """
     q, v, still = vectors[Q], vectors[V], vectors[STILL]
     forward_kinematics(tree, q, v, still, vectors[BASE], bodies)
     place_inertias(tree, bodies)

@@ -86,6 +86,16 @@ def foot_chain(topology, constants, memory, nq, nv, start):
 
     From ``start`` on: (6, nv) D, rows force then moment about the ground's origin; (6,) k_0;
     (nb, 36) scratch.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory, nq, nv : array, int
+        As :func:`~legged_dynamics.dynamics.articulated_body.carve` takes them; inputs in place.
+    start : int
+        Length of that part of the memory.
+
     """
     tree, nb = Tree(topology, constants), topology.shape[0]
     s = carve(memory, nb, nq, nv)

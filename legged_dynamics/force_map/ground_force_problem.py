@@ -174,6 +174,11 @@ class GroundForceProblem:
                                   np.vstack([self.limits, limits]),
                                   np.concatenate([self.least, least]))
 
+    def without_limits(self) -> GroundForceProblem:
+        """Return the problem with its rows alone."""
+        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right, self.error,
+                                  self.limits[:0], self.least[:0])
+
     def solve(self) -> GroundForces:
         """Return the likeliest forces, how well they are known, and which limits act."""
         w, L, size = self._given()

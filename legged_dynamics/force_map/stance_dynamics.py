@@ -27,7 +27,28 @@ from legged_dynamics.spatial.jit import lean_kernel
 
 @lean_kernel
 def stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
-    """Fill joint efforts, contact points and Jacobians; ``base`` is (12,): motion and normal."""
+    """
+    Fill joint efforts, contact points and Jacobians; ``base`` is (12,): motion and normal.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    feet : FeetTable
+        Those in contact.
+    q, v, a : (nq,), (nv,), (nv,) array
+        Joint states.
+    base : (12,) array
+        Angular velocity, angular and proper acceleration of the base, and the ground's normal, in
+        base axes.
+    bodies, states : arrays
+        Filled: body table, and the feet's frames and contact points, base axes.
+    tau : (nv,) array [N m or N]
+        Filled: efforts without ground reactions.
+    jacobian : (nc, nv) array
+        Filled.
+
+    """
     newton_euler(tree, q, v, a, base, bodies, tau)
     contact_points(feet, bodies, load3(base, 9), states)
     contact_jacobians(tree, feet, bodies, states, jacobian)
@@ -71,7 +92,7 @@ class StanceDynamics:
     ----------
     model : RobotModel
         With a floating base.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All that stand.
 
     Raises

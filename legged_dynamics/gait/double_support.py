@@ -48,7 +48,7 @@ class DoubleSupport:
     ----------
     model : RobotModel
         With a floating base.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Any number. Travelling needs feet with a length to travel in.
     settings : GaitSettings or mapping, optional
         Checked settings, or names of `gait_settings.SETTINGS`.

@@ -54,7 +54,7 @@ class GroundDemand:
     Attributes
     ----------
     time : (n,) array [s]
-    feet : tuple of PointFoot or FlatFoot
+    feet : tuple of Foot
     weight : float [N]
     wrench : (n, 6) array [N, N m]
         ``[f; m]`` that the ground must exert, about the base's origin, in world axes.
@@ -146,7 +146,7 @@ def ground_demand(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotio
     ----------
     model : RobotModel
         The robot.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Where it touches the ground.
     motion : RecordedMotion
         What it does.
@@ -211,7 +211,7 @@ def efforts_under(model: RobotModel, feet: Sequence[Foot], motion: RecordedMotio
     ----------
     model : RobotModel
         The robot.
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         Where it touches the ground.
     motion : RecordedMotion
         What it does.

@@ -21,10 +21,8 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
 
     Parameters
     ----------
-    model : RobotModel
-        The robot.
-    position : (nq,) array [rad or m]
-        Joint positions in the model's order.
+    model, position
+        As :func:`body_frames` takes them.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
+SWITCHES = 'foot_switches'
 Commands = tuple[Sequence[str], Sequence[float]]
 SETTINGS = (
     Setting('imu_timeout', IMU_TIMEOUT, 's',
@@ -65,7 +66,7 @@ class RobotInput:
     description : RobotDescription
     listening : bool
         Whether measurements are made; the age of the inputs is watched in any case.
-    joints, imu : InputMonitor
+    joints, imu, switches : InputMonitor
 
     """
 
@@ -89,6 +90,10 @@ class RobotInput:
         self.description = RobotDescription(
             component, self._take_model, None if screen is None else lambda: self.listening)
         self._warns_of_others = screen is not None
+        # Of nodes that judge contact.
+        self._feet = (tuple(foot.link for foot in config.feet)
+                      if 'contact.switch_missed' in parameters else ())
+        self.switches = InputMonitor(SWITCHES, timeout)
         self._synchronizer = MeasurementSynchronizer(parameters['imu_timeout'])
         self._read: convert.SensorReader | None = None      # once the robot is known
         self._spare: dict[str, float] = {}
@@ -110,6 +115,9 @@ class RobotInput:
             for monitor, kind, topic, callback in (
                 (self.joints, 'sensor_msgs/msg/JointState', 'joint_states', self._on_joints),
                 (self.imu, 'sensor_msgs/msg/Imu', 'imu/data', self._on_imu))]
+        if self._feet:
+            self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
+                                         self._on_switches, qos)
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
@@ -125,7 +133,9 @@ class RobotInput:
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return level and message of each input."""
         return {monitor.name: self._judge_source(monitor, source, now)
-                for monitor, source in self._sources} | self.description.judge()
+                for monitor, source in self._sources} | (
+            {SWITCHES: self.switches.judge(now)} if self.switches.received else {}
+        ) | self.description.judge()
 
     def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
         level, text = monitor.judge(now)
@@ -140,7 +150,8 @@ class RobotInput:
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return rate, age and jitter of each input."""
-        return {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
+        found = {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
+        return found | ({SWITCHES: self.switches.values(now)} if self.switches.received else {})
 
     def _take_model(self, model: RobotModel) -> None:
         self._described(model)
@@ -213,6 +224,17 @@ class RobotInput:
             self._answer(sample.stamp_ns, None)
             return
         self._pass(self._synchronizer.push_imu(sample))
+
+    def _on_switches(self, message: Any) -> None:
+        now = self._now()
+        self.switches.saw(now)
+        try:
+            sample = convert.read_switches(message, self._feet)
+        except MeasurementError as error:
+            self.switches.refused(now, str(error))
+            return
+        if self.listening:
+            self._synchronizer.push_switches(sample)
 
     def _pass(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:

@@ -9,13 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.cholesky import factorize
-from legged_dynamics.optimization.dual_method import SOLVED, dual_method_within
+from legged_dynamics.optimization.dual_method import SOLVED, ascend
 from legged_dynamics.spatial.jit import kernel, part
 
 # A mean that is further outside than so many deviations says that deviations are wrong.
 LARGEST = 2.0
 # Variance, as a fraction of the largest one, that what is known exactly has for the factor's sake.
 FLOOR = 1e-12
+# Relative size below which a limit is met.
+MET = 1e-8
 
 
 class BoundsRoom(NamedTuple):
@@ -28,15 +30,16 @@ class BoundsRoom(NamedTuple):
         The limits, filled by the caller.
     slack : (m,) array
         ``C x - d`` of the mean that was given.
-    L, unit : (n, n) array
-        Factor of the covariance; what `dual_method_within` uses up.
-    rows, reduced : (m, n) array
+    L : (n, n) array
+        Factor of the covariance.
+    rows : (m, n) array
+        ``C L`` of the limits that are looked at.
     gram : (n + 1, n + 1) array
-    vectors : (6, at least m, n + 1) array
-    u : (m + n + 1,) array
+    vectors : (7, at least m, n + 1) array
+    u : (n + 1,) array
         Multipliers of the limits that act.
-    active : (m + n + 1,) int array
-        Which those are.
+    active, looked_at : (n + 1,), (m,) int array
+        Which those are, of those that are looked at, and which these are.
 
     """
 
@@ -44,18 +47,17 @@ class BoundsRoom(NamedTuple):
     d: np.ndarray
     slack: np.ndarray
     L: np.ndarray
-    unit: np.ndarray
     rows: np.ndarray
-    reduced: np.ndarray
     gram: np.ndarray
     vectors: np.ndarray
     u: np.ndarray
     active: np.ndarray
+    looked_at: np.ndarray
 
 
-def bounds_size(m: int, n: int) -> int:
-    """Return how many floats :func:`carve_bounds` cuts up."""
-    return (3 * m * n + 2 * m + 2 * n * n + (n + 1) ** 2 + 6 * max(m, n + 1) + m + n + 1)
+def bounds_size(m: int, n: int) -> tuple[int, int]:
+    """Return how many floats and integers :func:`carve_bounds` cuts up."""
+    return (2 * m * n + 2 * m + n * n + (n + 1) ** 2 + 7 * max(m, n + 1) + n + 1, m + n + 1)
 
 
 @kernel
@@ -63,16 +65,13 @@ def carve_bounds(floats, integers, m, n):
     """Return the room that lies in two flat arrays."""
     wide, at = max(m, n + 1), m * n
     C = floats[0:at].reshape((m, n))
-    rows = floats[at:2 * at].reshape((m, n))
-    reduced = floats[2 * at:3 * at].reshape((m, n))
-    at = 3 * at
+    rows, at = floats[at:2 * at].reshape((m, n)), 2 * at
     d, slack, at = floats[at:at + m], floats[at + m:at + 2 * m], at + 2 * m
     L, at = floats[at:at + n * n].reshape((n, n)), at + n * n
-    unit, at = floats[at:at + n * n].reshape((n, n)), at + n * n
     gram, at = floats[at:at + (n + 1) ** 2].reshape((n + 1, n + 1)), at + (n + 1) ** 2
-    vectors, at = floats[at:at + 6 * wide].reshape((6, wide)), at + 6 * wide
-    return BoundsRoom(C, d, slack, L, unit, rows, reduced, gram, vectors,
-                      floats[at:at + m + n + 1], integers[0:m + n + 1])
+    vectors, at = floats[at:at + 7 * wide].reshape((7, wide)), at + 7 * wide
+    return BoundsRoom(C, d, slack, L, rows, gram, vectors, floats[at:at + n + 1],
+                      integers[0:n + 1], integers[n + 1:n + 1 + m])
 
 
 @part
@@ -101,9 +100,70 @@ def tighten(P, c, z, row):
 
 
 @part
+def look_at(room, all_of_them):
+    """List the limits that share an unknown with one that is not met; return how many."""
+    m, n = room.C.shape
+    touched, count = room.vectors[4], 0
+    for c in range(n):
+        touched[c] = 1.0 if all_of_them else 0.0
+        for i in range(m):
+            if room.slack[i] < 0.0 and room.C[i, c] != 0.0:
+                touched[c] = 1.0
+    for i in range(m):
+        for c in range(n):
+            if touched[c] > 0.0 and room.C[i, c] != 0.0:
+                room.looked_at[count] = i
+                count += 1
+                break
+    return count
+
+
+@part
+def nearest_inside(room, y, count):
+    """Find the smallest y that meets the limits looked at; return status and how many act."""
+    n = y.shape[0]
+    short, size = room.vectors[0], room.vectors[1]
+    for k in range(count):
+        i, square = room.looked_at[k], 0.0
+        short[k] = -room.slack[i]
+        for c in range(n):
+            room.rows[k, c] = 0.0
+        for j in range(n):
+            h = room.C[i, j]
+            if h != 0.0:
+                for c in range(j + 1):
+                    room.rows[k, c] += h * room.L[j, c]
+        for c in range(n):
+            square += room.rows[k, c] ** 2
+        size[k] = math.sqrt(square)
+    for c in range(n):
+        y[c] = 0.0
+    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active,
+                               0, room.u, 50 + 2 * count, room.gram, room.vectors[2],
+                               room.vectors[3], room.vectors[5], 0.0)
+    return status, acting
+
+
+@part
+def met_by(room, x):
+    """Return whether a point meets all limits, but for rounding."""
+    for i in range(room.d.shape[0]):
+        s, size = -room.d[i], abs(room.d[i])
+        for c in range(x.shape[0]):
+            s += room.C[i, c] * x[c]
+            size += abs(room.C[i, c] * x[c])
+        if s < -MET * size:
+            return False
+    return True
+
+
+@part
 def within_limits(x, P, room):
     """
     Replace mean and covariance by those within the limits of ``room``.
+
+    Limits that have nothing to do with one that is not met are looked at only if the answer does
+    not meet them.
 
     Returns
     -------
@@ -126,38 +186,30 @@ def within_limits(x, P, room):
     for i in range(n):
         largest = max(largest, P[i, i])
     for i in range(n):
-        for j in range(n):
+        for j in range(i + 1):
             L[i, j] = P[i, j]
-            room.unit[i, j] = 1.0 if i == j else 0.0
         L[i, i] += FLOOR * largest
     if not factorize(L, n):
         return -1
     for i in range(n):
         L[i, i] = 1.0 / L[i, i]
-    zero, y, short = room.vectors[4], room.vectors[5], room.slack
-    for c in range(n):
-        zero[c] = 0.0
-    for i in range(m):
-        short[i] = -short[i]
-        for c in range(n):
-            total = 0.0
-            for j in range(c, n):
-                total += C[i, j] * L[j, c]
-            room.reduced[i, c] = total
-    status, k, _ = dual_method_within(room.unit, zero[:n], room.reduced, short, 0, room.active, 0,
-                                      room.u, y[:n], 50 + 2 * m, room.rows, room.gram,
-                                      room.vectors)
-    for i in range(m):
-        slack[i] = -slack[i]
-    if status != SOLVED:
-        return -1
+    y, start, acting = room.vectors[6][:n], room.vectors[4][:n], 0
+    for attempt in range(2):
+        count = look_at(room, attempt > 0)
+        status, acting = nearest_inside(room, y, count)
+        if status != SOLVED:
+            return -1
+        for i in range(n):
+            start[i] = x[i]
+            for j in range(i + 1):
+                start[i] += L[i, j] * y[j]
+        if count == m or met_by(room, start):
+            break
     for i in range(n):
-        for j in range(i + 1):
-            x[i] += L[i, j] * y[j]
-    for a in range(k):      # by the factor's rows: their length is the deviation along the limit
-        i, variance = room.active[a], 0.0
-        for c in range(n):
-            variance += room.reduced[i, c] * room.reduced[i, c]
-        tighten(P, C[i], slack[i] / math.sqrt(variance) if variance > 0.0 else 0.0,
-                room.vectors[4])
-    return k
+        x[i] = start[i]
+    for a in range(acting):
+        # The length of a row of C L is the deviation along its limit.
+        k = room.active[a]
+        i, deviation = room.looked_at[k], room.vectors[1, k]
+        tighten(P, C[i], slack[i] / deviation if deviation > 0.0 else 0.0, room.vectors[5])
+    return acting

@@ -36,12 +36,8 @@ class ClimbingRobot(SimulatedHardware):
     ----------
     plant : ClimbingPlant
         The robot.
-    noise : bool
-        Whether :meth:`read` adds the plant's noise and bias.
-    seed : int
-        Seed of the noise.
-    start_ns : int
-        Stamp of the first sample [ns].
+    noise, seed, start_ns
+        Of :class:`~legged_dynamics.simulation.hardware.SimulatedHardware`.
 
     Attributes
     ----------

@@ -28,12 +28,8 @@ class SimulatedRobot(SimulatedHardware):
         The robot.
     schedule : Schedule, optional
         What it does on its own; a robot on flat feet stands, whatever it says.
-    noise : bool
-        Whether :meth:`read` adds the plant's noise and bias.
-    seed : int
-        Seed of the noise.
-    start_ns : int
-        Stamp of the first sample [ns].
+    noise, seed, start_ns
+        Of :class:`~legged_dynamics.simulation.hardware.SimulatedHardware`.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.simulation.plant import TrotSettings
 from legged_dynamics.simulation.quadruped_controller import JointTargets
 
@@ -73,5 +74,7 @@ class StandingController:
             mujoco.mj_jacSite(model, data, jacobian[0], jacobian[1], site)
         J[:, 1] /= LENGTH
         J = J.reshape(-1, model.nv)
-        wrenches = np.linalg.lstsq(J[:, self._free].T, data.qfrc_bias[self._free], rcond=None)[0]
+        n = len(J)
+        wrenches = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+            J[:, self._free].T, data.qfrc_bias[self._free]).solve().mean
         return data.qfrc_bias[self._dofs] - wrenches @ J[:, self._dofs]

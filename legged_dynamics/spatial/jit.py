@@ -41,7 +41,11 @@ def lean_kernel(function: Callable[..., Any]) -> Any:
 part = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_ARITHMETIC)
 
 
-# The same, and always pasted in: a call inside a loop would keep it from being made a vector.
+# The same for what hands out views of arrays to a kernel that counts references.
+part_with_views = register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_ARITHMETIC)
+
+
+# As `part`, and always pasted in: a call inside a loop would keep it from being made a vector.
 inlined_part = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
                                 forceinline=True, **_ARITHMETIC)
 

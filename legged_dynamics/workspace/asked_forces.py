@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces that feet are asked for: where they come from, how fast they come and go, why not.
+Desired foot forces: how fast they are applied and released, and why one is not met.
 
-Of the forces under a robot only the part that adds up to nothing is free: what one foot gets more
-the others get less. A request cannot run away from what is feasible: it is kept within a tenth of
-the weight of it, so a force of ten weights is as quickly gone as one of a third.
+Of the forces under a robot only the internal part, which sums to zero, is free: what one foot
+gains the others lose. A request cannot run away from what is feasible: it stays within a tenth of
+the weight of it, so that a request of ten weights is released as quickly as one of a third.
 """
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AskedForce:
         return R_WB @ (self.force if self.axes == 'base' else R_BF @ self.force)
 
 
-class ForceWishes:
+class ForceRequests:
     """
     Moves each target force towards what is asked, and back when it is no longer asked for.
 
@@ -120,7 +120,7 @@ class ForceWishes:
                 self.sought[foot] = goal if far <= step else start + gap * (step / far)
 
     def stay_near(self, given: Callable[[int], np.ndarray]) -> list[int]:
-        """Let no sought force run away from what can be given; return feet that do not get it."""
+        """Keep each target force near what is feasible; return feet that do not get it."""
         short = []
         for foot, sought in self.sought.items():
             gap = sought - given(foot)

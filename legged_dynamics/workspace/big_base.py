@@ -79,7 +79,7 @@ def held_inertia(index, states, i, inertia):
 @part
 def add_big_base(tree, feet, states, drift, bodies, size):
     """
-    Put the weight of the Earth on the feet, in the table of a Scratch: (3.14), (3.15).
+    Add the heavy feet of the approximation to the table of a Scratch: (3.14), (3.15).
 
     Parameters
     ----------

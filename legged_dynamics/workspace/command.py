@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""WorkspaceCommand: what a tick of workspace control came to."""
+"""WorkspaceCommand: the result of one tick of workspace control."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from legged_dynamics.workspace import control_tick as codes
 
 
 class WorkspaceFault(IntFlag):
-    """What stands between the base and its target."""
+    """Why the base does not follow its target, or not fully."""
 
     NONE = 0
-    FOOT_LOST = 1       # fewer feet stand than the robot has
+    FOOT_LOST = 1       # fewer feet are in contact than the robot has
     NO_STANCE = 2       # too few to hold the base: no efforts
     UNBALANCED = codes.UNBALANCED       # the ground cannot give what the motion takes
     EFFORT_LIMIT = codes.EFFORT_LIMIT   # an effort was cut to its limit
@@ -49,7 +49,7 @@ class WorkspaceCommand:
         Of the measurement that it answers.
     faults : WorkspaceFault
     contact : (nf,) array of bool
-        Feet that were taken to stand.
+        Feet taken to be in contact.
     n_joints : int
     data : array
         All results in one row; the properties below are views of it.
@@ -87,7 +87,7 @@ class WorkspaceCommand:
         """
         Wrench ``[f; m]`` wanted of the ground on each foot, (nf, 6) [N, N m].
 
-        In the foot's axes about its link's origin; zero for a foot that does not stand.
+        In the foot's axes about its link's origin; zero for a foot that is not in contact.
         """
         start = codes.OUTPUT.effort + self.n_joints
         return self.data[start:start + 6 * len(self.contact)].reshape(-1, 6)
@@ -97,7 +97,7 @@ class WorkspaceCommand:
         """
         Smallest singular value of each leg, (nf,), in lengths of the leg.
 
-        Zero at a straight knee; NaN for a foot that does not stand.
+        Zero at a straight knee; NaN for a foot that is not in contact.
         """
         return self.data[codes.OUTPUT.effort + self.n_joints + 6 * len(self.contact):]
 

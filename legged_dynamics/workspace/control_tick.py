@@ -84,12 +84,12 @@ PARAMETER, INPUT, OUTPUT = offsets(Parameters()), offsets(Inputs()), offsets(Out
 
 class StanceMemory(NamedTuple):
     """
-    What belongs to one set of k standing feet beside its StanceArrays.
+    What belongs to one set of k stance feet besides its StanceArrays.
 
     Attributes
     ----------
     members, group : (k,) int array
-        Place of each standing foot among all feet, and its group.
+        Place of each stance foot among all feet, and its group.
     limits : (nv,) array [N m or N]
         Zero for a joint without a limit.
     weights, shares : (nc,) array
@@ -252,7 +252,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
 @lean_kernel
 def find_efforts(s, memory, method, outcome, parameters, out):
     """
-    Run stage 4 on divided forces; return bits of what stands between the base and its target.
+    Run stage 4 on divided forces; return the bits of what went wrong.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from legged_dynamics.model.mimic import refuse_following_legs
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace import control_tick as codes
-from legged_dynamics.workspace.asked_forces import AskedForce, ForceWishes
+from legged_dynamics.workspace.asked_forces import AskedForce, ForceRequests
 from legged_dynamics.workspace.big_base import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.command import LIMP, WorkspaceCommand, WorkspaceFault
 from legged_dynamics.workspace.control_tick import (
@@ -105,7 +105,7 @@ class WorkspaceController:
         Raises
         ------
         ConfigurationError
-            When a setting is wrong; those before stay in force.
+            When a setting is wrong; the previous ones are kept.
 
         """
         if not isinstance(settings, WorkspaceSettings):
@@ -137,14 +137,14 @@ class WorkspaceController:
         self._unbalanced_since: int | None = None
         self._integrate = True
         self._last: StandingFeet | None = None
-        self._wishes = ForceWishes(self.model.total_mass * GRAVITY)
+        self._requests = ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
 
     def update(self, state: BodyState, measurement: Measurement, target: BodyTarget,
                asked: Mapping[int, AskedForce] | None = None,
                ground: Ground | None = None) -> WorkspaceCommand:
         """
-        Return the efforts that take the base towards its target, and give feet what they ask for.
+        Return efforts that move the base towards its target and give feet their desired forces.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class WorkspaceController:
         MeasurementError
             When the joints do not fit the model or are not finite.
         ConfigurationError
-            When normals of the ground are none.
+            When normals of the ground are not unit vectors.
 
         """
         nv, nf, stamp = self.model.nv, len(self.feet), measurement.stamp_ns
@@ -208,11 +208,11 @@ class WorkspaceController:
         return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
 
     def forces(self) -> dict[int, np.ndarray]:
-        """Return what each standing foot was given last, (3,) [N] in world axes, by its place."""
+        """Return what each stance foot was given last, (3,) [N] in world axes, by its place."""
         return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
 
     def unloaded(self) -> np.ndarray:
-        """Return the efforts (nj,) of legs that bear nothing, as of the last tick [N m or N]."""
+        """Return the efforts (nj,) of unloaded legs, as of the last tick [N m or N]."""
         return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
 
     def support(self, state: BodyState) -> Support:
@@ -274,7 +274,7 @@ class WorkspaceController:
     def _seek(self, feet: StandingFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
         """Set the forces that the division is to seek; return those asked for, in the world."""
-        if not asked and not self._wishes.sought:
+        if not asked and not self._requests.sought:
             feet.ask({}, state.rotation)
             return {}
         wanted = {foot: force.force if force.axes == 'world' else
@@ -290,16 +290,16 @@ class WorkspaceController:
 
         if feet is not self._last:
             alone({})
-        self._wishes.seek(wanted, self._force_rate * dt, feet.place,
-                          partial(feet.force, state.rotation), alone)
-        feet.ask(self._wishes.sought, state.rotation)
+        self._requests.seek(wanted, self._force_rate * dt, feet.place,
+                            partial(feet.force, state.rotation), alone)
+        feet.ask(self._requests.sought, state.rotation)
         return wanted
 
     def _explain(self, feet: StandingFeet, state: BodyState,
                  asked: Mapping[int, np.ndarray]) -> dict[int, str]:
         """Return why feet do not get what is asked of them."""
         found = {foot: 'it does not stand' for foot in asked if foot not in feet.place}
-        for foot in self._wishes.stay_near(partial(feet.force, state.rotation)):
+        for foot in self._requests.stay_near(partial(feet.force, state.rotation)):
             if foot in asked:
                 found[foot] = feet.why_not(foot, asked[foot], state.rotation)
         return found
@@ -310,7 +310,7 @@ class WorkspaceController:
         return step if 0.0 < step <= LONGEST_TICK else 0.0
 
     def _feet_of(self, state: BodyState, q: np.ndarray) -> StandingFeet:
-        """Return the arrays of the feet that stand; joints they leave free stay where they are."""
+        """Return the arrays of the feet in contact; joints they leave free stay where they are."""
         key = state.contact.tobytes()
         if key != self._stance:
             self._stance, self._held = key, q.copy()

@@ -29,7 +29,7 @@ class DivisionProgram(NamedTuple):
     bounds : (nf, k) array
         What each is to reach at least.
     balance : (6,) array
-        How much each component of the wrench on the base counts when not all can be had.
+        How much each component of the wrench on the base counts when the wrench is infeasible.
     H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
         As in :mod:`legged_dynamics.optimization.quadratic_program`.
     active, u, x : (m + nc + 1,) int, (m + nc + 1,), (nc,) array
@@ -73,8 +73,8 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
 
     Parameters
     ----------
-    feet : sequence of PointFoot or FlatFoot
-        Those that stand.
+    feet : sequence of Foot
+        Those in contact.
     nc, nv : int
         Contact coordinates, joint velocities.
     friction : float
@@ -84,7 +84,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
     ground : (nf, 9) array, optional
         Taken as it is; level by default.
     upright : float [1/m]
-        A newton metre missing at the base counts as much as so many newtons.
+        How many missing newtons at the base a missing newton metre counts as.
 
     """
     found = [foot_cone(foot, friction, minimum) for foot in feet]

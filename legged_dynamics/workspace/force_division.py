@@ -41,9 +41,9 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.table import get3, get9
 
-# Steps of the quadratic program; it takes some ten.
+# Most steps of the quadratic program; about ten are typical.
 STEPS = 200
-# What a division came to.
+# Outcome of a division.
 BALANCED, UNBALANCED, NO_SOLUTION = 0, 1, 2
 EVEN, LEAST_SQUARES, FRICTION_CONE = 0, 1, 2
 
@@ -65,7 +65,7 @@ def even_shares(feet, states, force, shares):
 @part
 def asked_shares(feet, asked, wrench, weights, shares):
     """
-    Put the forces that feet were asked for in place of even ones, and let them weigh.
+    Put the forces that feet were asked for in place of even ones, and weight them.
 
     ``asked`` (nf, 4) has a flag and a force in base axes for each foot; what is left of the
     wrench's force goes evenly to the feet that were not asked. Soles are best pressed in their
@@ -254,18 +254,18 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
         # First the wrench as an equality; then, if that is infeasible, as a cost.
-        weight = 0.0 if first == 0 else BALANCE_WEIGHT
+        missed = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
-            # A body that the ground cannot hold has no force to give away.
+            # If the ground cannot hold the body, no force is left for requests.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
-                p.g[c] -= weight * p.balance[i] * grasp[i, c] * wrench[i]
+                p.g[c] -= missed * p.balance[i] * grasp[i, c] * wrench[i]
             for k in range(nc):
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
-                    p.H[c, k] += weight * p.balance[i] * grasp[i, c] * grasp[i, k]
+                    p.H[c, k] += missed * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,

@@ -3,7 +3,7 @@
 """
 What is known of the ground under each foot: its normal and its friction.
 
-Given normals are believed. Without them the plane through three or more ball feet speaks for a
+Given normals are trusted. Without them the plane through three or more ball feet speaks for a
 slope, but level steps would look the same. A cone about the middle between that plane's normal and
 up, narrower by half the angle between the two, lies in the cones of both: forces in it hold on the
 slope and on the steps. Where on a ball the ground touches cannot be cautious: four feet or more in
@@ -58,7 +58,7 @@ class Ground:
     def of_reaction(cls, reaction: GroundReaction, state: BodyState) -> Ground | None:
         """Return the one normal that an estimator has seen under all feet, or None."""
         normal = state.rotation @ reaction.ground_normal
-        # Gravity's direction stands for a ground that is not known.
+        # Where the ground is not known its normal is taken to be vertical.
         if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
             return None
         return cls(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
@@ -73,7 +73,7 @@ class GroundReading:
 
     Parameters
     ----------
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
     friction : float
         Coefficient to start with.
 
@@ -113,12 +113,12 @@ class GroundReading:
         """
         Take in where the feet stand, and normals that are given.
 
-        Both are looked at when they are others, and now and then.
+        Both are evaluated when they change, and from time to time.
 
         Raises
         ------
         ConfigurationError
-            When given normals are not one unit vector a foot.
+            When the given normals are not one unit vector per foot.
 
         """
         key = state.contact.tobytes()

@@ -49,7 +49,7 @@ class SegmentColumns(NamedTuple):
 
 
 SEGMENT = offsets(SegmentColumns())
-# Instants at which a segment is held against the limits.
+# Instants at which a segment is checked against the limits.
 SAMPLES = 32
 # What is too much for the ground when so many times slower is not so by its speed; and what may be
 # missing of a margin [m].
@@ -203,7 +203,7 @@ def join_knots(knots, steps, rates, rows, first, last, ends):
 
 @part
 def too_much(support, target, slower):
-    """Return whether the ground does not give a motion that is so many times slower."""
+    """Return whether a motion slowed down that much still exceeds what the ground gives."""
     margin, friction = support_excess(support, target, slower)
     return margin > NOTHING or friction > NOTHING
 

@@ -4,10 +4,9 @@
 Postures: standing up, sitting down and letting go, as shares of the efforts of body control.
 
 Standing up, the feet are loaded over a while where the robot lies, and then the body rises.
-Sitting down, it sinks until it lies on something that keeps it from sinking on, or its legs end.
-Who lies takes the load off its feet and holds its legs as they are; who does not, or begins to sag
-on that (it lies on its knees, say), crouches. Legs fall only when asked for damping or
-nothing.
+Sitting down, it sinks until it lies on something that keeps it from sinking further, or its legs
+are fully bent. A body that lies unloads its feet and holds its legs; one that does not, or begins
+to sag (it lies on its knees, say), crouches. Legs fall only when asked for damping or nothing.
 """
 from __future__ import annotations
 
@@ -106,7 +105,7 @@ class Posture:
 
     @property
     def down(self) -> bool:
-        """Whether it is as far down as it goes, or lets go."""
+        """Whether it is as low as it can go, or lets go."""
         return self.phase in (Phase.CROUCH, Phase.REST, Phase.FADE)
 
     def load(self, stamp_ns: int, share: float = 0.0, goal: Phase = Phase.RISE) -> None:

@@ -66,7 +66,7 @@ def solve_legs(s, pose, places, limits, least):
     places : (nf, 12) array
         Wanted contact points in W, and orientations of the feet.
     limits : (nv, 2) array [rad or m]
-        Of joint positions; those of joints that belong to no leg are of no consequence.
+        Of joint positions; those of joints that belong to no leg are ignored.
     least : float
         Smallest singular value of a leg, in lengths of the leg.
 
@@ -114,7 +114,7 @@ def solve_legs(s, pose, places, limits, least):
 
 class ReachLimiter:
     """
-    Cuts a way of the base short where a leg would be stretched or a joint would meet its limit.
+    Shortens a motion of the base where a leg would be stretched or a joint would reach its limit.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ GROUP = offsets(GroupColumns())
 
 class StanceArrays(NamedTuple):
     """
-    Arrays of a robot that stands on some feet: nc contact coordinates, n = 6 + nv velocities.
+    Arrays of a robot with some feet in contact: nc contact coordinates, n = 6 + nv velocities.
 
     Everything is in base axes; "contact" is the contact point of a point foot, the middle of the
     sole of a flat one. Accelerations of the base are classical (second derivative of position).
@@ -52,7 +52,7 @@ class StanceArrays(NamedTuple):
     ----------
     tree : Tree
     feet : FeetTable
-        The standing feet.
+        Those in contact.
     groups : (ng, 2 + nc + nv) int array
         Contact coordinates and joint velocities that belong together.
     reach : (nc,) array [m]
@@ -137,8 +137,8 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     ----------
     model : RobotModel
         With a floating base and 1-DoF joints.
-    feet : sequence of PointFoot or FlatFoot
-        Those that stand.
+    feet : sequence of Foot
+        Those in contact.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
 
-# A newton metre missing at the base counts as much as so many newtons [1/m]: a body that has to
+# How many missing newtons at the base a missing newton metre counts as [1/m]: a body that has to
 # give way rather does so upright.
 UPRIGHT = 10.0
 
@@ -31,7 +31,7 @@ class StandingFeet:
     Parameters
     ----------
     model : RobotModel
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
         All feet.
     contact : (nf,) sequence of bool
         Which of them stand.

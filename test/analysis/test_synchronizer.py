@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample
+from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.estimation.synchronizer import CAPACITY, MeasurementSynchronizer
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -179,3 +179,16 @@ def test_reset_forgets():
 def test_wrong_times_are_refused(arguments):
     with pytest.raises(ConfigurationError, match='expected a time above 0'):
         MeasurementSynchronizer(*arguments)
+
+
+def test_a_switch_counts_as_read_until_the_next_reading_or_for_a_tenth_of_a_second():
+    synchronizer = MeasurementSynchronizer()
+    for ms, closed in ((0, 1.0), (10, 0.0), (9, 1.0)):          # the last one came too late
+        synchronizer.push_switches(SwitchSample(ms * MS, np.array([closed])))
+    found = feed(synchronizer, [event for ms in (5, 10, 60, 120) for event in (
+        ('i', ms), ('j', ms))])
+    assert [None if m.switches is None else m.switches.tolist() for m in found] == [
+        [1.0], [0.0], [0.0], None]
+    assert synchronizer.late == 1
+    synchronizer.reset()
+    assert feed(synchronizer, [('i', 5), ('j', 5)])[0].switches is None

@@ -12,8 +12,10 @@ from tolerances import ALGEBRA
 
 from legged_dynamics.contact import ContactInverseDynamics, EquationWeights
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_poses
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, Inertia, PointFoot, RobotModel
+from legged_dynamics.optimization import Outcome
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
 
@@ -180,3 +182,60 @@ def test_the_order_of_joints_and_feet_does_not_matter():
         size = np.abs(one.wrench).max()
         np.testing.assert_allclose(two.wrench, one.wrench[place], atol=1e-9 * size)
         np.testing.assert_allclose(two.joint_effort, one.joint_effort[order], atol=1e-9 * size)
+
+
+@pytest.mark.parametrize('kinds', ['pppp', 'pfpl', 'ffff'])
+@pytest.mark.parametrize('torque', [False, True])
+def test_the_kernels_solve_the_open_problem(kinds, torque):
+    """Row by row and foot by foot: one problem, with and without torque, inside cones and out."""
+    model, feet = four_feet(kinds, seed=21)
+    weights = EquationWeights(np.full(6, 9.0), np.full(8, 0.3), prior_force=200.0,
+                              prior_moment=20.0)
+    rng = np.random.default_rng(4)
+    for friction in (None, FrictionCone(0.6)):
+        solver = ContactInverseDynamics(model, feet, friction=friction, weights=weights)
+        acting = 0
+        for seed in range(6):
+            motion = motion_of(model, seed, 0.2)
+            given = {'in_contact': [True, True, seed % 2 == 0, True],
+                     'effort': 5.0 * rng.normal(size=8) if torque else None}
+            if seed > 3:
+                given['guess'] = 50.0 * rng.normal(size=(4, 6))
+            found = solver.solve(motion, **given)
+            instant = solver.problem(motion, **given)
+            answer = instant.problem.solve()
+            if not found.feasible:
+                assert answer.outcome is Outcome.INFEASIBLE
+                continue
+            size = max(np.abs(found.wrench).max(), model.total_mass * 9.81)
+            np.testing.assert_allclose(instant.wrenches(answer.mean), found.wrench,
+                                       atol=2e-5 * size)
+            acting += len(answer.active) > 0
+            if torque:      # what limits tell makes nothing less certain, and nothing certain
+                free = instant.problem.without_limits().solve().covariance
+                left = np.linalg.eigvalsh(free - answer.covariance)
+                assert left.min() > -1e-9 * left.max() - 1e-9
+                assert np.linalg.eigvalsh(answer.covariance).min() > 0.0
+        assert acting > 0 or friction is None or not torque
+
+
+def test_efforts_may_be_limits_of_the_open_problem():
+    """Shares that no motor is too weak for, where others would be: joints deliver what is left."""
+    model, feet = four_feet('pppp', seed=21)
+    solver, tighter = ContactInverseDynamics(model, feet), 0
+    for seed in range(8):
+        instant = solver.problem(motion_of(model, seed, 0.2))
+        free = instant.problem.solve()
+        efforts = instant.free_effort - instant.jacobian.T @ free.mean
+        limits = np.full(model.nv, np.inf)
+        worst = int(np.argmax(np.abs(efforts) * instant.jacobian.any(axis=0)))
+        limits[worst] = 0.7 * abs(efforts[worst])
+        found = instant.within_efforts(limits).problem.solve()
+        if found.outcome is Outcome.SOLVED:
+            left = instant.free_effort - instant.jacobian.T @ found.mean
+            assert abs(left[worst]) == pytest.approx(limits[worst], rel=1e-6)
+            assert np.abs(found.residual).max() < 1e-3 * np.abs(instant.problem.right).max()
+            tighter += 1
+    assert tighter > 3
+    with pytest.raises(ConfigurationError, match='8 effort limits'):
+        instant.within_efforts(np.ones(3))

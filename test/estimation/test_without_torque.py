@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from motions import Scene, quadruped
 
+from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.model import FlatFoot, Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.spatial.frames import Transform
@@ -41,7 +42,7 @@ def test_feet_at_rest_stand_on_slopes_and_steps(pose, noise):
         assert r.mode is Mode.BASE_ONLY and r.contact.all()
         error = r.raw_wrench[:, :3] - scene.truth(0.0)[2].wrench[:, :3]
         deviation = np.array([[np.sqrt(r.covariance[i + k, i + k]) for k in range(3)]
-                              for i in r.layout.table.index[:, 1]])
+                              for i in r.layout.table.index[:, START]])
         assert (deviation > 0.0).all()
         rotated = np.einsum('fij,fj->fi', r.foot_rotation, error)
         assert (np.abs(rotated) < 2.0 * deviation + 1e-6).mean() > 0.9

@@ -271,10 +271,10 @@ def test_feet_that_are_no_links_are_published_as_frames():
 
 
 def test_a_pushed_link_has_a_frame_where_it_is_pushed():
-    robot = LoopbackRobot({'external.link': 'LF_THIGH', 'external.point': [0.0, 0.05, -0.1]})
+    robot = LoopbackRobot(**{'external.link': 'LF_THIGH', 'external.point': [0.0, 0.05, -0.1]})
     wrench = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench')
     deviation = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench_stddev')
-    frames = robot.watch('tf2_msgs/msg/TFMessage', 'tf_static', DIALECT.qos.latched)
+    frames = robot.bus.watch('tf2_msgs/msg/TFMessage', '/tf_static', DIALECT.qos.latched)
     robot.run(20)
     at = frames[-1].transforms[0]
     assert wrench[-1].header.frame_id == deviation[-1].header.frame_id == at.child_frame_id
@@ -299,10 +299,30 @@ def test_a_deactivated_node_is_silent_and_goes_on_afterwards(robot):
 
 def test_normals_for_other_feet_than_there_are_are_refused():
     with pytest.raises(ConfigurationError, match='expected 12 values, 3 for each of 4 feet'):
-        LoopbackRobot({'ground.normals': [0.0, 0.0, 1.0]})
+        LoopbackRobot(**{'ground.normals': [0.0, 0.0, 1.0]})
 
 
 def test_a_wrong_parameter_is_refused_by_name():
     from legged_dynamics.exceptions import ConfigurationError
     with pytest.raises(ConfigurationError, match='fusion'):
         LoopbackRobot(fusion='everything')
+
+
+def test_contact_switches_are_heard_and_wrong_ones_are_named():
+    robot = LoopbackRobot(**{'contact.switch_missed': 1e-6})
+    probability = robot.watch('std_msgs/msg/Float64', f'{NODE}/LF_FOOT/contact_probability')
+    switches = robot.bus.create_node('driver').create_publisher(
+        DIALECT.message('sensor_msgs/msg/JointState'), 'foot_switches', DIALECT.qos.reliable(10))
+
+    def say(names, closed):
+        switches.publish(convert.joint_state(DIALECT, robot.bus.now_ns, names, closed))
+    robot.run(50)
+    assert 'foot_switches' not in robot.status()
+    before = probability[-1].data
+    say(['LF_FOOT'], [0.0])
+    robot.run(5)
+    assert probability[-1].data < before        # though it bears load: such a switch does not err
+    say(['NO_FOOT'], [1.0])
+    robot.run(60)
+    level, text = robot.status()['foot_switches']
+    assert level == WARN and 'got NO_FOOT' in text

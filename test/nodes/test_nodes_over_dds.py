@@ -8,7 +8,7 @@ import pytest
 from dds_bench import DdsBench
 from loopback_robot import FEET, NODE, ROBOT, URDF
 
-from legged_dynamics.estimation.estimator import compile_kernels
+from legged_dynamics.cli.warm import warm
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.discovery import DomainLease
 
@@ -36,7 +36,7 @@ class Bench(DdsBench):
 
 @pytest.fixture
 def bench():
-    compile_kernels()       # once, here, and not in every process
+    warm('ground_reaction_estimator')       # once, here, and not in every process
     with DomainLease() as lease:
         made = Bench(lease.environment())
         yield made

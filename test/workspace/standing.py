@@ -12,6 +12,7 @@ from legged_dynamics.model import (
     FlatFoot,
     Inertia,
     Joint,
+    LineFoot,
     PointFoot,
     RobotConfig,
     RobotModel,
@@ -129,7 +130,7 @@ class Pinned:
         pin.forwardKinematics(twin, data, q, v, np.zeros(twin.nv))
         rows, drift = [], []
         for foot in feet:
-            size = 6 if isinstance(foot, FlatFoot) else 3
+            size = 3 if isinstance(foot, PointFoot) else 6
             frame = twin.getFrameId(foot.link)
             center = np.concatenate([foot.center if size == 6 else np.zeros(3), np.ones(1)])
             body = twin.frames[frame]
@@ -142,9 +143,12 @@ class Pinned:
             J = pin.computeFrameJacobian(twin, found, q, point, axes)
             pin.forwardKinematics(twin, found, q, v, np.zeros(twin.nv))
             a = pin.getFrameClassicalAcceleration(twin, found, point, axes).vector
+            pin.updateFramePlacement(twin, found, point)
+            across = R_WB.T @ found.oMf[point].rotation[:, 1:2]
             for k in range(0, size, 3):
-                rows.append(R_WB.T @ J[k:k + 3])
-                drift.append(R_WB.T @ a[k:k + 3])
+                turn = across.T if isinstance(foot, LineFoot) and k else np.eye(3)
+                rows.append(turn @ R_WB.T @ J[k:k + 3])
+                drift.append(turn @ R_WB.T @ a[k:k + 3])
         self.J, self.drift = np.vstack(rows), np.concatenate(drift)
 
     def project(self):

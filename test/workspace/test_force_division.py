@@ -17,6 +17,7 @@ from standing import (
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.force_map import solve_quadratic_program
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.model import LineFoot
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
 from legged_dynamics.workspace.division_program import division_program
@@ -148,6 +149,28 @@ def test_under_flat_feet_the_pressure_stays_in_the_sole(seed):
         assert fz >= 20.0 - 1e-6 and np.hypot(fx, fy) <= 0.5 * np.sqrt(2.0) * fz + 1e-6
         assert abs(-my / fz) <= (SOLE[0] - SOLE[1]) / 2 + 1e-9
         assert abs(mx / fz) <= (SOLE[2] - SOLE[3]) / 2 + 1e-9
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_under_blades_the_pressure_stays_between_the_ends(seed):
+    model, soles, q, _ = biped_scene(seed)
+    feet = [LineFoot(foot.link, *SOLE[:2]) for foot in soles]
+    s = run_stages(model, feet, q, random_motion(model, seed, 0.1)[1])
+    half, rng, shares = (SOLE[0] - SOLE[1]) / 2.0, np.random.default_rng(seed), np.zeros(8)
+    for i, share in enumerate(rng.uniform(200.0, 500.0, 2)):
+        R = s.states[i, :9].reshape(3, 3)
+        shares[4 * i:4 * i + 3] = R @ [*rng.uniform(-0.25, 0.25, 2) * share, share]
+        shares[4 * i + 3] = -(0.9, -0.3)[i] * half * share
+    wrench, weights = s.grasp @ shares, np.tile([1.0, 1.0, 1.0, 100.0], 2)
+    even_shares(s.feet, s.states, wrench, shares)
+    program = division_program(feet, 8, 12, 0.5, 20.0)
+    assert divide(s, program, wrench, weights, shares) == BALANCED
+    np.testing.assert_allclose(s.grasp @ shares, wrench, atol=1e-6)
+    cone = FrictionCone(0.5, minimum=20.0)
+    assert (np.abs(shares[3::4]) <= half * shares[2::4] + 1e-6).all()
+    for i, foot in enumerate(feet):
+        A, b = contact_inequalities(cone, foot, np.eye(3))
+        assert (A @ shares[4 * i:4 * i + 4] - b).min() > -1e-6
 
 
 @pytest.mark.parametrize('seed', range(3))

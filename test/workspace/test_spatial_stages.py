@@ -21,10 +21,15 @@ from tolerances import ALGEBRA, GOLDEN
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map import ConstrainedForceMap
-from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model import LineFoot, RobotConfig, RobotModel
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
-from legged_dynamics.workspace.big_base import BIG_BASE, articulated_scratch, reduce_big_base
+from legged_dynamics.workspace.big_base import (
+    BIG_BASE,
+    articulated_scratch,
+    held_inertia,
+    reduce_big_base,
+)
 from legged_dynamics.workspace.force_division import even_shares
 from legged_dynamics.workspace.force_propagation import propagate_force
 
@@ -60,6 +65,26 @@ def test_dynamics_of_any_robot_are_those_of_pinocchio(seed):
     # A random leg is often folded up: digits go with the square of its condition.
     close(s.inertia, inertia, 1e-8)
     close(s.bias, bias, 1e-8)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_robot_on_blades_turns_over_them_as_pinocchio_says(seed):
+    model, feet = random_legs(seed, (5, 4, 7))
+    feet = [LineFoot(feet[0].link, 0.12, -0.06), feet[1], LineFoot(feet[2].link, 0.05, -0.05)]
+    q, v = random_motion(model, seed)
+    s = run_stages(model, feet, q, v)
+    inertia, bias = Pinned(model, feet, q, v).project()
+    close(s.inertia, inertia, 1e-8)
+    close(s.bias, bias, 1e-8)
+    shares, efforts = np.random.default_rng(seed).normal(size=11), np.zeros(model.nv)
+    propagate_force(s.tree, s.feet, s.bodies, s.states, shares, efforts)
+    close(efforts, -s.jacobian.T @ shares)
+    # A blade as heavy as Earth is free to turn but about its y axis.
+    own, across = np.array([3.0, 0.1, -0.2, 4.0, 0.3, 5.0]), s.states[0, 1:9:3]
+    full = own[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+    xx, xy, xz, yy, yz, zz = held_inertia(s.feet.index, s.states, 0, tuple(own))
+    close(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+          (across @ full @ across) * np.outer(across, across))
 
 
 def test_legs_that_share_a_joint_are_inverted_together():

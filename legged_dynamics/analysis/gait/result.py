@@ -28,7 +28,7 @@ class GaitResult:
     source : Path
         Bag or CSV file.
     model : RobotModel
-    feet : tuple of PointFoot or FlatFoot
+    feet : tuple of Foot
     start_ns : int
         Stamp at which the motion's time is zero.
     motion : RecordedMotion

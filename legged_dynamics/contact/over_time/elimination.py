@@ -63,7 +63,23 @@ def links(problem, now, then, both, either):
 
 @part
 def add_costs(problem, t, blocks, either, both, W):
-    """Add H_t and S_t to what the past says; rows of feet in the air become zero."""
+    """
+    Add H_t and S_t to what the past says; rows of feet in the air become zero.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of all frames.
+    t : int
+        The frame.
+    blocks : (T, nf, 6, 6) array
+        Costs beyond the diagonal, a block a foot; empty where there are none.
+    either, both : (nc,) array
+        Weights of :func:`links` between this frame and the next.
+    W : (nc, nc) array
+        Lower triangle; added to.
+
+    """
     index = problem.index
     for i in range(index.shape[0]):
         start, size = index[i, START], index[i, SIZE]
@@ -253,6 +269,20 @@ def substitute_back(problem, gains, x, after, x_after, vectors):
     Second pass, backward: replace c by ``x_t = c_t + K S x_{t+1}``.
 
     ``after`` and ``x_after`` (nc,) are which feet stand in the frame after the last, and its x.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the T frames.
+    gains : array
+        K of each frame, from the forward pass.
+    x : (T, nc) array
+        c, replaced by the solution.
+    after, x_after : (nf,), (nc,) array
+        Of the frame after the last.
+    vectors : array
+        Scratch rows of length nc.
+
     """
     T, n = x.shape
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]

@@ -87,7 +87,25 @@ class Walk(NamedTuple):
 
 @part
 def enter(memory, motion, standing, external, normal, t):
-    """Put what stands in frame t into the memory and walk outwards; return what is asked."""
+    """
+    Put what stands in frame t into the memory and walk outwards; return what is asked.
+
+    Parameters
+    ----------
+    memory : Memory
+        Changed.
+    motion : Walk
+        Of all frames.
+    standing : (T, nf) array
+        Flags of feet in contact.
+    external : (T, nb, 6) array
+        Wrenches on bodies; empty where there are none.
+    normal : tuple of 3 floats
+        Of the ground, world axes.
+    t : int
+        The frame.
+
+    """
     for i in range(standing.shape[1]):
         memory.feet.index[i, STANDING] = standing[t, i]
     forward_kinematics(memory.tree, motion.position[t], motion.velocity[t],

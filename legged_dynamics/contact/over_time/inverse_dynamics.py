@@ -39,7 +39,7 @@ class ContactInverseDynamicsOverTime:
     Parameters
     ----------
     model : RobotModel
-    feet : sequence of PointFoot or FlatFoot
+    feet : sequence of Foot
     axes : {'world', 'foot'}
         Axes in which the cost sees wrenches. In the feet's own, smoothing takes a foot that rolls
         under a steady load for a change of load.

@@ -64,7 +64,7 @@ class ContactLimits:
 
         Parameters
         ----------
-        feet : sequence of PointFoot or FlatFoot
+        feet : sequence of Foot
             In the solver's order.
         references : (nf, 3) array [m]
             Where a flat foot's moment is taken, in its frame.

@@ -134,7 +134,23 @@ def keep_gain(problem, t, n, W, gain):
 
 @part
 def apply_gain(problem, t, gain, u, x, scratch):
-    """Add K u to x; ``scratch`` is two vectors as long."""
+    """
+    Add K u to x; ``scratch`` is two vectors as long.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of all frames.
+    t : int
+        The frame.
+    gain : array
+        K of the frame, lower triangle row by row.
+    u, x : (nc,) array
+        x is added to.
+    scratch : (2, nc or more) array
+        Scratch.
+
+    """
     n = u.shape[0]
     out = left_out(problem, t, n, gain.shape[0])
     if out == n:

@@ -81,7 +81,7 @@ class OverTimeTask:
     Parameters
     ----------
     model : RobotModel
-    feet : tuple of PointFoot or FlatFoot
+    feet : tuple of Foot
     table : FeetTable
         Of these feet, references included.
     axes : {'world', 'foot'}

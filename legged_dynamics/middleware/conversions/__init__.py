@@ -38,6 +38,7 @@ from legged_dynamics.middleware.conversions.reading import (
     diagnostic_level,
     read_command,
     read_imu,
+    read_switches,
     read_wrench,
     stamp_ns,
 )
@@ -48,7 +49,7 @@ __all__ = [
     'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
     'float64', 'force_markers', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry',
     'point', 'point_stamped', 'pose_stamped', 'quaternion', 'reaction_markers',
-    'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_wrench', 'stamp_ns',
-    'state_markers', 'string', 'support_polygon', 'time_message', 'transforms', 'vector3',
-    'wrench_stamped',
+    'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_switches',
+    'read_wrench', 'stamp_ns', 'state_markers', 'string', 'support_polygon', 'time_message',
+    'transforms', 'vector3', 'wrench_stamped',
 ]

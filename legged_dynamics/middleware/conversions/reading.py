@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample
+from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.joint_order import JointOrder, listing
 from legged_dynamics.model.mimic import Mimics
@@ -152,6 +152,38 @@ def read_imu(msg: Any) -> ImuSample:
         orientation = np.array((x / length, y / length, z / length, w / length))
     return ImuSample(stamp_ns(msg.header.stamp), _finite_vector(gyro, 'angular_velocity'),
                      _finite_vector(acceleration, 'linear_acceleration'), orientation)
+
+
+def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
+    """
+    Return the feet's contact switches in a JointState: named for the feet, position 1 or 0.
+
+    Parameters
+    ----------
+    msg : JointState
+        A foot that it does not name has no known state.
+    feet : sequence of str
+        In the order wanted.
+
+    Raises
+    ------
+    MeasurementError
+        When a foot is named twice or not of the robot, or a position is not between 0 and 1.
+
+    """
+    unknown = [name for name in msg.name if name not in feet]
+    if unknown:
+        raise MeasurementError(f'foot_switches: expected names of the feet {", ".join(feet)}, got '
+                               f'{", ".join(unknown)}')
+    closed = np.array(msg.position, dtype=float)
+    if len(closed) != len(msg.name) or not ((closed >= 0.0) & (closed <= 1.0)).all():
+        raise MeasurementError(f'foot_switches: expected a position of 1 (closed) or 0 (open) for '
+                               f'each name, got {closed.tolist()} for {list(msg.name)}')
+    try:
+        order = JointOrder(msg.name, feet, spare=feet)
+    except MeasurementError as error:
+        raise MeasurementError(f'foot_switches: {error}') from None
+    return SwitchSample(stamp_ns(msg.header.stamp), order(closed))
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:

@@ -111,6 +111,20 @@ def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
 
 
 @kernel
+def begin_sharing(memory, holds, planned):
+    """Clear forces and report, and list the feet on the wall; return how many there are."""
+    report = memory.report
+    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
+    planned[:] = 0.0
+    n = 0
+    for i in range(holds.shape[0]):
+        if holds[i]:
+            memory.on[n] = i
+            n += 1
+    return n
+
+
+@kernel
 def static_load(machine, z, wanted, w):
     """
     Fill what all feet must carry together for wanted accelerations of the body, (3,).
@@ -173,13 +187,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
 
     """
     report = memory.report
-    planned[:] = 0.0
-    n = 0
-    for i in range(holds.shape[0]):
-        if holds[i]:
-            memory.on[n] = i
-            n += 1
-    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
+    n = begin_sharing(memory, holds, planned)
     if n == 0:
         return True
     G, w = memory.G, memory.w

@@ -18,7 +18,7 @@ from legged_dynamics.stickybot.allocation.force_program import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.control.load_sharing import REPORT, static_load
+from legged_dynamics.stickybot.control.load_sharing import REPORT, begin_sharing, static_load
 from legged_dynamics.stickybot.model.limb import limb_terms
 from legged_dynamics.stickybot.model.machine import BODY, END, FORCE, HIP, LIMB, LINK
 
@@ -35,28 +35,16 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
 
     Parameters
     ----------
-    machine : Machine
-        The robot as arrays.
-    memory : SharingMemory
-        Scratch memory; its report is filled.
-    z, v : (nz,) array
-        Coordinates and rates.
+    machine, memory, z, v, holds, wanted, ridge, planned
+        As :func:`~legged_dynamics.stickybot.control.load_sharing.choose_forces` takes them.
     hips : (N, FORCE.width) array
         Present hip forces.
-    holds : (N,) array of bool
-        Feet on the wall.
     share : (N,) array
         How much of the load a foot may take, relative to the others.
-    wanted : (3,) array [m/s^2, rad/s^2]
-        Accelerations of the body.
-    ridge : float
-        Smoothness against optimality.
     gain : float
         Part of the difference made up in this period.
     moments : (N,) array [N m]
         Moments beyond the nominal ones, changed; of a foot off the wall set to zero.
-    planned : (N, 2) array [N]
-        Filled.
 
     Returns
     -------
@@ -66,14 +54,9 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
     """
     index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
-    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
-    planned[:] = 0.0
-    n = 0
+    n = begin_sharing(memory, holds, planned)
     for i in range(index.shape[0]):
-        if holds[i]:
-            memory.on[n] = i
-            n += 1
-        else:
+        if not holds[i]:
             moments[i] = 0.0
     if n == 0:
         return True

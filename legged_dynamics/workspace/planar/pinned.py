@@ -159,18 +159,8 @@ def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps,
 
     Parameters
     ----------
-    parent, constants : (n,) int array, (n, LINK.width) array
-        Of the PlanarRobot.
-    feet : (legs, HELD.width) array
-        How the feet are held.
-    body : (6,) array
-        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s]; advanced.
-    torque : (n - 1,) array [N m]
-        Of the joints.
-    push : (3,) array [N, N, N m]
-        On the body's centre of mass, inertial axes.
-    gravity : float [m/s^2]
-        Downwards.
+    parent, constants, feet, body, torque, push, gravity
+        As :func:`pinned_rate` takes them; the body is advanced.
     h : float [s]
         Length of a step.
     steps : int
