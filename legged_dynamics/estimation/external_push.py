@@ -25,8 +25,9 @@ PUSH_RATE = 0.45
 # sample counting for more than so many, in the mean of so many seconds, or of so many samples
 # where those are rare.
 PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
-# Of a mean of so many samples this is by how much larger a lasting error's variance counts.
-LASTING_COUNTS = 2.0 * PUSH_SAMPLES - 1.0
+# So many deviations of a lasting error are a push as well; by this its variance counts.
+LASTING_LEVEL = 2.5
+LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
 # Over how long what the filter does not follow is averaged [s], and how many deviations of a
 # sample count.
 BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
@@ -71,12 +72,15 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
     follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
     """
     deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
-    share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
+    share, opened, level = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False, PUSH_LEVEL
+    for other in range(6):      # a push along one axis is likely to be one along others
+        if math.fabs(memory[layout.push + other]) > PUSH_LEVEL:
+            level = 0.5 * PUSH_LEVEL
     # All of it shows that a push is there, what is not followed that one has changed.
     for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
         memory[at] += share * (score - memory[at])
-        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
+        opened = opened or math.fabs(memory[at]) > level
     share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
     memory[at] += share * min(max(left - memory[at], -limit), limit)
@@ -106,7 +110,10 @@ def write_external(layout, grasp, tracking, memory, now, covariance, base_known,
     for k in range(6):
         wrench, variance = now[nc + k], max(covariance[nc + k, nc + k], 0.0)
         if base_known:
-            wrench += 0.0 if pushed else memory[layout.push_beyond + k]
             variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
+            beyond = memory[layout.push_beyond + k]
+            # Beside a push only what lasting errors do not explain is another part of it.
+            if not pushed or beyond * beyond > LASTING_LEVEL ** 2 * variance:
+                wrench += beyond
         out[layout.external_wrench + k] = wrench
         out[layout.external_deviation + k] = math.sqrt(variance)
