@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.zoo.cache import kept_scores, place, recording
+from benchmarks.zoo.draws import over_draws, seeds
 from benchmarks.zoo.estimators import Estimator, shipped
 from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
@@ -76,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
                         default=['ours', 'observer'],
                         help=f'which to score: {", ".join(ESTIMATORS)}')
     parser.add_argument('--rate', type=float, default=500.0, help='samples a second')
+    parser.add_argument('--draws', type=int, default=1, metavar='N',
+                        help='draws of the noise; figures are then their median, and the worst')
     parser.add_argument('--exact', action='store_true', help='sensors without noise')
     parser.add_argument('--no-effort', action='store_true', help='joint torques are not measured')
     parser.add_argument('--no-imu', action='store_true', help='there is no IMU')
@@ -100,11 +103,17 @@ def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
         if name in STANDING and kept.contact.all():
             key, estimator = STANDING[name]
 
-        def make(estimator: Estimator = estimator) -> list[dict]:
-            return [found.as_dict() for found in score(kept, estimator, **measured).values()]
         path = place(SCENARIOS[kept.name], options.rate)
-        for row in make() if name in OURS else kept_scores(path, key, measured, make):
-            yield {'scenario': kept.name, 'estimator': name, **row}
+        draws: dict[str, list[dict]] = {}
+        for seed in seeds(options.draws):
+            drawn = measured if seed is None else {**measured, 'seed': seed}
+
+            def make(estimator: Estimator = estimator, drawn: dict = drawn) -> list[dict]:
+                return [found.as_dict() for found in score(kept, estimator, **drawn).values()]
+            for row in make() if name in OURS else kept_scores(path, key, drawn, make):
+                draws.setdefault(row['output'], []).append(row)
+        for scores in draws.values():
+            yield {'scenario': kept.name, 'estimator': name, **over_draws(scores)}
 
 
 def _varied(names: list[str], options: argparse.Namespace) -> Iterator[dict]:
@@ -130,7 +139,9 @@ def _how(options: argparse.Namespace) -> str:
     said = {'exact': 'Here the sensors were exact.', 'no_effort': 'Here torque was not measured.',
             'no_imu': 'Here there was no IMU.',
             'slow_accelerometer': 'Here the accelerometer had a bandwidth of 150 Hz.'}
-    return ''.join(f' {words}' for key, words in said.items() if getattr(options, key))
+    drawn = (f' Figures are the median of {options.draws} draws of the noise, the worst in '
+             'brackets.' if options.draws > 1 else '')
+    return ''.join(f' {words}' for key, words in said.items() if getattr(options, key)) + drawn
 
 
 def real(file: str | None) -> int:

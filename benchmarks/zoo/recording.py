@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.estimation import Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 
+CUTOFF = 25.0    # Hz, of the zero-phase filter that forces are compared through
 FLAG = 1e-3      # of the weight: a foot that bears less has no contact
 
 
@@ -61,6 +62,10 @@ class Recording:
         Of the feet's link frames, in W.
     external_wrench : (n, 6) array
         Known pushes, in B about B's origin.
+    smooth_force_B : (n, nf, 3) array, optional
+        Forces of the ground in B through a zero-phase 25 Hz filter at the rate of the physics,
+        then sampled: the blow of a landing is shorter than a sample, and forces that are sampled
+        first are off by as much as the estimates.
 
     """
 
@@ -93,6 +98,7 @@ class Recording:
     foot_position: np.ndarray
     foot_rotation: np.ndarray
     external_wrench: np.ndarray
+    smooth_force_B: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.stamp_ns)

@@ -10,9 +10,8 @@ from scipy.signal import butter, filtfilt
 
 from benchmarks.zoo.contact_events import ContactScore, contact_score
 from benchmarks.zoo.estimators import Estimator, Output
-from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.recording import CUTOFF, Recording
 
-CUTOFF = 25.0       # Hz
 LOADED = 0.10       # of the weight: a foot that bears this must not be called up
 BAR = 1.96          # sigmas of a 95 % bar
 MISSING = float('nan')
@@ -33,7 +32,9 @@ class Score:
         By which the output describes the past.
     zero_phase : float
         At the stamp; estimate and truth each through a second-order 25 Hz Butterworth filter
-        forwards and backwards over the whole recording.
+        forwards and backwards over the whole recording, the truth before it is sampled.
+    zero_phase_sampled : float
+        The same, the truth sampled first: with the error of sampling blows.
     raw : float
         At the stamp, unfiltered.
     on_line : float
@@ -61,6 +62,7 @@ class Score:
     output: str
     delay_ms: float = MISSING
     zero_phase: float = MISSING
+    zero_phase_sampled: float = MISSING
     raw: float = MISSING
     on_line: float = MISSING
     on_line_slow: float = MISSING
@@ -125,11 +127,15 @@ def score_output(recording: Recording, name: str, rows: list[Output | None]) -> 
     stance = _nearest(recording, recording.contact, stamp) & scored[:, None]
     delay = float(np.median(time - stamp))
     error = force - truth
-    smooth = _zero_phase(force, recording.rate) - _zero_phase(truth, recording.rate)
+    smooth = _zero_phase(force, recording.rate)
+    sampled = smooth - _zero_phase(truth, recording.rate)
+    smooth = sampled if recording.smooth_force_B is None else (
+        smooth - _at(recording, recording.smooth_force_B, stamp))
     slow = _forward(force, recording.rate) - _forward(truth_now, recording.rate)
     values = {
         'delay_ms': delay * 1e-6,
-        'zero_phase': _rms(smooth, stance, weight), 'raw': _rms(error, stance, weight),
+        'zero_phase': _rms(smooth, stance, weight),
+        'zero_phase_sampled': _rms(sampled, stance, weight), 'raw': _rms(error, stance, weight),
         'on_line': _rms(force - truth_now, stance_now, weight),
         'on_line_slow': _rms(slow, stance_now, weight),
         'worst': (float(np.percentile(np.linalg.norm(error, axis=2)[stance], 99.9)) / weight * 100

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
-from scipy.signal import butter, lfilter
+from scipy.signal import butter, filtfilt, lfilter
 
 from benchmarks.zoo.body import Body
 from benchmarks.zoo.contact_events import BOUNCE, closed
@@ -15,10 +15,10 @@ from benchmarks.zoo.controller import Controller, Reference
 from benchmarks.zoo.descriptions import rotation_of_rpy, scaled
 from benchmarks.zoo.ground import ground_of
 from benchmarks.zoo.plan import Plan
-from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.recording import CUTOFF, Recording
 from benchmarks.zoo.robots import by_joint, nominal, robot
 from benchmarks.zoo.scenarios import FLOORS, Scenario
-from benchmarks.zoo.truth import ground_wrenches
+from benchmarks.zoo.truth import ground_forces, ground_wrenches
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.simulation.gait import minimum_jerk
@@ -189,6 +189,8 @@ class _Run:
         steps = round((s.seconds + SETTLING) / TIME_STEP)
         first = round(SETTLING / TIME_STEP)
         accelerometer = np.empty((steps, 3))
+        pressed = np.empty((steps, len(self.feet), 3))
+        bodies = {int(model.site_bodyid[site]): i for i, site in enumerate(self.body.sites)}
         acc = model.sensor('accelerometer').adr[0]
         touching = np.ones(len(self.feet), dtype=bool)
         rows: list[tuple] = []
@@ -207,11 +209,14 @@ class _Run:
                 rows.append(self._row(time - SETTLING, step))
             mujoco.mj_step(model, data)
             accelerometer[step] = data.sensordata[acc:acc + 3]
+            R = data.xmat[self.body.base].reshape(3, 3)
+            pressed[step] = ground_forces(model, data, bodies) @ R
             if step % 400 == 0:
                 self._check(time)
         slow = lfilter(*butter(2, BANDWIDTH, fs=1.0 / TIME_STEP), accelerometer - accelerometer[0],
                        axis=0) + accelerometer[0]
-        made = self._recording(rows, slow)
+        smooth = filtfilt(*butter(2, CUTOFF, fs=1.0 / TIME_STEP), pressed, axis=0)
+        made = self._recording(rows, slow, smooth)
         self._check_steps(made)
         return made
 
@@ -278,7 +283,7 @@ class _Run:
                 np.einsum('ij,fjk->fik', G, data.site_xmat[self.body.sites].reshape(-1, 3, 3)),
                 ext)
 
-    def _recording(self, rows: list[tuple], slow: np.ndarray) -> Recording:
+    def _recording(self, rows: list[tuple], slow: np.ndarray, smooth: np.ndarray) -> Recording:
         (time, step, q, v, a, tau, gyro, acc, imu, base_p, base_R, twist, acceleration, wrench,
          point, normal, load, foot_p, foot_R, external) = (np.array(x) for x in zip(*rows))
         urdf = self.zoo.urdf
@@ -293,4 +298,4 @@ class _Run:
             base_position=base_p, base_rotation=base_R, base_twist=twist,
             base_acceleration=acceleration, wrench=wrench, contact_point=point,
             ground_normal=normal, normal_force=load, foot_position=foot_p, foot_rotation=foot_R,
-            external_wrench=external)
+            external_wrench=external, smooth_force_B=smooth[step])

@@ -61,3 +61,27 @@ def ground_wrenches(model: mujoco.MjModel, data: mujoco.MjData, sites: np.ndarra
         feet, places, forces = (np.array(column) for column in zip(*parts))
         np.add.at(moment, feet, np.cross(places - point[feet], forces))
     return np.hstack([force, moment]), point, normal, load
+
+
+def ground_forces(model: mujoco.MjModel, data: mujoco.MjData, feet: dict[int, int]) -> np.ndarray:
+    """
+    Return the (nf, 3) forces of the ground alone, simulation axes.
+
+    Parameters
+    ----------
+    feet : dict of int to int
+        Numbers of the feet by the bodies that they belong to.
+
+    """
+    force, local = np.zeros((len(feet), 3)), np.zeros(6)
+    bodies = model.geom_bodyid
+    for k in range(data.ncon):
+        contact = data.contact[k]
+        first, second = contact.geom
+        i, sign = feet.get(int(bodies[second]), -1), 1.0
+        if i < 0:
+            i, sign = feet.get(int(bodies[first]), -1), -1.0
+        if i >= 0:
+            mujoco.mj_contactForce(model, data, k, local)
+            force[i] += sign * (local[:3] @ contact.frame.reshape(3, 3))
+    return force

@@ -21,21 +21,37 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.layout import AHEAD, N_SHARED
+from legged_dynamics.estimation.layout import AHEAD
 from legged_dynamics.model.tree import FRICTION
-from legged_dynamics.spatial.algebra import cross, load3
+from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
-# Share of the jump of the accelerometer's reading that its mean over the tick is wrong by.
-JUMP_SHARE = math.sqrt(1e-4)
+# The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
+# of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
+JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
 # Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
 TORQUE_GAIN = 0.02
 # Share of the stated noise of torques that lasts: an offset.
-LASTING_SHARE = 0.4
-# Number of ticks after which an error counts as lasting.
-LASTING = 8.0
+LASTING_SHARE = 0.3
+# Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
+STUCK = 1.0 / 3.0
+# Time after which an error counts as lasting [s].
+LASTING_TIME = 0.016
+# Variance that an exponential mean over n samples leaves of errors that come back with the
+# opposite sign, times n^2.
+WANDER = 0.5
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
+
+
+def lasting_samples(rate: float) -> float:
+    """Return the number of samples after which an error counts as lasting."""
+    return max(LASTING_TIME * rate, 1.0)
+
+
+def jump_share(rate: float) -> float:
+    """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
+    return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
 
 
 @part
@@ -84,19 +100,20 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
         for k in range(3):
             L[nv + k] = angular * (M[AHEAD + 3 + k] + lever[k])
             L[nv + 3 + k] = linear * along[k]
-        L[nv + 6] = JUMP_SHARE * (along[0] * jump[0] + along[1] * jump[1] + along[2] * jump[2])
+        L[nv + 6] = settings.jump_share * dot(along, jump)
 
 
 @part
-def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting):
+def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting, steady):
     """
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts.
+    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts. Of its
+    diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
     """
     nv = robot.columns.shape[0]
-    width = nv + N_SHARED
+    ticks = settings.lasting_samples
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -108,27 +125,30 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
                 if e >= 6 and robot.branches[e - 6, 0] != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            brief, sensed, struck = 0.0, 0.0, 0.0
+            brief = 0.0
             for m in range(first, end):
                 brief += L[m] * K[m]
-            for m in range(nv, nv + 3):
-                brief += L[m] * K[m]
-            for m in range(nv + 3, nv + 6):
-                sensed += L[m] * K[m]
-            for m in range(nv + 6, width):
-                struck += L[m] * K[m]
+            # Written out, for a loop costs more than what it does.
+            brief += L[nv] * K[nv] + L[nv + 1] * K[nv + 1] + L[nv + 2] * K[nv + 2]
+            sensed = L[nv + 3] * K[nv + 3] + L[nv + 4] * K[nv + 4] + L[nv + 5] * K[nv + 5]
+            struck = L[nv + 6] * K[nv + 6]
             S[r, s] = brief + sensed + struck
-            lasting[r, s] = brief / LASTING ** 2 + settings.linear_lasting * sensed + struck
+            if r == s:
+                steady[0, r] = settings.linear_lasting * sensed
+                steady[1, r] = WANDER * brief / ticks ** 2
+            lasting[r, s] = brief / ticks ** 2 + settings.linear_lasting * sensed + struck
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            stuck = friction ** 2 * (1.0 - slipping ** 2)
+            stuck = STUCK * friction ** 2 * (1.0 - slipping ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
                     + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
-            S[r, r] += robot.effort_variance[j] + stuck + slow / LASTING ** 2
+            S[r, r] += robot.effort_variance[j] + stuck + slow / ticks ** 2
             lasting[r, r] += slow + stuck
+            steady[0, r] += slow + stuck
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more
             lasting[r, r] += more
+            steady[0, r] += more

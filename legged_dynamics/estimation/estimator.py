@@ -15,6 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
+from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
@@ -260,6 +261,7 @@ class GroundReactionEstimator:
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
+            'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
             'ahead': float(s.half_window == 0),
             'use_base': float(s.fusion != 'torque_only'),

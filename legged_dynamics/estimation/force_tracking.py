@@ -21,8 +21,12 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import DOUBT
-from legged_dynamics.estimation.equation_errors import LASTING
 from legged_dynamics.estimation.external_link import EXTERNAL_TIME, about_point
+from legged_dynamics.estimation.external_push import (
+    doubt_about_point,
+    follow_external,
+    slow_share,
+)
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
@@ -42,7 +46,7 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 # little come with one sign, those of one that expects too much change sign; what lasts is an
 # error of the equations and no walk. Bounds, the lower one of a robot at rest and of one whose
 # joints move at the pace of a pendulum as long as its legs, and how fast it learns [1/s].
-RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.6, 2.0, 60.0
+RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.3, 2.0, 60.0
 # How long the speed of joints is remembered [s].
 SPEED_TIME = 0.1
 # Share of the critically damped gain with which a force's slope is learned.
@@ -51,9 +55,6 @@ SWINGING_RATE = 6.7         # that of a foot in the air, which may land
 # A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
 # foot's force may then have changed by as much as its joints say.
 STRIKE, STRIKE_SHARE = 12.0, 0.5
-# External wrench: how it walks once the base's equations have been off in one direction, by so
-# many deviations in the mean of so many seconds.
-PUSH_RATE, PUSH_LEVEL, PUSH_TIME, PUSH_CLIP = 0.45, 1.3, 0.009, 2.5
 # How many deviations of a sample count for what lasts.
 LASTING_CLIP = 2.5
 
@@ -105,10 +106,10 @@ def follow_speed(layout, row, memory, dt):
 
 
 @part
-def walking_rate(memory, at, v, spread, slowest, dt):
+def walking_rate(memory, at, v, spread, slowest, ticks, dt):
     """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
     mean = load3(memory, at + 5)
-    mean = add_scaled(mean, 1.0 / LASTING, subtract(v, mean))
+    mean = add_scaled(mean, 1.0 / ticks, subtract(v, mean))
     store3(memory, at + 5, mean)
     v = subtract(v, mean)
     agreement = dot(v, load3(memory, at + 1)) / spread
@@ -146,7 +147,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
         spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        rate = walking_rate(memory, layout.walking + 8 * i, v, spread, slowest, dt)
+        rate = walking_rate(memory, layout.walking + 8 * i, v, spread, slowest,
+                            settings.lasting_samples, dt)
         g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
@@ -183,12 +185,9 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
                 tracking.left[k] += scratch.grasp[k, c] * x[c]
             if settings.external_body >= 0:
                 left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
-            score = min(max(left / math.sqrt(spread), -PUSH_CLIP), PUSH_CLIP)
-            share = min(dt / PUSH_TIME, 1.0)
-            at = layout.push + k
-            memory[at] += share * (score - memory[at])
-            if math.fabs(memory[at]) > PUSH_LEVEL:
-                walk[nc + k] = max(walk[nc + k], PUSH_RATE ** 2 * W2 * dt * unit)
+            doubt = doubt_about_point(scratch.grasp, tracking.doubt, nc, k)
+            walk[nc + k] = max(walk[nc + k], follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt))
     for k in range(nx):
         P[k, k] += walk[k]
 
@@ -238,7 +237,7 @@ def times_covariance(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def split_lasting(tracking, memory, at, n):
+def split_lasting(tracking, memory, at, ticks, n):
     """
     Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
 
@@ -248,7 +247,7 @@ def split_lasting(tracking, memory, at, n):
     for r in range(n):
         e = at + tracking.rows[r]
         limit = LASTING_CLIP * math.sqrt(S[r, r])
-        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / LASTING
+        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / ticks
         tracking.lasting[r] = memory[e]
         nu[r] -= memory[e]
 
@@ -270,7 +269,7 @@ def whiten(S, gain, nu, n):
 
 
 @part
-def correct(columns, layout, tracking, memory, grasp, jacobian, n):
+def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
 
@@ -287,14 +286,20 @@ def correct(columns, layout, tracking, memory, grasp, jacobian, n):
             known = predicted(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    split_lasting(tracking, memory, layout.lasting, n)
+    split_lasting(tracking, memory, layout.lasting, settings.lasting_samples, n)
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, lasting)
+    nc = nx - N_BESIDE
     for r in range(n):
         t, row = lasting[r], gain[r]
-        for k in range(nx):
+        for k in range(nc):
             x[k] += t * row[k]
+    for k in range(nc, nx):
+        t = 0.0
+        for r in range(n):
+            t += lasting[r] * gain[r, k]
+        x[k] += slow_share(tracking.walk[k], P[k, k]) * t
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True

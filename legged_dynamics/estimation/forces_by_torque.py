@@ -21,6 +21,7 @@ from legged_dynamics.estimation.equation_errors import (
     usable_equations,
 )
 from legged_dynamics.estimation.external_link import fade_external
+from legged_dynamics.estimation.external_push import lasting_doubt, write_external
 from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
 from legged_dynamics.estimation.force_contact import judge_contact
@@ -34,8 +35,8 @@ from legged_dynamics.estimation.force_tracking import (
     widen,
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
-from legged_dynamics.estimation.layout import AHEAD, BASE, BASE_WEIGHTS, N_BESIDE, RESIDUAL
-from legged_dynamics.estimation.mass_error import learn_mass, mass_columns
+from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
+from legged_dynamics.estimation.mass_error import learn_mass, mass_columns, steady_columns
 from legged_dynamics.spatial.algebra import load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
@@ -60,7 +61,8 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         start_tracking(feet, settings, up, x, P)
         memory[layout.tracking] = 1.0
         for k in range(6):
-            memory[layout.push + k] = 0.0
+            memory[layout.push + k] = memory[layout.push_change + k] = 0.0
+            memory[layout.push_beyond + k] = 0.0
         for k in range(8 * feet.index.shape[0]):
             memory[layout.walking + k] = 1.0 if k % 8 == 0 else 0.0
         for k in range(nc):
@@ -71,6 +73,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             memory[layout.mass + k] = 0.0
         for k in range(4):
             tracking.theta[k] = 0.0
+        store3(memory, layout.steady_reading, a)
         for k in range(4 * feet.index.shape[0]):
             memory[layout.heights + k] = 0.0
     elif imu:
@@ -92,8 +95,10 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
-                        tracking.noise, tracking.noise_lasting)
+                        tracking.noise, tracking.noise_lasting, tracking.steady)
     keep_lasting(tracking, vectors, joints, n)
+    if n > joints:
+        lasting_doubt(robot, scratch, tracking, joints, n)
     follow_heights(feet, layout, states, normal, memory)
 
     # Predict, widen, correct.
@@ -117,9 +122,11 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         for e in range(6):      # what the base's equations leave without theta
             for k in range(4):
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
-        learn_mass(robot, settings, tracking.columns, tracking.left, memory, layout.mass,
-                   tracking.block, tracking.theta, dt)
-    if not correct(robot.columns, layout, tracking, memory, grasp, jacobian, n):
+        steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
+        learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, memory,
+                   layout.mass, tracking.block, tracking.theta, dt)
+        mass_columns(a, tracking.columns)
+    if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
     learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
@@ -157,15 +164,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
                 # What may have happened in the tick.
                 out[layout.covariance + r * (nc + 1)] += 0.5 * tracking.walk[r]
-    for k in range(6):
-        out[layout.external_wrench + k] = now[nc + k]
-        variance = max(covariance[nc + k, nc + k], 0.0)
-        if base_used:       # and what lasting errors of feet and base put into it
-            share, spread = P[nc + k, nc + k] * vectors[BASE_WEIGHTS, k], 0.0
-            for c in range(nc):
-                spread += grasp[k, c] ** 2 * lasting[c, c]
-            variance += share * share * (spread + 1.0 / vectors[BASE_WEIGHTS, k])
-        out[layout.external_deviation + k] = math.sqrt(variance)
+    write_external(layout, grasp, tracking, memory, now, covariance, n > joints, out)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
 

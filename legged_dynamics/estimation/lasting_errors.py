@@ -23,16 +23,16 @@ from legged_dynamics.spatial.jit import part
 
 @part
 def keep_lasting(tracking, vectors, joints, n):
-    """Note the lasting weights of the equations, before the filter uses their covariance up."""
-    S, rows = tracking.noise_lasting, tracking.rows
+    """Note the lasting weights of the equations."""
+    steady, wander, rows = tracking.steady[0], tracking.steady[1], tracking.rows
     for j in range(rows.shape[0] - 6):
         vectors[LASTING_WEIGHTS, j] = 0.0
     for k in range(6):
         vectors[BASE_WEIGHTS, k] = 0.0
     for r in range(joints):
-        vectors[LASTING_WEIGHTS, rows[r] - 6] = 1.0 / S[r, r]
+        vectors[LASTING_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
     for r in range(joints, n):
-        vectors[BASE_WEIGHTS, rows[r]] = S[r, r]
+        vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
 
 
 @part

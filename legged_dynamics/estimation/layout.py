@@ -57,7 +57,8 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
     return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
             'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
             # Of the tracked forces:
-            'tracking': 1, 'push': 6, 'reading': 3, 'walking': 8 * nf, 'slope': nc,
+            'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
+            'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
             'described': 1, 'heights': 4 * nf,
@@ -78,7 +79,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'external_force', 'external_moment')]
+    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
+    'external_force', 'external_moment')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -197,9 +199,11 @@ class Tracking(NamedTuple):
     block: np.ndarray           # (6, 7)
     innovation: np.ndarray      # (n,)
     lasting: np.ndarray         # (n,) part of it that lasts
+    steady: np.ndarray          # (2, n) variance by what lasts for seconds, by means of the brief
     walk: np.ndarray            # (nx,)
     now: np.ndarray             # (nx,) state of now
     vector: np.ndarray          # (9,)
+    doubt: np.ndarray           # (12,) variance of a push by lasting errors, then by brief ones
     left: np.ndarray            # (6,) of the base's equations, feet as their joints see them
     theta: np.ndarray           # (4,) error of mass and first moment
     rows: np.ndarray            # (n,) int: equations that hold
@@ -275,9 +279,11 @@ def unpack(layout, integers, floats):
     homes, at = matrix_at(floats, at, nf, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
+    steady, at = matrix_at(floats, at, 2, n)
     walk, at = floats[at:at + nx], at + nx
     now, at = floats[at:at + nx], at + nx
     vector, at = floats[at:at + 9], at + 9
+    doubt, at = floats[at:at + 12], at + 12
     left, at = floats[at:at + 6], at + 6
     theta, at = floats[at:at + 4], at + 4
     variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
@@ -299,8 +305,8 @@ def unpack(layout, integers, floats):
                   homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
-                        gain, beside, few, ahead, block, innovation, lasting, walk, now, vector,
-                        left, theta, rows)
+                        gain, beside, few, ahead, block, innovation, lasting, steady, walk,
+                        now, vector, doubt, left, theta, rows)
     return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking,
                   Ground(given, limits, bounds))
 
@@ -314,7 +320,7 @@ def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
                 + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
     tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 5 * nf + 2 * n + 2 * nx + 19 + 2 * nj)
+                + nx * nx + 24 + 13 * nx + 42 + 5 * nf + 4 * n + 2 * nx + 31 + 2 * nj)
     floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
               + N_VECTORS * max(nj + 3, nc, 9)
               + (layout['samples'] + 2) * layout['input_size']

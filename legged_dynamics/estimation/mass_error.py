@@ -11,16 +11,19 @@ Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
-import math
-
-from legged_dynamics.estimation.equation_errors import LASTING_SHARE, TORQUE_GAIN
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import add_scaled, load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
 # Memory [s].
 MASS_TIME = 5.0
+# The model's own mass and first moment count like so many seconds of measuring.
+KNOWN_TIME = 0.05
 # An error of so many deviations counts half.
-DOUBTFUL = 2.5
+DOUBTFUL = 2.0
+# Over how long the acceleration is averaged that an error of mass is sought along [s]: noise that
+# is in the equations and in what they are compared with would look like a mass.
+STEADY_TIME = 0.05
 
 
 @part
@@ -34,9 +37,20 @@ def mass_columns(a, columns):
 
 
 @part
-def learn_mass(robot, settings, columns, left, memory, at, block, theta, dt):
+def steady_columns(a, memory, at, columns, dt):
+    """Fill B from the acceleration's mean up to the last tick, and take in ``a``."""
+    mean = load3(memory, at)
+    mass_columns(mean, columns)
+    store3(memory, at, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
+
+
+@part
+def learn_mass(settings, columns, left, doubt, memory, at, block, theta, dt):
     """
     Take in what the base's equations leave, (6,), and fill theta, (4,).
+
+    ``columns`` are of a steady acceleration, ``doubt``, (6,), is the variance of what lasts of
+    ``left`` for other reasons.
 
     ``memory`` holds the normal equations, 4 x 5 numbers from ``at``.
     """
@@ -51,17 +65,15 @@ def learn_mass(robot, settings, columns, left, memory, at, block, theta, dt):
             memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + dt * total
             if c < 4:
                 block[r, c] = memory[at + 5 * r + c]
-        block[r, r] += 0.1 * g2 / (1.0 if r == 0 else arm2)
+        block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
         theta[r] = memory[at + 5 * r + 4]
     if not factorize(block, 4):
         return
     solve_factorized(block, 4, theta)
-    nf = robot.contact_levels.shape[0]
-    error = TORQUE_GAIN ** 2 / nf
-    for i in range(nf):
-        error += (LASTING_SHARE * robot.contact_levels[i, 2]) ** 2
-    error = math.sqrt(error) * settings.weight / settings.gravity
     for r in range(4):
-        spread = error if r == 0 else error * settings.reach
-        t = (theta[r] / (DOUBTFUL * spread)) ** 4
+        sight, error = 1e-12 * g2, 0.0
+        for e in range(6):
+            sight += columns[e, r] ** 2
+            error += columns[e, r] ** 2 * doubt[e]
+        t = (theta[r] * sight / DOUBTFUL) ** 4 / max(error * error, 1e-300)
         theta[r] *= t / (1.0 + t)
