@@ -18,6 +18,8 @@ from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 
+title = 'Messages (JointState and Imu of ANYmal class in, WrenchStamped out)'
+
 JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 DIALECT = StandaloneDialect()
