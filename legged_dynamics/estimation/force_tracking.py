@@ -46,7 +46,7 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 # little come with one sign, those of one that expects too much change sign; what lasts is an
 # error of the equations and no walk. Bounds, the lower one of a robot at rest and of one whose
 # joints move at the pace of a pendulum as long as its legs, and how fast it learns [1/s].
-RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.3, 2.0, 60.0
+RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.42, 2.0, 60.0
 # How long the speed of joints is remembered [s].
 SPEED_TIME = 0.1
 # Share of the critically damped gain with which a force's slope is learned.
