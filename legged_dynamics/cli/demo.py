@@ -13,6 +13,7 @@ import argparse
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,25 +191,25 @@ def _follow(bus: Any, processes: Any, motion: body_motion.Motion | None, duratio
     bus.create_node('demo').create_subscription(
         dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
         lambda message: heard.append(convert.stamp_ns(message.clock)), dialect.qos.best_effort(1))
-    bar = ProgressBar('Walking' if motion is None else 'Moving the body')
+    title = 'Walking' if motion is None else 'Moving the body'
     moved = looked = time.monotonic()
-    while True:
-        bus.spin_once(0.1)
-        now = time.monotonic()
-        if len(heard) > 1:
-            moved = now
-            del heard[:-1]
-            bar((heard[0] - BEGIN_NS) * 1e-9 / duration)
-        if now - looked < 0.2:
-            continue
-        looked = now
-        processes.check()
-        if processes.said('simulator', ended):
-            break
-        if now - moved > STANDSTILL:
-            raise MiddlewareError(f'simulated time stood still for {STANDSTILL:.0f} s; see the '
-                                  'logs')
-    bar.close()
+    with closing(ProgressBar(title)) as bar:        # also when it fails: the cursor is hidden
+        while True:
+            bus.spin_once(0.1)
+            now = time.monotonic()
+            if len(heard) > 1:
+                moved = now
+                del heard[:-1]
+                bar((heard[0] - BEGIN_NS) * 1e-9 / duration)
+            if now - looked < 0.2:
+                continue
+            looked = now
+            processes.check()
+            if processes.said('simulator', ended):
+                break
+            if now - moved > STANDSTILL:
+                raise MiddlewareError(f'simulated time stood still for {STANDSTILL:.0f} s; see '
+                                      'the logs')
 
 
 def _warm(motion: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,8 @@ def play_bag(args: argparse.Namespace) -> int:
 
     server = open_page(args.host, args.port)        # says what is wrong with it before the work
     try:
-        bar = ProgressBar(f'Reading {args.bag.name}')
-        recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
-        bar.close()
+        with closing(ProgressBar(f'Reading {args.bag.name}')) as bar:
+            recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
         robot = recorded.robot
         show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
         announce(server)

@@ -212,6 +212,7 @@ class GroundReactionEstimator:
     def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
         """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
         missed, false = self.settings.contact_switch_missed, self.settings.contact_switch_false
+        closed = np.asarray(closed, dtype=float)
         return np.where(np.isnan(closed), 0.0, np.where(
             closed > 0.5, np.log((1.0 - missed) / false), np.log(missed / (1.0 - false))))
 
@@ -227,6 +228,8 @@ class GroundReactionEstimator:
                 got = 'None' if value is None else f'shape {np.shape(value)}'
                 return (f'{name}: expected {size} values'
                         f'{" in the model joint order" if size == nj else ""}, got {got}')
+            if value is not None and np.asarray(value).dtype.kind not in 'biuf':
+                return f'{name}: expected numbers, got {value!r}'
         if m.switches is not None and np.shape(m.switches) != (nf,):
             return (f'switches: expected {nf} values (one a foot), got shape '
                     f'{np.shape(m.switches)}')

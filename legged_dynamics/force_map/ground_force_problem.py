@@ -136,10 +136,11 @@ class GroundForceProblem:
             When shapes do not fit.
 
         """
-        rows, right = np.atleast_2d(np.array(rows, float)), np.array(right, float)
+        rows, right = np.atleast_2d(np.array(rows, float)), np.atleast_1d(np.array(right, float))
         R = np.array(error, float)
         k = len(right)
-        R = np.diag(np.broadcast_to(R, k)) if R.ndim < 2 else R
+        if R.ndim < 2:
+            R = np.diag(np.full(k, R) if R.ndim == 0 else R)
         if rows.shape != (k, len(self.mean)) or R.shape != (k, k):
             raise ConfigurationError(f'expected {k} rows of {len(self.mean)} and their errors, '
                                      f'got shapes {rows.shape} and {R.shape}')
@@ -161,15 +162,38 @@ class GroundForceProblem:
         covariance : (6, 6) or (6,) array
             Of the wrench; a vector is a diagonal of variances.
 
+        Raises
+        ------
+        ConfigurationError
+            When shapes do not fit.
+
         """
         P = np.array(covariance, float)
         E = np.array(columns, float)
         P = np.diag(P) if P.ndim == 1 else P
+        k = len(self.right)
+        if E.shape != (k, 6) or P.shape != (6, 6):
+            raise ConfigurationError(f'expected what a wrench does to all {k} rows, ({k}, 6), and '
+                                     f'its covariance (6, 6) or (6,), got shapes {E.shape} and '
+                                     f'{P.shape}')
         return GroundForceProblem(self.mean, self.covariance, self.rows, self.right,
                                   self.error + E @ P @ E.T, self.limits, self.least)
 
     def with_limits(self, limits: np.ndarray, least: np.ndarray) -> GroundForceProblem:
-        """Return the problem with limits ``limits w >= least`` more, (m, n) and (m,)."""
+        """
+        Return the problem with limits ``limits w >= least`` more, (m, n) and (m,).
+
+        Raises
+        ------
+        ConfigurationError
+            When shapes do not fit.
+
+        """
+        limits, least = np.atleast_2d(np.array(limits, float)), np.array(least, float)
+        if least.ndim != 1 or limits.shape != (len(least), len(self.mean)):
+            raise ConfigurationError(f'expected limits (m, {len(self.mean)}) and what they are to '
+                                     f'reach at least, (m,), got shapes {limits.shape} and '
+                                     f'{least.shape}')
         return GroundForceProblem(self.mean, self.covariance, self.rows, self.right, self.error,
                                   np.vstack([self.limits, limits]),
                                   np.concatenate([self.least, least]))

@@ -45,7 +45,7 @@ class RobotInput:
     parameters : mapping
         Its parameters: `SETTINGS` and robot_description.
     config : RobotConfig
-        Which joints may lack, and how sensors are mended.
+        Which joints may be lacking, and how sensors are corrected.
     clock : callable
         Time for ages and diagnostics [ns].
     described : callable

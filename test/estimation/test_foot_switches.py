@@ -79,6 +79,19 @@ def test_a_switch_stuck_open_takes_no_loaded_foot_off_the_ground(walk):
     assert all(r.latest_contact[1] for r in reactions[50:])
 
 
+def test_switches_may_be_a_list(walk):
+    first, second = walk[0][:2]
+    closed = [True, False, True, True]
+    lists = run([first, replace(second, switches=closed)])
+    arrays = run(with_switches([first, second], [[np.nan] * 4, closed]))
+    assert lists[1].wrench.tobytes() == arrays[1].wrench.tobytes()
+
+
+def test_what_is_no_number_is_refused_by_name(walk):
+    with pytest.raises(MeasurementError, match='velocity: expected numbers, got'):
+        run([replace(walk[0][0], velocity=['fast'] * MODEL.n_joints)])
+
+
 def test_switches_of_another_number_of_feet_are_refused(walk):
     with pytest.raises(MeasurementError, match=r'switches: expected 4 values .*got shape \(3,\)'):
         run(with_switches(walk[0][:1], [[1.0, 1.0, 1.0]]))

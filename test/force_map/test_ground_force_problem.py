@@ -99,5 +99,12 @@ def test_wrong_shapes_are_refused():
     problem = GroundForceProblem.prior(np.zeros(12), np.ones(12))
     with pytest.raises(ConfigurationError, match='expected 6 rows of 12'):
         problem.with_rows(np.zeros((6, 11)), np.zeros(6))
+    with pytest.raises(ConfigurationError, match='expected 6 rows of 12'):
+        problem.with_rows(np.zeros((6, 12)), np.zeros(6), np.ones(5))
+    with pytest.raises(ConfigurationError, match='all 6 rows'):
+        problem.with_rows(np.zeros((6, 12)), np.zeros(6)).with_external(np.eye(3, 6), np.ones(6))
+    # One bound would be spread over all limits without a word.
+    with pytest.raises(ConfigurationError, match=r'limits \(m, 12\)'):
+        problem.with_limits(np.eye(12), np.zeros(1))
     with pytest.raises(ConfigurationError, match='guess'):
         GroundForceProblem.prior(np.zeros(12), np.ones(11))
