@@ -44,6 +44,9 @@ from legged_dynamics.spatial.jit import part
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
 # one.
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
+# Variance of the force between two ticks about the mean of both ticks' means, a tick, as a share of
+# what the force walks in that tick: of a random walk, and of a blow, which is anywhere in the tick.
+WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
 
 
 @part
@@ -177,10 +180,12 @@ def what_may_have_happened(feet, layout, walk, memory, out):
     for i in range(feet.index.shape[0]):
         stands = memory[layout.standing + i] >= 0.5
         stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
+        struck = memory[layout.walking + 8 * i + 4] < 0.0
+        share = STRUCK_SHARE if struck else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
-            happened = walk[r] if stands or stood else 0.0
-            out[layout.covariance + r * (nc + 1)] += 0.25 * (happened + memory[layout.walked + r])
+            happened = share * walk[r] if stands or stood else 0.0
+            out[layout.covariance + r * (nc + 1)] += happened + memory[layout.walked + r]
             memory[layout.walked + r] = happened
 
 
