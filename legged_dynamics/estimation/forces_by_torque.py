@@ -44,8 +44,8 @@ from legged_dynamics.spatial.jit import part
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
 # one.
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
-# Variance of the force between two ticks about the mean of both ticks' means, a tick, as a share of
-# what the force walks in that tick: of a random walk, and of a blow, which is anywhere in the tick.
+# How far the force between two ticks is from the mean of their two means: its variance, as a share
+# of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
 WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
 
 
