@@ -44,6 +44,9 @@ from legged_dynamics.spatial.jit import part
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
 # one.
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
+# How far the force between two ticks is from the mean of their two means: its variance, as a share
+# of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
+WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
 
 
 @part
@@ -158,15 +161,32 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             at = r * nc + c
             out[layout.covariance + at] = MEAN_SHARE * P[r, c] + lasting[r, c]
             out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
-    for i in range(feet.index.shape[0]):
-        for k in range(feet.index[i, SIZE]):
-            r = feet.index[i, START] + k
-            if settings.ahead > 0.5 and memory[layout.standing + i] >= 0.5:
-                # What may have happened in the tick.
-                out[layout.covariance + r * (nc + 1)] += 0.5 * tracking.walk[r]
+    if settings.ahead > 0.5:
+        what_may_have_happened(feet, layout, tracking.walk, memory, out)
     write_external(layout, grasp, tracking, memory, now, covariance, n > joints, out)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
+
+
+@part
+def what_may_have_happened(feet, layout, walk, memory, out):
+    """
+    Add what the forces of the sample before may have done in the two ticks about it.
+
+    The mean of a force over a tick does not say when in it the force came and went: a blow may
+    lie wholly in the tick before, and a foot that is up now may have left in this one.
+    """
+    nc = layout.contacts
+    for i in range(feet.index.shape[0]):
+        stands = memory[layout.standing + i] >= 0.5
+        stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
+        struck = memory[layout.walking + 8 * i + 4] < 0.0
+        share = STRUCK_SHARE if struck else WALK_SHARE
+        for k in range(feet.index[i, SIZE]):
+            r = feet.index[i, START] + k
+            happened = share * walk[r] if stands or stood else 0.0
+            out[layout.covariance + r * (nc + 1)] += happened + memory[layout.walked + r]
+            memory[layout.walked + r] = happened
 
 
 @part

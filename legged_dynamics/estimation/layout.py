@@ -59,7 +59,7 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             # Of the tracked forces:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
             'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
-            'lasting': 6 + nj, 'mass': 20, 'before': nc, 'contact_before': 2 * nf,
+            'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
             'described': 1, 'heights': 4 * nf,
             # Where no torque is measured:

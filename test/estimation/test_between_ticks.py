@@ -1,0 +1,63 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The force between two ticks, of which only the means over the ticks are known."""
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
+from legged_dynamics.estimation.forces_by_torque import (
+    STRUCK_SHARE,
+    WALK_SHARE,
+    what_may_have_happened,
+)
+from legged_dynamics.spatial.jit import as_python
+
+UP, DOWN, WALK = 0.0025, 0.9975, 7.0
+
+
+def added(before: float, now: float, struck: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a tick adds to one foot's variances, and the next tick, in which it is up."""
+    index = np.zeros((1, N_INDEX), int)
+    index[0, START], index[0, SIZE] = 0, 3
+    layout = SimpleNamespace(contacts=3, standing=0, contact_before=1, walking=3, walked=11,
+                             covariance=0)
+    memory, walk = np.zeros(14), np.full(3, WALK)
+    memory[layout.standing], memory[layout.contact_before + 1] = now, before
+    memory[layout.walking + 4] = -1.0 if struck else 0.1
+    found = []
+    for _ in range(2):
+        out = np.zeros(9)
+        as_python(what_may_have_happened)(SimpleNamespace(index=index), layout, walk, memory, out)
+        found.append(out.reshape(3, 3).diagonal())
+        memory[layout.standing] = memory[layout.contact_before + 1] = UP
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize('before, now', [(DOWN, DOWN), (UP, DOWN), (DOWN, UP)])
+def test_of_a_foot_that_stood_in_either_tick(before, now):
+    """Also of one that left; and what happened in a tick is doubt of the sample after it, too."""
+    first, second = added(before, now)
+    np.testing.assert_allclose(first, WALK_SHARE * WALK)
+    np.testing.assert_allclose(second, WALK_SHARE * WALK)
+
+
+def test_a_foot_in_the_air_bears_nothing_in_between():
+    """Its deviation stays that of a foot in the air."""
+    for values in added(UP, UP):
+        np.testing.assert_array_equal(values, 0.0)
+
+
+def test_a_blow_is_anywhere_in_its_tick():
+    """A blow that is over when the tick is: the sample at either end may have had all of it."""
+    for values in added(DOWN, UP, struck=True):
+        np.testing.assert_allclose(values, STRUCK_SHARE * WALK)
+
+
+def test_the_share_of_a_random_walk():
+    """Against a random walk, sampled finely: twice the share, for there are two ticks."""
+    steps = np.random.default_rng(3).standard_normal((4000, 2, 200)) / np.sqrt(200)
+    from_middle = steps.cumsum(axis=2).mean(axis=2)
+    error = from_middle.mean(axis=1)
+    assert np.mean(error ** 2) == pytest.approx(2 * WALK_SHARE, rel=0.1)
