@@ -113,7 +113,7 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
     diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
     """
     nv = robot.columns.shape[0]
-    ticks = settings.lasting_samples
+    fewer = 1.0 / settings.lasting_samples ** 2
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -135,8 +135,8 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
             S[r, s] = brief + sensed + struck
             if r == s:
                 steady[0, r] = settings.linear_lasting * sensed
-                steady[1, r] = WANDER * brief / ticks ** 2
-            lasting[r, s] = brief / ticks ** 2 + settings.linear_lasting * sensed + struck
+                steady[1, r] = WANDER * brief * fewer
+            lasting[r, s] = brief * fewer + settings.linear_lasting * sensed + struck
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
@@ -144,7 +144,7 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
             stuck = STUCK * friction ** 2 * (1.0 - slipping ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
                     + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
-            S[r, r] += robot.effort_variance[j] + stuck + slow / ticks ** 2
+            S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
             lasting[r, r] += slow + stuck
             steady[0, r] += slow + stuck
         else:

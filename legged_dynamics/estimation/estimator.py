@@ -100,6 +100,7 @@ class GroundReactionEstimator:
         self._window_stamps = arrays.stamps
         self._output_size = int(self._index['output_size'])
         self._views = self._input_views(nj, nf)
+        self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
         self.reset()
 
@@ -204,8 +205,14 @@ class GroundReactionEstimator:
             gyro[...] = nan if w is None else w
             acceleration[...] = nan if a is None else a
             orientation[...] = nan if xyzw is None else xyzw
-            given[...] = nan if contact is None else contact
-            switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
+            if contact is not None or self._given:
+                self._given = True      # until nothing stands there again
+                given[...] = nan if contact is None else contact
+                self._given = contact is not None
+            if m.switches is not None or self._switched:
+                self._switched = True
+                switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
+                self._switched = m.switches is not None
         except (ValueError, TypeError):
             raise MeasurementError(self._misfit(m, contact)) from None
 

@@ -82,18 +82,20 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         free[2] += c * effort
         xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
         yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
-    for k in range(3):
-        for e in range(6):
-            wanted = scratch.bodies[0, FORCE + e]
-            for m in range(4):
-                wanted -= tracking.columns[e, m] * tracking.theta[m]
+    for e in range(6):
+        wanted = scratch.bodies[0, FORCE + e]
+        for m in range(4):
+            wanted -= tracking.columns[e, m] * tracking.theta[m]
+        for k in range(3):
             free[k] -= X[e, k] * wanted
     for k in range(3):
+        to = G[k]
         for c in range(nx):
-            g = 0.0
-            for e in range(6):
-                g += X[e, k] * scratch.grasp[e, c]
-            G[k, c] = g
+            to[c] = 0.0
+        for e in range(6):
+            h, row = X[e, k], scratch.grasp[e]
+            for c in range(nx):
+                to[c] += h * row[c]
         for j in range(nv):
             # A motor whose torque nobody knows holds what is pushed at behind it.
             known = math.isfinite(newest[layout.effort + j])
@@ -124,32 +126,34 @@ def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, prob
     left = subtract(reading, free)
     v, S = tracking.vector[0:3], tracking.vector[3:9]
     for k in range(3):
-        v[k] = left[k]
-    for k in range(6):
-        S[k] = R[k]
-    for k in range(3):
+        unexpected, to = left[k], GP[k]
         for c in range(nx):
-            v[k] -= G[k, c] * x[c]
-            GP[k, c] = 0.0
+            unexpected -= G[k, c] * x[c]
+            to[c] = 0.0
+        v[k] = unexpected
         for r in range(nx):
-            g = G[k, r]
+            g, row = G[k, r], P[r]
             for c in range(nx):
-                GP[k, c] += g * P[r, c]
+                to[c] += g * row[c]
     at = 0
     for k in range(3):
         for m in range(k, 3):
+            known = R[at]
             for c in range(nx):
-                S[at] += GP[k, c] * G[m, c]
+                known += GP[k, c] * G[m, c]
+            S[at] = known
             at += 1
     inverse = inverse_symmetric((S[0], S[1], S[2], S[3], S[4], S[5]))
     v = (v[0], v[1], v[2])
     pulled = symmetric_times(inverse, v)
     surprised = dot(v, pulled) > SURPRISE
+    first, second, third = GP[0], GP[1], GP[2]
     for i in range(nx):
         K = symmetric_times(inverse, (GP[0, i], GP[1, i], GP[2, i]))
         x[i] += K[0] * v[0] + K[1] * v[1] + K[2] * v[2]
+        to = P[i]
         for c in range(nx):
-            P[i, c] -= K[0] * GP[0, c] + K[1] * GP[1, c] + K[2] * GP[2, c]
+            to[c] -= K[0] * first[c] + K[1] * second[c] + K[2] * third[c]
     if surprised:
         for i in range(feet.index.shape[0]):
             more = SURPRISE_FORCE ** 2 * W2 * (1.05 - probability[i])

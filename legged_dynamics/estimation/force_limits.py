@@ -91,13 +91,13 @@ def turned(a, b, v):
 def fill_limits(feet, states, ground, layout, out):
     """Turn the limits into rows on contact coordinates, as the feet stand now."""
     limits, bounds, foot = ground.limits, ground.bounds, -1
-    R, normal, arm, axes = NO_AXES, ZERO, ZERO, NO_AXES
+    R, normal, arm, axes, on_ground = NO_AXES, ZERO, ZERO, NO_AXES, NO_AXES
     for k in range(limits.shape[0]):
         i = int(limits[k, FOOT])
         if i != foot:
             foot, arm = i, ZERO
             R, normal = load9(states[i], FOOT_ROTATION), load3(out, layout.foot_normals + 3 * i)
-            axes = moment_axes(feet.index, states, i)
+            axes, on_ground = moment_axes(feet.index, states, i), frame_on(normal)
             if has_moment(feet.index, i):
                 edges = feet.geometry[i]
                 middle = (0.5 * (edges[SOLE] + edges[SOLE + 1]),
@@ -110,7 +110,7 @@ def fill_limits(feet, states, ground, layout, out):
             force = turned(z_axis(R), normal, rotate(R, force))
             moment = turned(z_axis(R), normal, moment)
         else:
-            force = rotate(frame_on(normal), force)
+            force = rotate(on_ground, force)
         on_force, on_moment = limit_row(force, moment, arm, axes)
         s = feet.index[i, START]
         store3(bounds.C[k], s, on_force)

@@ -88,15 +88,19 @@ def tighten(P, c, z, row):
     n, along = P.shape[0], 0.0
     for i in range(n):
         row[i] = 0.0
-        for j in range(n):
-            row[i] += P[i, j] * c[j]
+    for j in range(n):
+        if c[j] != 0.0:
+            for i in range(n):
+                row[i] += P[j, i] * c[j]
+    for i in range(n):
         along += c[i] * row[i]
     if not along > 0.0:
         return
     less = (1.0 - spread_at_limit(z)) / along
     for i in range(n):
+        share = less * row[i]
         for j in range(n):
-            P[i, j] -= less * row[i] * row[j]
+            P[i, j] -= share * row[j]
 
 
 @part
@@ -106,9 +110,11 @@ def look_at(room, all_of_them):
     touched, count = room.vectors[4], 0
     for c in range(n):
         touched[c] = 1.0 if all_of_them else 0.0
-        for i in range(m):
-            if room.slack[i] < 0.0 and room.C[i, c] != 0.0:
-                touched[c] = 1.0
+    for i in range(m):
+        if room.slack[i] < 0.0:
+            for c in range(n):
+                if room.C[i, c] != 0.0:
+                    touched[c] = 1.0
     for i in range(m):
         for c in range(n):
             if touched[c] > 0.0 and room.C[i, c] != 0.0:
@@ -150,8 +156,9 @@ def met_by(room, x):
     for i in range(room.d.shape[0]):
         s, size = -room.d[i], abs(room.d[i])
         for c in range(x.shape[0]):
-            s += room.C[i, c] * x[c]
-            size += abs(room.C[i, c] * x[c])
+            if room.C[i, c] != 0.0:
+                s += room.C[i, c] * x[c]
+                size += abs(room.C[i, c] * x[c])
         if s < -MET * size:
             return False
     return True
