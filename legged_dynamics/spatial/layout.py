@@ -39,7 +39,7 @@ from legged_dynamics.spatial.jit import as_python, part
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
-# Rows of a memory that only serves to see how far it is cut up.
+# Numbers in a memory that only serves to see how far it is cut up.
 ENDLESS = 1 << 24
 
 
@@ -93,7 +93,7 @@ def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
 
     It is zero, and as long as nothing is written to it takes no more than addresses.
     """
-    return np.zeros(ENDLESS if columns is None else (ENDLESS, columns), dtype)
+    return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
 
 
 def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
