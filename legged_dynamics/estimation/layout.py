@@ -17,8 +17,9 @@ from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import bounds_size, carve_bounds
-from legged_dynamics.spatial.jit import kernel, part_with_views
+from legged_dynamics.optimization.within_limits import carve_bounds
+from legged_dynamics.spatial.jit import as_python, kernel, part_with_views
+from legged_dynamics.spatial.layout import endless, lengths_of
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -242,7 +243,7 @@ def unpack(layout, integers, floats):
     Cut the two flat arrays into their parts.
 
     Two arguments to a compiled call instead of twenty; the same text makes the views that fill
-    them from Python.
+    them from Python, and says how long they are.
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
     n, nx = 6 + nj, nc + N_BESIDE
@@ -255,7 +256,7 @@ def unpack(layout, integers, floats):
     rows, at = integers[at:at + n], at + n
     active, at = integers[at:at + nc], at + nc
     stamps, at = integers[at:at + layout.samples + 1], at + layout.samples + 1
-    acting = integers[at:at + layout.limits + nc + 1]
+    acting = integers[at:]
     constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
     geometry, at = matrix_at(floats, at, nf, N_GEOMETRY)
     bodies, at = matrix_at(floats, at, nb, N_BODY_STATE)
@@ -313,17 +314,6 @@ def unpack(layout, integers, floats):
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
     """Return the integer and the float array that :func:`unpack` cuts up, zero."""
-    nb, nj, nf, nc = (int(layout[name]) for name in SIZES[:4])
-    n, nx, nm = 6 + nj, nc + N_BESIDE, int(layout['mimics'])
-    m = int(layout['limits'])
-    nx = nc + N_BESIDE
-    integers = (nb * N_TOPOLOGY + nf * N_INDEX + nj * (nx + 4) + 2 * n + 2 * nm + nc
-                + int(layout['samples']) + 1 + bounds_size(m, nc)[1])
-    tracking = (nb * N_RIGID_BODY + n * (AHEAD + n) + n * (nj + N_SHARED) + 2 * n * n + n * nx
-                + nx * nx + 24 + 13 * nx + 42 + 5 * nf + 4 * n + 2 * nx + 31 + 2 * nj)
-    floats = (nb * (N_CONSTANTS + N_BODY_STATE) + nf * N_GEOMETRY + nx * nj + nc * nc + 6 * nx
-              + N_VECTORS * max(nj + 3, nc, 9)
-              + (layout['samples'] + 2) * layout['input_size']
-              + 6 + 2 * nj + nc + nm + layout['memory_size'] + tracking
-              + N_GIVEN * nf + N_LIMIT * m + bounds_size(m, nc)[0])
-    return np.zeros(integers, np.int64), np.zeros(int(floats))
+    memories = endless(np.int64), endless()
+    integers, floats = lengths_of(as_python(unpack)(layout, *memories), *memories)
+    return np.zeros(integers, np.int64), np.zeros(floats)

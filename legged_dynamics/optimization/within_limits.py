@@ -55,11 +55,6 @@ class BoundsRoom(NamedTuple):
     looked_at: np.ndarray
 
 
-def bounds_size(m: int, n: int) -> tuple[int, int]:
-    """Return how many floats and integers :func:`carve_bounds` cuts up."""
-    return (2 * m * n + 2 * m + n * n + (n + 1) ** 2 + 7 * max(m, n + 1) + n + 1, m + n + 1)
-
-
 @kernel
 def carve_bounds(floats, integers, m, n):
     """Return the room that lies in two flat arrays."""

@@ -24,7 +24,8 @@ only for a robot are given to the class, ``offsets(Link(center=3 * n))``.
 
 Where arrays of several shapes share one flat memory, one text cuts them out in order, with
 `vector` and `matrix`, for the kernel and for Python; `length_of` asks that same text how much
-memory it takes.
+memory it takes. Where it hands out parts of several memories, of integers and of floats,
+`lengths_of` looks how far they reach in memories that are `endless`.
 """
 from __future__ import annotations
 
@@ -38,6 +39,8 @@ from legged_dynamics.spatial.jit import as_python, part
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
+# Numbers in a memory that only serves to see how far it is cut up.
+ENDLESS = 1 << 24
 
 
 def offsets(sizes: Sizes) -> Sizes:
@@ -80,5 +83,53 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
 
     """
     # One number, seen as an array without end: it can be cut up and costs nothing.
-    endless = np.broadcast_to(np.zeros(()), (np.iinfo(np.int32).max,))
-    return int(as_python(carve)(endless, *sizes)[-1])
+    memory = np.broadcast_to(np.zeros(()), (np.iinfo(np.int32).max,))
+    return int(as_python(carve)(memory, *sizes)[-1])
+
+
+def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
+    """
+    Return a flat memory, or a table of some columns, that any layout fits into, for `lengths_of`.
+
+    It is zero, and as long as nothing is written to it takes no more than addresses.
+    """
+    return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
+
+
+def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
+    """
+    Return how many numbers, or rows, of each memory lie before the end of its furthest part.
+
+    Parameters
+    ----------
+    parts : array, or tuple of parts
+        What a text cut out of the memories, run `as_python`: of a `lean_kernel` numba hands out
+        whole memories. Arrays that lie elsewhere or are empty do not count.
+    memories : arrays
+        As `endless` makes them.
+
+    Raises
+    ------
+    ValueError
+        When a part reaches the end of a memory, so that it may have been cut off there.
+
+    """
+    # By address: views that a compiled text hands out do not say whose they are.
+    begins = [memory.ctypes.data for memory in memories]
+    ends = [0] * len(memories)
+    pending = [parts]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending += part
+        elif isinstance(part, np.ndarray) and part.size:
+            end = part.ctypes.data + part.itemsize + sum(
+                (n - 1) * step for n, step in zip(part.shape, part.strides))
+            for k, memory in enumerate(memories):
+                if begins[k] <= part.ctypes.data <= end <= begins[k] + memory.nbytes:
+                    ends[k] = max(ends[k], -((begins[k] - end) // memory.strides[0]))
+    for end, memory in zip(ends, memories):
+        if end >= len(memory):
+            raise ValueError(f'expected parts that end before {len(memory)} rows, got one that '
+                             'does not: cut it where it ends')
+    return tuple(ends)

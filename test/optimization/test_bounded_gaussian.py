@@ -9,11 +9,11 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.bounded_gaussian import bounded_gaussian
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.optimization.within_limits import (
-    bounds_size,
     carve_bounds,
     spread_at_limit,
     within_limits,
 )
+from legged_dynamics.spatial.layout import endless
 
 
 def random_case(rng, n, m):
@@ -78,8 +78,7 @@ def test_the_kernel_does_the_same(seed):
         C[:5, 3:], C[5:, :3] = 0.0, 0.0
         d = C @ np.linalg.solve(P, mean) - 0.3
         d[5:] = np.minimum(d[5:], C[5:] @ mean - 0.01)
-    floats, integers = bounds_size(m, n)
-    room = carve_bounds(np.zeros(floats), np.zeros(integers, np.int64), m, n)
+    room = carve_bounds(endless(), endless(np.int64), m, n)
     room.C[:], room.d[:] = C, d
     found = bounded_gaussian(mean, P, C, d)
     x, S = mean.copy(), P.copy()

@@ -4,9 +4,18 @@
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from legged_dynamics.spatial.jit import as_python, lean_kernel
-from legged_dynamics.spatial.layout import length_of, matrix, offsets, vector
+from legged_dynamics.spatial.layout import (
+    ENDLESS,
+    endless,
+    length_of,
+    lengths_of,
+    matrix,
+    offsets,
+    vector,
+)
 
 
 class Link(NamedTuple):
@@ -61,3 +70,20 @@ def test_parts_lie_side_by_side_and_fill_the_memory():
         part[...] = k + 1.0         # views: what is written is in the memory
     assert end == memory.size
     np.testing.assert_array_equal(memory, np.repeat([1.0, 2.0, 3.0], [nv, nv * nv, nb * 10]))
+
+
+def test_several_memories_are_as_long_as_their_furthest_parts_reach():
+    integers, floats, table = endless(np.int64), endless(), endless(columns=5)
+    parts = (integers[3:7], Link(floats[20:32].reshape(3, 4), floats[:8], np.ones(90)),
+             (table[2:6], table[8, :2], table[:7, 4], 4))
+    assert lengths_of(parts, integers, floats, table) == (7, 32, 9)
+    assert lengths_of((floats[9:9], integers[:0]), integers, floats) == (0, 0)
+    assert lengths_of(as_python(carve)(floats, 3, 5), floats) == (length_of(carve, 3, 5),)
+
+
+def test_a_part_without_end_is_refused():
+    floats = endless()
+    with pytest.raises(ValueError, match='cut it where it ends'):
+        lengths_of((floats[5:],), floats)
+    with pytest.raises(ValueError, match=str(ENDLESS)):
+        lengths_of((floats[5:ENDLESS + 1],), floats)
