@@ -22,13 +22,14 @@ room for them they are met as nearly as can be, before anything else is, and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.bounded_gaussian import bounded_by, factor_of
 from legged_dynamics.optimization.quadratic_program import Outcome
+from legged_dynamics.spatial.rotations import skew
 
 # Error of rows that are exact, as a fraction of what the prior lets them be; and by how much of
 # that they may be off in the end and still count as met.
@@ -147,9 +148,8 @@ class GroundForceProblem:
         whole = np.zeros((len(self.right) + k,) * 2)
         whole[:len(self.right), :len(self.right)] = self.error
         whole[len(self.right):, len(self.right):] = R
-        return GroundForceProblem(self.mean, self.covariance, np.vstack([self.rows, rows]),
-                                  np.concatenate([self.right, right]), whole, self.limits,
-                                  self.least)
+        return replace(self, rows=np.vstack([self.rows, rows]),
+                       right=np.concatenate([self.right, right]), error=whole)
 
     def with_external(self, columns: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
         """
@@ -176,8 +176,7 @@ class GroundForceProblem:
             raise ConfigurationError(f'expected what a wrench does to all {k} rows, ({k}, 6), and '
                                      f'its covariance (6, 6) or (6,), got shapes {E.shape} and '
                                      f'{P.shape}')
-        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right,
-                                  self.error + E @ P @ E.T, self.limits, self.least)
+        return replace(self, error=self.error + E @ P @ E.T)
 
     def with_limits(self, limits: np.ndarray, least: np.ndarray) -> GroundForceProblem:
         """
@@ -194,14 +193,12 @@ class GroundForceProblem:
             raise ConfigurationError(f'expected limits (m, {len(self.mean)}) and what they are to '
                                      f'reach at least, (m,), got shapes {limits.shape} and '
                                      f'{least.shape}')
-        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right, self.error,
-                                  np.vstack([self.limits, limits]),
-                                  np.concatenate([self.least, least]))
+        return replace(self, limits=np.vstack([self.limits, limits]),
+                       least=np.concatenate([self.least, least]))
 
     def without_limits(self) -> GroundForceProblem:
         """Return the problem with its rows alone."""
-        return GroundForceProblem(self.mean, self.covariance, self.rows, self.right, self.error,
-                                  self.limits[:0], self.least[:0])
+        return replace(self, limits=self.limits[:0], least=self.least[:0])
 
     def solve(self) -> GroundForces:
         """Return the likeliest forces, how well they are known, and which limits act."""
@@ -246,10 +243,10 @@ def contact_grasp(points: np.ndarray, moments: Sequence[np.ndarray]) -> np.ndarr
 
     """
     blocks = []
-    for (x, y, z), axes in zip(points, moments):
+    for point, axes in zip(points, moments):
         block = np.zeros((6, 3 + axes.shape[1]))
         block[:3, :3] = np.eye(3)
-        block[3:, :3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+        block[3:, :3] = skew(point)
         block[3:, 3:] = axes
         blocks.append(block)
     return np.hstack(blocks) if blocks else np.zeros((6, 0))

@@ -80,11 +80,11 @@ class RobotComponent:
         follow_settings(node, dialect, table, self.parameters, self._check, component.fixed)
         self.endpoints = Endpoints(component)
 
-    def _check(self, values: dict[str, Any]) -> None:
-        if self._knows_robot:
-            RobotConfig.from_parameters(_of_robot(values))
+    def _check(self, values: dict[str, Any]) -> RobotConfig | None:
+        config = RobotConfig.from_parameters(_of_robot(values)) if self._knows_robot else None
         if self._accept is not None:
             self._accept(values)
+        return config
 
     def values(self, table: Iterable[Setting]) -> dict[str, Any]:
         """Return the present values of a table of settings."""
@@ -107,9 +107,9 @@ class RobotComponent:
 
         """
         self.close()        # of what an attempt that failed has left
-        self._check(self.parameters)
-        if self._knows_robot:
-            self.config = RobotConfig.from_parameters(_of_robot(self.parameters))
+        config = self._check(self.parameters)
+        if config is not None:
+            self.config = config
         DiagnosticsPublisher(self.component, self.endpoints, judge, details, self.now)
 
     def listen(self, described: Callable[[RobotModel], None],
