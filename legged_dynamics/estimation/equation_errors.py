@@ -29,8 +29,6 @@ from legged_dynamics.spatial.jit import part
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
 # of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
-TORQUE_GAIN = 0.02
 # Share of the stated noise of torques that lasts: an offset.
 LASTING_SHARE = 0.3
 # Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
@@ -109,11 +107,13 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts. Of its
-    diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
+    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
+    for seconds, the second is what the mean leaves of velocities.
     """
     nv = robot.columns.shape[0]
-    fewer = 1.0 / settings.lasting_samples ** 2
+    share = 1.0 / settings.lasting_samples
+    fewer = share * share
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -136,16 +136,16 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
             if r == s:
                 steady[0, r] = settings.linear_lasting * sensed
                 steady[1, r] = WANDER * brief * fewer
-            lasting[r, s] = brief * fewer + settings.linear_lasting * sensed + struck
+            lasting[r, s] = brief * fewer + (settings.linear_lasting + share) * sensed + struck
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
             stuck = STUCK * friction ** 2 * (1.0 - slipping ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
-                    + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
+                    + (settings.effort_gain * row[layout.effort + j]) ** 2)
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
-            lasting[r, r] += slow + stuck
+            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2

@@ -277,6 +277,7 @@ class GroundReactionEstimator:
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
+            'effort_gain': noise.effort_gain,
             **external_settings(self.model, s.external_link, s.external_point, s.external_force,
                                 s.external_moment, s.prior_length)}
         for name, value in values.items():
@@ -310,10 +311,11 @@ class GroundReactionEstimator:
         robot.ends[:] = branch_ends(self.model)
         stated = self.config.noise
         effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.effort_variance[:] = effort ** 2 + (1e-6 * force) ** 2
-        robot.motion_noise[:] = (
-            acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
-            * stated.of_joints('velocity', self.model, self.config.joints))
+        robot.stated_noise[:] = np.concatenate([
+            stated.of_joints('velocity', self.model, self.config.joints),
+            np.hypot(effort, 1e-6 * force)])
+        robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
+                                                  self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
 
