@@ -82,6 +82,23 @@ def test_messages_between_nodes_of_one_process(bus):
     assert seen == ['', 'é', 'x' * 100_000]
 
 
+def test_a_listener_that_was_stopped_hears_all_that_its_queue_kept(bus):
+    node, feet, kept = bus.create_node('node'), range(8), 1000     # of one second at 1000 Hz
+    seen = [[] for _ in feet]
+    publishers = [node.create_publisher(WRENCH, f'foot_{foot}', QOS.reliable(kept))
+                  for foot in feet]
+    for foot in feet:
+        node.create_subscription(WRENCH, f'foot_{foot}', lambda m, heard=seen[foot]:
+                                 heard.append(convert.stamp_ns(m.header.stamp)),
+                                 QOS.reliable(kept))
+    spin_until(bus, lambda: all(p.get_subscription_count() for p in publishers))
+    for k in range(kept):
+        for foot, publisher in zip(feet, publishers):
+            publisher.publish(convert.wrench_stamped(DIALECT, k, f'foot_{foot}', np.zeros(6)))
+    spin_until(bus, lambda: all(heard and heard[-1] == kept - 1 for heard in seen))
+    assert seen == [list(range(kept))] * 8
+
+
 def test_latched_messages_reach_who_comes_late(bus):
     node = bus.create_node('node')
     seen = {}
