@@ -100,5 +100,4 @@ def test_a_killed_simulator_is_noticed_and_its_successor_is_estimated(bench):
     assert (np.sqrt(np.mean(errors ** 2, axis=0)) < 0.02 * WEIGHT).all()
 
     estimator.send_signal(signal.SIGINT)
-    assert bench.until(lambda: estimator.poll() is not None)
-    assert estimator.returncode == 0
+    assert bench.ends(estimator) == 0
