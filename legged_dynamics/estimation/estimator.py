@@ -273,11 +273,10 @@ class GroundReactionEstimator:
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
             'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0),
+            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
-            'effort_gain': noise.effort_gain,
             **external_settings(self.model, s.external_link, s.external_point, s.external_force,
                                 s.external_moment, s.prior_length)}
         for name, value in values.items():
