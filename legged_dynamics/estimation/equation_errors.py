@@ -34,8 +34,8 @@ LASTING_SHARE = 0.3
 STUCK = 1.0 / 3.0
 # Time after which an error counts as lasting [s].
 LASTING_TIME = 0.016
-# Variance that an exponential mean over n samples leaves of errors that come back with the
-# opposite sign, times n^2.
+# Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
+# that come back with the opposite sign, times n^2.
 WANDER = 0.5
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
@@ -109,7 +109,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
     over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
     covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
-    for seconds, the second is what the mean leaves of velocities.
+    for seconds, the second is what an exponential mean leaves of velocities and torques.
     """
     nv = robot.columns.shape[0]
     share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
@@ -148,6 +148,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
             lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
+            steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more
