@@ -32,7 +32,8 @@ BAND = 1.1
 LEAST_SHARE = 0.5
 # A signal repeats itself when so many of its differences are less than so much of the noise.
 REPEATS, SAME = 0.3, 1e-3
-WIDTH = math.sqrt(1.0 / 12.0)
+# Deviation of a signal in steps of width one; by how much a step more may widen them.
+WIDTH, GROWTH = math.sqrt(1.0 / 12.0), 1.2
 # Noise of more than so many times what is stated is worth telling.
 MISSTATED = 2.0
 
@@ -49,8 +50,8 @@ def follow_noise(robot, layout, window, memory, out):
     ticks = memory[layout.noise_ticks]
     if ticks == 0.0:
         for c in range(2 * nj):
-            memory[layout.noise_below + c] = memory[layout.noise_above + c] = max(
-                robot.stated_noise[c], 1e-9)
+            memory[layout.noise_below + c] = memory[layout.noise_above + c] = memory[
+                layout.step_width + c] = max(robot.stated_noise[c], 1e-9)
     step = max(1.0 / (1.0 / FIRST_STEP + ticks), STEP)
     memory[layout.noise_ticks] = min(ticks + 1.0, 1.0 / STEP)
     for c in range(2 * nj):
@@ -68,8 +69,8 @@ def follow_noise(robot, layout, window, memory, out):
         if math.isfinite(product) and ticks > 2.0:
             same = size < SAME * stated
             repeats += step * ((1.0 if same else 0.0) - repeats)
-            if not same:        # the smallest of seconds
-                width = size if width == 0.0 else min(width * (1.0 + STEP), size)
+            if not same:        # the smallest of many: one step alone is a motion
+                width = min(GROWTH * width, size)
             memory[layout.repeats + c], memory[layout.step_width + c] = repeats, width
             below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step
             above *= 1.0 + step if math.fabs(third) > MEDIAN * above else 1.0 - step

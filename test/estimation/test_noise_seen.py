@@ -74,6 +74,10 @@ def test_a_signal_in_steps_has_the_noise_of_its_steps():
     assert seen(np.diff(position) * RATE, stated=0.1)[0] == 0.1
 
 
+def test_one_step_of_a_signal_at_rest_is_no_noise():
+    assert seen(np.where(np.arange(2000) < 1000, 0.0, 100.0 * STATED))[0] == STATED
+
+
 def test_a_torque_that_is_not_measured_tells_nothing():
     noise, faults = seen(gait(sigma=3.0 * STATED), effort=np.full(2000, np.nan))
     assert noise > 2.0 * STATED and faults is Fault.NONE
