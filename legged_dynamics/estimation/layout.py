@@ -28,6 +28,7 @@ NOT_FINITE = -1
 # Bits of what was wrong with the input; the values of ground_reaction.Fault.
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
+NOISE_MISSTATED = 128
 
 # Elements of the tracked state beside the contact coordinates: an external wrench on the base.
 N_BESIDE = 6
@@ -50,7 +51,8 @@ def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
             'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
             'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3,
-            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3}
+            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3,
+            'joint_noise': 2 * nj}
 
 
 def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -63,6 +65,10 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
             'described': 1, 'heights': 4 * nf,
+            # Of the noise of velocities and torques:
+            'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
+            'repeats': 2 * nj, 'step_width': 2 * nj,
+            'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,
@@ -81,7 +87,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment')]
+    'external_force', 'external_moment', 'effort_gain')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -143,7 +149,12 @@ class Robot(NamedTuple):
     ends : (6 + nv,) int array
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
-        Variance of the measured torque; deviation of the differentiated joint velocity.
+        Variance of the measured torque; deviation of the differentiated joint velocity; both
+        follow what is seen of the noise.
+    stated_noise : (2 nv,) array
+        Of joint velocities, then of torques.
+    slope_noise : (1,) array
+        Deviation of a differentiated velocity by the noise of velocities.
     contact_levels : (nf, 3) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
         error that the noise of its torques makes, as fractions of the weight.
@@ -163,6 +174,8 @@ class Robot(NamedTuple):
     ends: np.ndarray
     effort_variance: np.ndarray
     motion_noise: np.ndarray
+    stated_noise: np.ndarray
+    slope_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
 
@@ -283,6 +296,8 @@ def unpack(layout, integers, floats):
     variance, at = vector(floats, at, 6 + 2 * nj)
     effort_variance, at = vector(floats, at, nj)
     motion_noise, at = vector(floats, at, nj)
+    stated_noise, at = vector(floats, at, 2 * nj)
+    slope_noise, at = vector(floats, at, 1)
     prior, at = vector(floats, at, nc)
     ratio, at = vector(floats, at, layout.mimics)
     memory, at = vector(floats, at, layout.memory_size)
@@ -294,8 +309,8 @@ def unpack(layout, integers, floats):
     state, _ = vector(memory, layout.state, nx)
     covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
-                  homes)
+                  mimics, ratio, branches, ends, effort_variance, motion_noise,
+                  stated_noise, slope_noise, levels, homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,

@@ -44,6 +44,7 @@ from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
 from legged_dynamics.estimation.missing_inputs import efforts_speak, missing_inputs
+from legged_dynamics.estimation.noise_seen import follow_noise
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -212,6 +213,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
+    follow_noise(robot, layout, window, memory, out)
     take_middle(window, layout, now)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
