@@ -168,7 +168,7 @@ def test_efforts_that_are_not_measured_are_no_efforts(effort):
 
 @pytest.mark.parametrize('half_window', [0, 2])
 def test_noise_of_velocities_hurts_no_more_at_a_higher_rate(half_window):
-    """Load sways; a gyro's noise makes larger errors of differences at a higher rate, not of it."""
+    """Load sways; noise of a gyro makes larger differences at a higher rate, not larger errors."""
     model, config = two_soles()
     config = replace(config, noise=replace(config.noise, gyro=0.05))
     still, weight, rms = np.zeros(2), model.total_mass * 9.81, {}
