@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.layout import AHEAD
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import cross, dot, load3
@@ -104,7 +103,8 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting, steady):
+def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
+                        steady):
     """
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
@@ -113,35 +113,36 @@ def equation_covariance(robot, layout, settings, row, rows, n, response, S, last
     diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
     """
     nv = robot.columns.shape[0]
-    fewer = 1.0 / settings.lasting_samples ** 2
+    fewer, linear = 1.0 / settings.lasting_samples ** 2, settings.linear_lasting
     for r in range(n):
         e = rows[r]
         L = response[e]
+        own = robot.branches[e - 6, 0] if e >= 6 else -1
+        tx, ty, tz, x, y, z, jump = (L[nv], L[nv + 1], L[nv + 2], L[nv + 3], L[nv + 4], L[nv + 5],
+                                     L[nv + 6])
+        brief = sensed = 0.0
         for s in range(r + 1):
             f = rows[s]
             K = response[f]
             first, end = 0, nv
             if f >= 6:
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
-                if e >= 6 and robot.branches[e - 6, 0] != first:
+                if own >= 0 and own != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            brief = 0.0
+            # Written out, for a loop costs more than what it does.
+            brief = tx * K[nv] + ty * K[nv + 1] + tz * K[nv + 2]
             for m in range(first, end):
                 brief += L[m] * K[m]
-            # Written out, for a loop costs more than what it does.
-            brief += L[nv] * K[nv] + L[nv + 1] * K[nv + 1] + L[nv + 2] * K[nv + 2]
-            sensed = L[nv + 3] * K[nv + 3] + L[nv + 4] * K[nv + 4] + L[nv + 5] * K[nv + 5]
-            struck = L[nv + 6] * K[nv + 6]
+            sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
+            struck = jump * K[nv + 6]
             S[r, s] = brief + sensed + struck
-            if r == s:
-                steady[0, r] = settings.linear_lasting * sensed
-                steady[1, r] = WANDER * brief * fewer
-            lasting[r, s] = brief * fewer + settings.linear_lasting * sensed + struck
+            lasting[r, s] = brief * fewer + linear * sensed + struck
+        steady[0, r] = linear * sensed
+        steady[1, r] = WANDER * brief * fewer
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
-            slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            stuck = STUCK * friction ** 2 * (1.0 - slipping ** 2)
+            stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
                     + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer

@@ -26,7 +26,7 @@ from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
 from legged_dynamics.estimation.force_contact import mix_with_air, normal_force
-from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance, whiten
+from legged_dynamics.estimation.force_tracking import predicted, times_covariance
 from legged_dynamics.estimation.layout import BASE, BEYOND, N_BESIDE
 from legged_dynamics.estimation.load_prediction import carry_loads, start_loads
 from legged_dynamics.estimation.momentum_noise import (
@@ -36,6 +36,7 @@ from legged_dynamics.estimation.momentum_noise import (
     see_momentum_error,
 )
 from legged_dynamics.optimization.cholesky import factorize
+from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import dot, load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 

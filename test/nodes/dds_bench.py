@@ -4,13 +4,16 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
+
+from tolerances import PATIENCE
 
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
 
 DIALECT = StandaloneDialect()
-PATIENCE = 120.0    # s; only a broken bus needs so long
+STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
 
 
 class DdsBench:
@@ -31,9 +34,9 @@ class DdsBench:
         self.environ = {**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         self.robot = robot
         self.bus = CycloneBus(self.environ)
-        self.processes, self.status = [], {}
+        self.processes, self.logs, self.status = [], [], {}
         self.node = self.bus.create_node('listener')
-        self.listen('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics', self._take_status)
+        self.listen(STATUS, '/diagnostics', self._take_status)
 
     def listen(self, kind, topic, take, depth=2000):
         """Call back with every message of a topic."""
@@ -46,11 +49,12 @@ class DdsBench:
 
     def start(self, node, *arguments):
         """Start a node's process."""
+        self.logs.append(tempfile.TemporaryFile('w+'))      # a pipe that is full would stop it
         process = subprocess.Popen(
             [sys.executable, '-c',
              f'import sys; from legged_dynamics.nodes.{node} import main; sys.exit(main())',
              '--ros-args', '--params-file', str(self.robot), *arguments],
-            env={**os.environ, **self.environ}, stderr=subprocess.PIPE, text=True)
+            env={**os.environ, **self.environ}, stderr=self.logs[-1])
         self.processes.append(process)
         return process
 
@@ -63,10 +67,31 @@ class DdsBench:
                 return True
         return False
 
+    def meet(self, *nodes):
+        """
+        Wait until nodes send to all who listen by now; return whether they do.
+
+        Who listens is told to each process in the order of beginning: whoever sends to the last
+        of us sends to all.
+        """
+        heard = set()
+        self.listen(STATUS, '/diagnostics', lambda array: heard.update(
+            status.name.split(': ')[0] for status in array.status))
+        return self.until(lambda: heard.issuperset(nodes))
+
+    def ends(self, process):
+        """Wait until a process has ended by itself; return its exit code."""
+        assert self.until(lambda: process.poll() is not None)
+        return process.returncode
+
     def close(self):
         """End all processes and leave the bus."""
         for process in self.processes:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            process.wait()
+        for log in self.logs:
+            log.seek(0)
+            sys.stderr.write(log.read())
+            log.close()
         self.bus.close()
