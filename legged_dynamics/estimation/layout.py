@@ -87,7 +87,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment', 'effort_gain')]
+    'external_force', 'external_moment', 'effort_gain', 'momentum_time', 'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -133,8 +133,8 @@ class Robot(NamedTuple):
     ----------
     tree : Tree
     feet : FeetTable
-    variance : (6 + 2 nv,) array
-        Of the base's equations, the joints', and the joints' without an IMU.
+    model_error : (6,) array
+        Variance of the base's equations by stated errors of the model.
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nx + 2) int array
@@ -165,7 +165,7 @@ class Robot(NamedTuple):
 
     tree: Tree
     feet: FeetTable
-    variance: np.ndarray
+    model_error: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
     mimics: np.ndarray
@@ -293,7 +293,7 @@ def unpack(layout, integers, floats):
     doubt, at = vector(floats, at, 12)
     left, at = vector(floats, at, 6)
     theta, at = vector(floats, at, 4)
-    variance, at = vector(floats, at, 6 + 2 * nj)
+    model_error, at = vector(floats, at, 6)
     effort_variance, at = vector(floats, at, nj)
     motion_noise, at = vector(floats, at, nj)
     stated_noise, at = vector(floats, at, 2 * nj)
@@ -308,8 +308,8 @@ def unpack(layout, integers, floats):
     bounds = carve_bounds(floats, at, integers, acting, layout.limits, nc)
     state, _ = vector(memory, layout.state, nx)
     covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise,
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
+                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
                   stated_noise, slope_noise, levels, homes)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
