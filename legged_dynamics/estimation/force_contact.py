@@ -112,3 +112,24 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
         out[layout.contact + i], out[layout.probability + i] = down, p
         if lifted > 0.5:
             mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+
+
+@part
+def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
+    """
+    Mix forces of now of feet that are likely up with nothing, as those of the filter are.
+
+    Carried to now they have the accelerometer's noise, and what they may have walked in the
+    meantime; what they then show counts as evidence of a landing that the filter has not seen.
+    """
+    feet = robot.feet
+    for i in range(feet.index.shape[0]):
+        if memory[layout.standing + i] > 0.5:
+            continue
+        force, variance = normal_force(P, x, feet.index[i, START],
+                                       load3(out, layout.foot_normals + 3 * i))
+        evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
+                                  robot.contact_levels[i, 1], LARGEST_EVIDENCE)
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        if p < 0.5:
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.few, tracking.block)

@@ -63,6 +63,7 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
             'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
             'described': 1, 'heights': 4 * nf,
+            'last_effort': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,

@@ -12,6 +12,38 @@ import math
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.spatial.jit import part
 
+# A torque that stays the same in every bit for so long [s], and for so many samples, while others
+# change, is not measured.
+FROZEN, FROZEN_SAMPLES = 0.1, 25
+# What the time of a frozen torque is set to.
+FOUND_FROZEN = 1e9
+
+
+@part
+def hide_frozen(row, layout, columns, memory, dt):
+    """
+    Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
+
+    Measured ones have noise. Where most stay the same, as in a robot at rest whose sensors have
+    none, nothing is said of any.
+    """
+    bearing, changed = 0, 0
+    for j in range(columns.shape[0]):
+        at = layout.last_effort + 2 * j
+        effort = row[layout.effort + j]
+        same = effort == memory[at]
+        memory[at] = effort
+        memory[at + 1] = memory[at + 1] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0
+        if columns[j, 0] > 0:
+            bearing += 1
+            changed += 0 if same else 1
+    for j in range(columns.shape[0]):
+        at = layout.last_effort + 2 * j
+        if memory[at + 1] > FROZEN and 2 * changed > bearing:
+            memory[at + 1] = FOUND_FROZEN
+        if memory[at + 1] >= FOUND_FROZEN:
+            row[layout.effort + j] = math.nan
+
 
 @part
 def efforts_speak(row, layout, columns):

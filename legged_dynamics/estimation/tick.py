@@ -43,7 +43,11 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
-from legged_dynamics.estimation.missing_inputs import efforts_speak, missing_inputs
+from legged_dynamics.estimation.missing_inputs import (
+    efforts_speak,
+    hide_frozen,
+    missing_inputs,
+)
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -204,6 +208,7 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
+    hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9)
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
