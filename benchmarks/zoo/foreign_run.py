@@ -26,7 +26,7 @@ TREAD, STEPS = 0.9, 3           # of the height: depth of a stair; how many
 ARM_PACE = 2.5                  # rad/s
 HAND = 60.0                     # rad/s: how stiff the hand is
 RAISED = 0.1                    # m
-BELLY = (1.0, 2.5, 6.0, 7.0)    # s: sits down, from when to when; gets up
+BELLY = (1.0, 2.5)         # s: sits down, from when to when it rests
 
 
 def foreign_recording(scenario: Foreign, rate: float = 500.0) -> Recording:
@@ -107,7 +107,7 @@ class _ForeignRun(_Run):
         if s.belly:
             spec.body(self.base).add_geom(
                 name='belly', type=mujoco.mjtGeom.mjGEOM_BOX, contype=ROBOT, conaffinity=GROUND,
-                size=[0.4 * self.height, 0.2 * self.height, 0.05 * self.height], mass=0.0,
+                size=[0.7 * self.height, 0.5 * self.height, 0.05 * self.height], mass=0.0,
                 pos=[0.0, 0.0, -0.2 * self.height], friction=[0.8, 0.005, 1e-4])
 
     def _rises(self, x: float) -> float:
@@ -185,7 +185,7 @@ class _ForeignRun(_Run):
             return not self.touched
         if s.hand == 'lift':
             return 1.7 < t < 5.9
-        return s.belly and BELLY[1] < t < BELLY[2]
+        return s.belly and t > BELLY[1]
 
     def _reference(self, time: float) -> Reference:
         found = super()._reference(time)
@@ -201,9 +201,6 @@ class _ForeignRun(_Run):
         if s.belly:
             t = time - SETTLING
             down, rate, curve = minimum_jerk(float(np.clip((t - BELLY[0]) / 1.5, 0, 1)), 1.5)
-            if t > BELLY[2]:
-                up, rate, curve = minimum_jerk(float(np.clip((t - BELLY[2]) / 1.0, 0, 1)), 1.0)
-                down, rate, curve = 1.0 - up, -rate, -curve
             found.position[2] -= 0.75 * self.com_height * down
             found.velocity[2] -= 0.75 * self.com_height * rate
             found.acceleration[2] -= 0.75 * self.com_height * curve

@@ -26,7 +26,7 @@ DOUBTFUL = 2.0
 # is in the equations and in what they are compared with would look like a mass.
 STEADY_TIME = 0.05
 # Share of the weight that feet must bear where mass is learned.
-CARRIED = 0.5
+CARRIED = 0.8
 
 
 @part

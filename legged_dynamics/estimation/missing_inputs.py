@@ -26,6 +26,12 @@ def hide_frozen(row, layout, columns, memory, dt):
 
     Measured ones have noise. Where most stay the same, as in a robot at rest whose sensors have
     none, nothing is said of any.
+
+    Returns
+    -------
+    bool
+        Whether one was found just now: forces have followed it since it froze.
+
     """
     bearing, changed = 0, 0
     for j in range(columns.shape[0]):
@@ -37,12 +43,15 @@ def hide_frozen(row, layout, columns, memory, dt):
         if columns[j, 0] > 0:
             bearing += 1
             changed += 0 if same else 1
+    found = False
     for j in range(columns.shape[0]):
         at = layout.last_effort + 2 * j
-        if memory[at + 1] > FROZEN and 2 * changed > bearing:
+        if FOUND_FROZEN > memory[at + 1] > FROZEN and 2 * changed > bearing:
             memory[at + 1] = FOUND_FROZEN
+            found = True
         if memory[at + 1] >= FOUND_FROZEN:
             row[layout.effort + j] = math.nan
+    return found
 
 
 @part

@@ -208,7 +208,8 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9)
+    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
+        memory[layout.tracking] = 0.0
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
