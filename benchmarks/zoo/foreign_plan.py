@@ -116,7 +116,7 @@ class ForeignPlan(Plan):
             t += 2.0 * ramp
 
     def _heights(self, flying: np.ndarray, height: float, down: float) -> None:
-        """Fill the height: falling where no foot stands, else as little acceleration as it takes."""
+        """Fill the height: falling where no foot stands, else accelerating little."""
         n, h2 = len(self.time), self.time_step ** 2
         weight = np.where(flying, 1e4, 1.0) / h2 ** 2
         goal = np.where(flying, -down * h2, 0.0)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that the estimator was not made on: other makers, other links, arms, two-joint legs."""
+"""Robots that the estimator was not made on: other makers, other links, arms."""
 from __future__ import annotations
 
 import re
@@ -91,32 +91,21 @@ def bolt() -> ZooRobot:
                   armature=5e-4, damping=0.005, friction=0.01, radius=0.014)
 
 
-def solo8() -> ZooRobot:
-    """A quadruped of 2 kg whose legs have two joints: no torque says what a foot gets sideways."""
-    legs = {leg: {f'{leg}_HFE': 0.7 if leg[0] == 'F' else -0.7,
-                  f'{leg}_KFE': -1.4 if leg[0] == 'F' else 1.4}
-            for leg in ('FL', 'FR', 'HL', 'HR')}
-    return _robot('solo8', _with_effort(_read('solo_description/robots/solo.urdf'), 2.7), legs,
-                  [f'{i}_FOOT' for i in legs], imu='base_link', base='base_link', effort=0.03,
-                  armature=5e-4, damping=0.005, friction=0.01, radius=0.016)
-
-
 def romeo() -> ZooRobot:
     """A humanoid of 41 kg, upper body welded."""
     names = ('HipYaw', 'HipRoll', 'HipPitch', 'KneePitch', 'AnklePitch', 'AnkleRoll')
     legs = {side: {f'{side}{joint}': angle for joint, angle in
                    zip(names, (0.0, 0.0, -0.35, 0.7, -0.35, 0.0))} for side in ('L', 'R')}
-    effort = re.sub(r'<limit effort="(46.6|38.17|25.76|9.2)"', '<limit effort="80"',
-                    _read('romeo_description/urdf/romeo_small.urdf'))
-    return _robot('romeo', _balanced(effort), legs, ['l_sole', 'r_sole'], imu='base_link', base='base_link',
-                  effort=1.0, armature=0.05, damping=0.5, friction=0.3,
+    urdf = re.sub(r'<limit effort="(46.6|38.17|25.76|9.2)"', '<limit effort="80"',
+                  _read('romeo_description/urdf/romeo_small.urdf'))
+    return _robot('romeo', _balanced(urdf), legs, ['l_sole', 'r_sole'], imu='base_link',
+                  base='base_link', effort=1.0, armature=0.05, damping=0.5, friction=0.3,
                   sole=[0.13, -0.07, 0.05, -0.05],
                   keep=[f'{side}{joint}' for side in 'LR' for joint in ('Hip', 'Knee', 'Ankle')],
                   welded={'LShoulderPitch': 1.5, 'RShoulderPitch': 1.5, 'LElbowRoll': -0.5,
                           'RElbowRoll': 0.5})
 
 
-FOREIGN: dict[str, Callable[[], ZooRobot]] = {
-    make.__name__: make for make in (a1, laikago, anymal_b, anymal_arm, anymal_c, bolt, solo8,
-                                     romeo)}
-ROBOTS.update(FOREIGN)
+ALL: dict[str, Callable[[], ZooRobot]] = {
+    make.__name__: make for make in (a1, laikago, anymal_b, anymal_arm, anymal_c, bolt, romeo)}
+ROBOTS.update(ALL)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from benchmarks.zoo.cache import SOURCES, _digest, folder
 from benchmarks.zoo.controller import FREQUENCY, Controller, Reference
-from benchmarks.zoo.foreign import Foreign, altered
+from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.foreign_plan import LIFTED, ForeignPlan
 from benchmarks.zoo.ground import EDGE, Ground
 from benchmarks.zoo.recording import Recording
@@ -21,7 +20,6 @@ from legged_dynamics.simulation.gait import minimum_jerk
 from legged_dynamics.simulation.leg_kinematics import rotation_vector
 from legged_dynamics.simulation.world import GROUND, ROBOT, add_floor, build_world
 
-OWN = ('foreign_plan', 'foreign_robots', 'foreign_run')
 TREAD, STEPS = 0.9, 3           # of the height: depth of a stair; how many
 ARM_PACE = 2.5                  # rad/s
 HAND = 60.0                     # rad/s: how stiff the hand is
@@ -29,12 +27,19 @@ RAISED = 0.1                    # m
 BELLY = (1.0, 2.5)         # s: sits down, from when to when it rests
 
 
-def foreign_recording(scenario: Foreign, rate: float = 500.0) -> Recording:
-    """Return a scenario's recording, simulated if it is not kept."""
-    path = folder() / f'{scenario.name}-{rate:g}Hz-{_digest((scenario, rate), SOURCES + OWN)}.npz'
-    if not path.is_file():
-        _ForeignRun(scenario, rate).run().save(path)
-    return altered(Recording.load(path), scenario)
+def simulate_foreign(scenario: Foreign, rate: float = 500.0) -> Recording:
+    """
+    Run a scenario; its start and its faults are not in the recording, see `foreign.altered`.
+
+    Raises
+    ------
+    SimulationError
+        When the robot falls.
+    MissingRobot
+        When its description is not installed.
+
+    """
+    return _ForeignRun(scenario, rate).run()
 
 
 class _ForeignController(Controller):
@@ -224,7 +229,7 @@ class _ForeignRun(_Run):
         if raised < 0.0:
             return
         mass, w = body.mass, HAND / 4.0
-        goal = self.start_position + [0.0, 0.0, raised]
+        goal = self.start_position + np.array([0.0, 0.0, raised])
         velocity = data.qvel[body.free:body.free + 3]
         R = data.xmat[body.base].reshape(3, 3)
         force = mass * (w * w * (goal - data.xpos[body.base]) - 2.0 * w * velocity)
@@ -265,5 +270,6 @@ class _ForeignRun(_Run):
 
     def _check_steps(self, made: Recording) -> None:
         s = self.scenario
-        if s.lift > 0.05 and not (s.belly or s.hand) and s.pattern not in LIFTED and s.friction > 0.5:
+        planned = not (s.belly or s.hand or s.pattern in LIFTED)
+        if planned and s.lift > 0.05 and s.friction > 0.5:      # others scuff, slide and are held
             super()._check_steps(made)

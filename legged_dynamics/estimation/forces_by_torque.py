@@ -9,8 +9,6 @@ Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
-import math
-
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
@@ -36,7 +34,12 @@ from legged_dynamics.estimation.force_tracking import (
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
 from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
-from legged_dynamics.estimation.mass_error import feet_carry, learn_mass, mass_columns, steady_columns
+from legged_dynamics.estimation.mass_error import (
+    feet_carry,
+    learn_mass,
+    mass_columns,
+    steady_columns,
+)
 from legged_dynamics.spatial.algebra import load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
