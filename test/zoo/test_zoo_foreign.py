@@ -53,7 +53,7 @@ def test_feet_in_flight_have_no_force_and_landing_is_seen():
     assert flying.sum() > 0.1 * r.rate
     found = score(r, shipped())['raw']
     assert found.zero_phase < next(iter(score(r, observer(250.0)).values())).zero_phase
-    assert 0.6 < found.normalised < 1.6
+    assert found.normalised < 1.3       # the deviation covers what is not known
     assert found.contact.agreement > 98.0
     assert found.contact.longest_up_ms <= 10.0
     # What is cut off on one side would be a bias once it is averaged.
