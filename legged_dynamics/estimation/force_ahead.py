@@ -98,9 +98,9 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
                 to[c] += h * row[c]
         for j in range(nv):
             # A motor whose torque nobody knows holds what is pushed at behind it.
-            known = math.isfinite(newest[layout.effort + j])
-            last = robot.columns.shape[1] - 1 if known else 0
-            for m in range(robot.columns[j, last]):
+            if not math.isfinite(newest[layout.effort + j]):
+                continue
+            for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
                 c = robot.columns[j, m + 1]
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
     return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)

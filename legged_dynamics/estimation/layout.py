@@ -69,6 +69,7 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
             'repeats': 2 * nj, 'step_width': 2 * nj,
             'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
+            'last_effort': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,

@@ -43,7 +43,11 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
-from legged_dynamics.estimation.missing_inputs import forget_silent_efforts, missing_inputs
+from legged_dynamics.estimation.missing_inputs import (
+    forget_silent_efforts,
+    hide_frozen,
+    missing_inputs,
+)
 from legged_dynamics.estimation.noise_seen import follow_noise
 from legged_dynamics.spatial.algebra import (
     add,
@@ -207,6 +211,8 @@ def tick(layouts, settings_table, integers, floats, out):
             return codes.NOT_FINITE
 
     forget_silent_efforts(row, layout, feet, robot.columns)
+    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
+        memory[layout.tracking] = 0.0
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
