@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchmarks.zoo.disturbances import simulate_disturbed
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, Scenario
+from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, DisturbedScenario, Scenario
 from benchmarks.zoo.simulate import simulate
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
@@ -32,7 +33,8 @@ def place(scenario: Scenario, rate: float) -> Path:
 
     Checkouts share the folder, and none reads what another version of the simulator made.
     """
-    content = _digest((scenario, rate, FLOORS), SOURCES)
+    more = ('disturbances',) if isinstance(scenario, DisturbedScenario) else ()
+    content = _digest((scenario, rate, FLOORS), (*SOURCES, *more))
     return folder() / f'{scenario.name}-{rate:g}Hz-{content}.npz'
 
 
@@ -54,7 +56,8 @@ def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
     path = place(scenario, rate)
     if path.is_file() and not anew:
         return Recording.load(path)
-    made = simulate(scenario, rate)
+    made = (simulate_disturbed(scenario, rate) if isinstance(scenario, DisturbedScenario)
+            else simulate(scenario, rate))
     made.save(path)
     return made
 

@@ -72,19 +72,20 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
     follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
     """
     deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
-    share, opened, level = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False, PUSH_LEVEL
-    for other in range(6):      # a push along one axis is likely to be one along others
-        if math.fabs(memory[layout.push + other]) > PUSH_LEVEL:
-            level = 0.5 * PUSH_LEVEL
+    share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
     # All of it shows that a push is there, what is not followed that one has changed.
     for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
         memory[at] += share * (score - memory[at])
-        opened = opened or math.fabs(memory[at]) > level
+        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
     share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
     memory[at] += share * min(max(left - memory[at], -limit), limit)
-    tracking.doubt[6 + k] = spread * share / (2.0 - share)
+    # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
+    tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
+    level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])
+    lasts = max(math.fabs(memory[at]), math.fabs(memory[at] + whole - left))
+    opened = opened or lasts > level
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 

@@ -149,6 +149,8 @@ class Robot(NamedTuple):
         error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
         Where the feet are from the base in the standing pose, seen from above.
+    stops : (nv, 2) array
+        Between which positions a joint moves freely.
 
     """
 
@@ -165,6 +167,7 @@ class Robot(NamedTuple):
     motion_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
+    stops: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -278,6 +281,7 @@ def unpack(layout, integers, floats):
     block, at = matrix_at(floats, at, 6, 7)
     levels, at = matrix_at(floats, at, nf, 3)
     homes, at = matrix_at(floats, at, nf, 2)
+    stops, at = matrix_at(floats, at, nj, 2)
     innovation, at = floats[at:at + n], at + n
     lasting, at = floats[at:at + n], at + n
     steady, at = matrix_at(floats, at, 2, n)
@@ -303,7 +307,7 @@ def unpack(layout, integers, floats):
         (nx, nx))
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
                   mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
-                  homes)
+                  homes, stops)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,
