@@ -246,9 +246,9 @@ def _disturbed() -> list[Scenario]:
         run('go2-walk', 'go2-walk-com', shifted=(0.03, 0.0, 0.0)),
         run('hyq-stand', 'hyq-push-5', pushes=thrice(0.05)),
         run('hyq-walk', 'hyq-walk-push', pushes=thrice(0.12)),
-        run('b1-trot', 'b1-push', motion='stand', pushes=thrice(0.3)),
+        run('b1-trot', 'b1-push', motion='stand', pushes=thrice(0.2)),
         run('talos-steps', 'talos-steps-com', shifted=(0.0, 0.03, 0.0)),
-        run('anymal_class-walk', 'anymal_class-walk-load', payload=0.12, loaded=(2.5, 5.5)),
+        run('hyq-walk', 'hyq-walk-load', payload=0.12, loaded=(2.5, 5.5)),
         run('solo_class-trot', 'solo_class-trot-light', mass_error=-0.1),
         run('hexapod-tripod', 'hexapod-tripod-push', pushes=thrice(0.1)),
     ]

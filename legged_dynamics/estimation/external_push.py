@@ -31,6 +31,8 @@ LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
 # Over how long what the filter does not follow is averaged [s], and how many deviations of a
 # sample count.
 BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
+# A sample whose wrench lasting errors make uncertain by so much of the weight counts half.
+UNSURE = 0.1
 
 
 @part
@@ -64,6 +66,13 @@ def doubt_about_point(grasp, doubt, nc, k):
 
 
 @part
+def trust(settings, doubt, k):
+    """Return how much a sample says of component k of the wrench, 0 to 1."""
+    unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
+    return 1.0 / (1.0 + doubt / (unit * unit))
+
+
+@part
 def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
     """
     Return by how much component k of the wrench walks in a tick because it is a push, a variance.
@@ -80,7 +89,8 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
         opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
     share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
-    memory[at] += share * min(max(left - memory[at], -limit), limit)
+    memory[at] += (share * trust(settings, doubt, k)
+                   * min(max(left - memory[at], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
     tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
     level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])

@@ -127,7 +127,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
         learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, memory,
-                   layout.mass, tracking.block, tracking.theta, dt)
+                   layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
         mass_columns(a, tracking.columns)
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
