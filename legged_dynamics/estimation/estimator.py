@@ -15,7 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
+from legged_dynamics.estimation.equation_errors import end_stops, jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
@@ -318,6 +318,7 @@ class GroundReactionEstimator:
                                                   self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
+        robot.stops[:] = end_stops(self.model)
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

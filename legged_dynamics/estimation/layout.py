@@ -161,6 +161,8 @@ class Robot(NamedTuple):
         error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
         Where the feet are from the base in the standing pose, seen from above.
+    stops : (nv, 2) array
+        Between which positions a joint moves freely.
 
     """
 
@@ -179,6 +181,7 @@ class Robot(NamedTuple):
     slope_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
+    stops: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -285,6 +288,7 @@ def unpack(layout, integers, floats):
     block, at = matrix(floats, at, 6, 7)
     levels, at = matrix(floats, at, nf, 3)
     homes, at = matrix(floats, at, nf, 2)
+    stops, at = matrix(floats, at, nj, 2)
     innovation, at = vector(floats, at, n)
     lasting, at = vector(floats, at, n)
     steady, at = matrix(floats, at, 2, n)
@@ -311,7 +315,7 @@ def unpack(layout, integers, floats):
     covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
                   columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
-                  stated_noise, slope_noise, levels, homes)
+                  stated_noise, slope_noise, levels, homes, stops)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,
