@@ -273,7 +273,7 @@ class GroundReactionEstimator:
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
             'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0),
+            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -310,10 +310,11 @@ class GroundReactionEstimator:
         robot.ends[:] = branch_ends(self.model)
         stated = self.config.noise
         effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.effort_variance[:] = effort ** 2 + (1e-6 * force) ** 2
-        robot.motion_noise[:] = (
-            acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
-            * stated.of_joints('velocity', self.model, self.config.joints))
+        robot.stated_noise[:] = np.concatenate([
+            stated.of_joints('velocity', self.model, self.config.joints),
+            np.hypot(effort, 1e-6 * force)])
+        robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
+                                                  self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
 

@@ -18,7 +18,7 @@ from legged_dynamics.dynamics.branch_elimination import eliminate_branches, subs
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.layout import AHEAD, BASE, TAU
+from legged_dynamics.estimation.layout import AHEAD, BASE, SLIPPING, TAU
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
@@ -70,9 +70,9 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
             j + 1, FRICTION]
         v, v_mid = newest[layout.velocity + j], middle[layout.velocity + j]
-        now, slipping = math.tanh(v / FRICTION_SPEED), math.tanh(v_mid / FRICTION_SPEED)
-        effort = (newest[layout.effort + j] - damping * (v - v_mid) - friction * (now - slipping)
-                  - vectors[TAU, j])
+        now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
+        effort = (newest[layout.effort + j] - damping * (v - v_mid)
+                  - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
         if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
             effort = 0.0

@@ -9,9 +9,12 @@ Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
+import math
+
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.equation_errors import (
     equation_covariance,
@@ -33,15 +36,16 @@ from legged_dynamics.estimation.force_tracking import (
     widen,
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
+from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL, SLIPPING
 from legged_dynamics.estimation.mass_error import (
     feet_carry,
     learn_mass,
     mass_columns,
     steady_columns,
 )
+from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import load3, store3, subtract
-from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.jit import inlined_part, part
 
 # Errors of velocities are counted as new in every tick, although half of each goes back in the
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
@@ -54,7 +58,7 @@ WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
 UNSEEN_SHARE = 0.5
 
 
-@part
+@inlined_part
 def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
                  normal, imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
@@ -102,8 +106,12 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
-    equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
-                        tracking.noise, tracking.noise_lasting, tracking.steady)
+    for j in range(nj):
+        rubs = robot.tree.constants[j + 1, FRICTION] != 0.0
+        v = middle[layout.velocity + j]
+        vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
+    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
+                        tracking.response, tracking.noise, tracking.noise_lasting, tracking.steady)
     keep_lasting(tracking, vectors, joints, n)
     if n > joints:
         lasting_doubt(robot, scratch, tracking, joints, n)

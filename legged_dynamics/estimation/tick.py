@@ -48,6 +48,7 @@ from legged_dynamics.estimation.missing_inputs import (
     hide_frozen,
     missing_inputs,
 )
+from legged_dynamics.estimation.noise_seen import follow_noise
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -61,7 +62,8 @@ from legged_dynamics.spatial.algebra import (
     store9,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import matrix
 
 
 @part
@@ -186,7 +188,7 @@ def take_middle(window, layout, middle):
         middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
 
 
-@kernel
+@lean_kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
     Take the measurement in `Arrays.row` and estimate the forces it completes.
@@ -217,6 +219,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
+    follow_noise(robot, layout, window, memory, out)
     take_middle(window, layout, now)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
@@ -255,7 +258,7 @@ def tick(layouts, settings_table, integers, floats, out):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
+    states, _ = matrix(out, layout.feet, nf, 15)
     normal = normals_under_feet(ground.given, R_WB, load3(memory, layout.normal), layout, out)
     contact_points(feet, scratch.bodies, normal, states)
     lean_on_lowest_part(feet, normal, states)
