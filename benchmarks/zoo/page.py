@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from benchmarks.zoo.draws import WORST
+from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.tables import markdown
 
@@ -48,11 +49,11 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
 OTHERS = """On line: the sample before, and the newest. **Says**: mode and faults that came along.
 """
 GROUPS = {
-    'Standing': lambda s: not s.stepping and not s.push,
-    'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.payload
-                                                 or s.mass_error or s.push),
-    'Slopes and steps': lambda s: s.stepping and bool(s.slope or s.across or s.stair),
-    'What the model does not know': lambda s: bool(s.payload or s.mass_error or s.push)}
+    'Other robots, gaits, grounds and faults': lambda s: isinstance(s, Foreign),
+    'Standing': lambda s: not s.stepping and not s.disturbed,
+    'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.disturbed),
+    'Slopes and steps': lambda s: s.stepping and not s.disturbed,
+    'What the model does not know': lambda s: s.disturbed}
 OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
 
 
