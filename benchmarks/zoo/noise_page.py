@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from benchmarks.zoo.bound import bound
 from benchmarks.zoo.cache import recording
 from benchmarks.zoo.draws import WORST
+from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.scenarios import SCENARIOS
 from benchmarks.zoo.sensors import NAMES, OTHERS, heard
@@ -36,7 +37,8 @@ def standing(names: Sequence[str], scores: Scores) -> str:
     """Return the section on standing runs among these, empty without any."""
     table = []
     for name in names:
-        if SCENARIOS[name].stepping or SCENARIOS[name].push:
+        scenario = SCENARIOS[name]
+        if scenario.stepping or scenario.disturbed or isinstance(scenario, Foreign):
             continue
         kept = recording(name)
         print(f'{name}, {DRAWS} draws', file=sys.stderr, flush=True)
