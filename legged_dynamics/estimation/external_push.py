@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.jacobians import START
+from legged_dynamics.estimation.equation_errors import LASTING_SHARE
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
@@ -42,7 +43,11 @@ def lasting_doubt(robot, scratch, tracking, joints, n):
     for j in range(robot.columns.shape[0]):
         vectors[WEIGHTS, j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
-        vectors[WEIGHTS, rows[r] - 6] = 1.0 / steady[r]
+        # That a torque is quieter than stated does not make its offset a push or a mass.
+        j = rows[r] - 6
+        stated = robot.stated_noise[robot.columns.shape[0] + j]
+        quieter = max(stated * stated - robot.effort_variance[j], 0.0)
+        vectors[WEIGHTS, j] = 1.0 / (steady[r] + LASTING_SHARE ** 2 * quieter)
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     for r in range(joints, n):
