@@ -309,11 +309,9 @@ class GroundReactionEstimator:
                           robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
-        stated = self.config.noise
-        effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.stated_noise[:] = np.concatenate([
-            stated.of_joints('velocity', self.model, self.config.joints),
-            np.hypot(effort, 1e-6 * force)])
+        velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
+                            for name in ('velocity', 'effort'))
+        robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
         robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
                                                   self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)

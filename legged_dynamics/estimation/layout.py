@@ -63,13 +63,12 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
             'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
-            'described': 1, 'heights': 4 * nf,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'described': 1,
+            'heights': 4 * nf, 'last_effort': 2 * nj,
             # Of the noise of velocities and torques:
             'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
             'repeats': 2 * nj, 'step_width': 2 * nj,
             'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
-            'last_effort': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,

@@ -25,8 +25,8 @@ def hide_frozen(row, layout, columns, memory, dt):
     """
     Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
 
-    Measured ones have noise. Where most stay the same, as in a robot at rest whose sensors have
-    none, nothing is said of any.
+    Measured ones have noise. Where others stay the same as well, as in a robot at rest whose
+    sensors have none or measure in steps, nothing is said of any.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def hide_frozen(row, layout, columns, memory, dt):
         Whether one was found just now: forces have followed it since it froze.
 
     """
-    bearing, changed = 0, 0
+    bearing, changed, held = 0, 0, 0
     for j in range(columns.shape[0]):
         at = layout.last_effort + 2 * j
         effort = row[layout.effort + j]
@@ -44,10 +44,12 @@ def hide_frozen(row, layout, columns, memory, dt):
         if columns[j, 0] > 0 and math.isfinite(effort):
             bearing += 1
             changed += 0 if same else 1
+            held += 1 if memory[at + 1] > FROZEN else 0
+    others_change = changed + held == bearing and changed > held
     found = False
     for j in range(columns.shape[0]):
         at = layout.last_effort + 2 * j
-        if FOUND_FROZEN > memory[at + 1] > FROZEN and 2 * changed > bearing:
+        if FOUND_FROZEN > memory[at + 1] > FROZEN and others_change:
             memory[at + 1] = FOUND_FROZEN
             found = True
         if memory[at + 1] >= FOUND_FROZEN:

@@ -40,7 +40,7 @@ def estimates(recording):
         up.append(force[:, 2])
         external.append(r.external_wrench[2])
         deviation.append(r.external_deviation[2])
-        error.append(r.mass_error[0])
+        error.append(r.mass_error)
         faults.append(r.faults)
     return np.array(up), np.array(external), np.array(deviation), np.array(error), faults
 
