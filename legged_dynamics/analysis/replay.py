@@ -25,9 +25,12 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.middleware.compiling import compile_first
 from legged_dynamics.middleware.conversions import SensorReader, read_switches
 from legged_dynamics.model import RobotConfig, RobotModel
 
+# The node that estimates live.
+ESTIMATOR = 'ground_reaction_estimator'
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
 # Different faults that are told apart; a message may carry numbers that differ each time.
 _FAULTS_KEPT = 50
@@ -148,6 +151,7 @@ class Replay:
             When the bag is damaged.
 
         """
+        compile_first(ESTIMATOR)
         plan, topics = self.plan, self.plan.topics
         first = bag.start_ns if plan.start_ns is None else plan.start_ns
         span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)

@@ -10,7 +10,6 @@ simulated and waits for them: what comes out is the same on a busy machine, only
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -71,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.demo_outcome import digest_of
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.middleware.compiling import compile_first
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule
 
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
     with interrupted_at_once():
-        _warm(args.motion)
+        compile_first(ESTIMATOR, *((body_motion.CONTROLLER,) if args.motion == 'body' else ()))
     outcome = record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings = outcome.warnings(args.speed)
@@ -210,23 +210,6 @@ def _follow(bus: Any, processes: Any, motion: body_motion.Motion | None, duratio
             if now - moved > STANDSTILL:
                 raise MiddlewareError(f'simulated time stood still for {STANDSTILL:.0f} s; see '
                                       'the logs')
-
-
-def _warm(motion: str) -> None:
-    """
-    Have everything on the disk before the processes start.
-
-    Another process does it: one that has compiled a kernel's parts by themselves may go on with
-    those, and its results would not be the nodes' to the last bit.
-    """
-    from legged_dynamics.spatial.kernel_state import is_warm
-    names = [name for name in (ESTIMATOR, *((body_motion.CONTROLLER,) if motion == 'body' else ()))
-             if not is_warm(name)]
-    if names:
-        _say('Compiling (once; a minute or two)')
-        # What fails here is compiled, or told of, by the nodes.
-        subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', *names],
-                       stdout=subprocess.DEVNULL, check=False)
 
 
 def _say(text: str) -> None:

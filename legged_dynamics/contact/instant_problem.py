@@ -187,16 +187,18 @@ def contact_maps(memory: Memory) -> tuple[np.ndarray, ...]:
         size, state = int(index[i, SIZE]), states[i]
         R = state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
         point = state[CONTACT:CONTACT + 3]
-        arm, none = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3]), np.zeros((3, 3))
+        arm = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3])
         to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
         axes = np.zeros((6, size))
         for k, row in enumerate(range(int(index[i, START]), int(index[i, START]) + size)):
             axes[3 * rows.kind[row]:3 * rows.kind[row] + 3, k] = axis_of[row]
-        to[6 * i:6 * i + 6] = np.block([[R.T, none], [R.T @ arm, R.T]]) @ axes
-        back[:, 6 * i:6 * i + 6] = axes.T @ np.block([[R, none], [-arm @ R, R]])
+        force, moment = axes[:3], axes[3:]
+        to[6 * i:6 * i + 3], to[6 * i + 3:6 * i + 6] = R.T @ force, R.T @ (arm @ force + moment)
+        back[:, 6 * i:6 * i + 3] = (force.T - moment.T @ arm) @ R
+        back[:, 6 * i + 3:6 * i + 6] = moment.T @ R
         to_wrench.append(to)
         from_wrench.append(back)
-        on_base.append(np.block([[np.eye(3), none], [skew(point), np.eye(3)]]) @ axes)
+        on_base.append(np.vstack([force, skew(point) @ force + moment]))
     moments = (rows.kind == MOMENT)[index[rows.foot, STANDING] != 0]
     nothing = np.zeros((6 * len(index), 0))
     return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),

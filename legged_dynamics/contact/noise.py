@@ -126,18 +126,20 @@ def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.n
     for body in range(len(constants)):
         row = constants[body]
         kept = row.copy()
-        shifts = [(slice(MASS, MASS + 1), noise.mass * kept[MASS])]
-        shifts += [(slice(COM + k, COM + k + 1), noise.center_of_mass * (kept[MASS] > 0.0))
-                   for k in range(3)]
-        shifts += [(slice(INERTIA, INERTIA + 6), noise.inertia * kept[INERTIA:INERTIA + 6])]
+        shifts: list[tuple[slice, float | np.ndarray]] = []
+        if kept[MASS] > 0.0 and noise.mass:
+            shifts += [(slice(MASS, MASS + 1), noise.mass * kept[MASS])]
+        if kept[MASS] > 0.0 and noise.center_of_mass:
+            shifts += [(slice(COM + k, COM + k + 1), noise.center_of_mass) for k in range(3)]
+        if noise.inertia and kept[INERTIA:INERTIA + 6].any():
+            shifts += [(slice(INERTIA, INERTIA + 6), noise.inertia * kept[INERTIA:INERTIA + 6])]
         for place, step in shifts:
-            if np.any(step):
-                pair = []
-                for sign in (1.0, -1.0):
-                    row[place] += sign * step
-                    pair.append(answer())
-                    row[:] = kept
-                found.append((pair[0] - pair[1]) / 2.0)
+            pair = []
+            for sign in (1.0, -1.0):
+                row[place] += sign * step
+                pair.append(answer())
+                row[:] = kept
+            found.append((pair[0] - pair[1]) / 2.0)
     return np.array(found) if found else np.zeros((0, answer().size))
 
 

@@ -45,7 +45,7 @@ from legged_dynamics.estimation.mass_error import (
 )
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import load3, store3, subtract
-from legged_dynamics.spatial.jit import inlined_part, part
+from legged_dynamics.spatial.jit import part
 
 # Errors of velocities are counted as new in every tick, although half of each goes back in the
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
@@ -58,7 +58,7 @@ WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
 UNSEEN_SHARE = 0.5
 
 
-@inlined_part
+@part
 def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
                  normal, imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""

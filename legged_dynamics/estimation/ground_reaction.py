@@ -134,12 +134,12 @@ class GroundReaction:
 
     @property
     def contact(self) -> np.ndarray:
-        """(nf,) bool: feet that are down at `stamp_ns`."""
+        """(nf,) bool: feet in contact at `stamp_ns`."""
         return self._array(self.layout.index['contact'], len(self.feet)) > 0.5
 
     @property
     def contact_probability(self) -> np.ndarray:
-        """(nf,) probability that a foot is down."""
+        """(nf,) probability of contact at `stamp_ns`, the sample before the newest."""
         return self._array(self.layout.index['probability'], len(self.feet))
 
     @property
@@ -172,7 +172,7 @@ class GroundReaction:
 
     @property
     def latest_contact(self) -> np.ndarray:
-        """(nf,) bool: feet that are down at `latest_ns`."""
+        """(nf,) bool: feet in contact at `latest_ns`."""
         return self._array(self.layout.index['latest_contact'], len(self.feet)) > 0.5
 
     @property

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Has a component's kernels compiled before it is configured, by a process that can be ended."""
+"""
+Has kernels compiled before they are needed, by a process of its own.
+
+That process can be ended; and a process that has compiled a kernel's parts by themselves may go on
+with those, so that its results would not be, to the last bit, those of one that loads the kernel.
+"""
 from __future__ import annotations
 
 import os
@@ -12,6 +17,28 @@ import time
 from legged_dynamics.middleware.protocol import Component, Logger
 
 SAYING = 10.0       # s between reports of how far it is
+
+
+def compile_first(*names: str) -> None:
+    """
+    Have the kernels of nodes on the disk before this process needs them, as the nodes do.
+
+    Whoever estimates calls it once bad arguments and missing files have been told of. It shows on
+    standard error how far it is; where kernels cannot be kept it does nothing, and what cannot be
+    compiled is told of where it is needed.
+
+    Parameters
+    ----------
+    names : str
+        Of nodes.
+
+    """
+    from legged_dynamics.spatial.kernel_state import is_warm
+    cold = [name for name in names if not is_warm(name)]
+    if cold:
+        print('Compiling (once; a minute or two)', file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', *cold],
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
 
 
 class Compilation:

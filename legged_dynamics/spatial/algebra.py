@@ -133,13 +133,6 @@ def load3(row, start):
 
 
 @part
-def load6(row, start):
-    """Read six floats of a 1-D array."""
-    return (row[start], row[start + 1], row[start + 2],
-            row[start + 3], row[start + 4], row[start + 5])
-
-
-@part
 def load9(row, start):
     """Read a rotation from a 1-D array."""
     return (row[start], row[start + 1], row[start + 2],

@@ -12,17 +12,6 @@ from legged_dynamics.spatial.jit import part
 
 
 @part
-def store6(row, start, m):
-    """Write a symmetric matrix into a 1-D array."""
-    row[start] = m[0]
-    row[start + 1] = m[1]
-    row[start + 2] = m[2]
-    row[start + 3] = m[3]
-    row[start + 4] = m[4]
-    row[start + 5] = m[5]
-
-
-@part
 def add6(a, b):
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]

@@ -9,10 +9,10 @@ import numpy as np
 
 from legged_dynamics.contact.margins import effort_used, friction_used, support_margin
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.middleware.conversions import support_polygon
 from legged_dynamics.middleware.conversions.reaction_picture import SURE
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.standing import body_frames
+from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.view.placement import Placement
 from legged_dynamics.view.snapshot import Forces, Snapshot
 
@@ -141,7 +141,7 @@ class FigureMaker:
             push = self._push(forces, R_WB)
         standing = [R_WB @ corner + base for sole, down in zip(soles, contact) if down
                     for corner in sole]
-        polygon = support_polygon(np.array(standing).reshape(-1, 3))
+        polygon = convex_hull(np.array(standing).reshape(-1, 3))
         used = friction_used(force, normal, self.friction)
         loaded = contact & (force @ normal > self._light)
         margins = Margins(

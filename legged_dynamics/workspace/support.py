@@ -29,6 +29,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     symmetric_times,
 )
+from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.spatial.rotations import rotation_to_z
@@ -176,23 +177,10 @@ def hull_edges(points: np.ndarray) -> np.ndarray:
 
     None for a hull without an area: nothing is known then of what it can bear.
     """
-    order = sorted(map(tuple, points.tolist()))
-    hull: list[tuple[float, float]] = []
-    for part in (order, order[::-1]):
-        start = len(hull)
-        for p in part:
-            while len(hull) > start + 1 and _turn(hull[-2], hull[-1], p) <= 1e-9:
-                hull.pop()
-            hull.append(p)
-        hull.pop()
-    corners = np.array(hull)
-    along = np.roll(corners, -1, axis=0) - corners
+    corners = convex_hull(points)
     if len(corners) < 3:
         return np.zeros((0, 3))
+    along = np.roll(corners, -1, axis=0) - corners
     A = np.column_stack([along[:, 1], -along[:, 0]])
     A /= np.linalg.norm(A, axis=1, keepdims=True)
     return np.column_stack([A, (A * corners).sum(axis=1)])
-
-
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -73,6 +73,7 @@ def test_a_pull_by_a_wrong_torque_goes_to_where_it_may_belong():
         estimator = GroundReactionEstimator(scene.model, scene.config, {'ground.limits': kind})
         for k in range(30):
             m = scene.measurement(k)
+            m.effort[:] += 0.05 * np.sin(7.0 * k + np.arange(len(m.effort)))    # not in steps
             m.effort[wrong] -= 60.0 * (k > 20)
             found[kind] = estimator.update(m, [1] * 4)
     up = [(np.einsum('fij,fj->fi', r.foot_rotation, r.wrench[:, :3]) * r.foot_normal).sum(axis=1)

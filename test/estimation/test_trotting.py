@@ -72,3 +72,18 @@ def test_contact_is_found_with_and_without_torque(trot, torque, agreement):
     assert (seen == true).mean() > agreement
     assert seen.any(axis=1).all()       # it never flies
     assert {r.mode for r in found} == {Mode.FUSED if torque else Mode.BASE_ONLY}
+
+
+def test_an_estimate_that_starts_late_comes_to_the_one_that_did_not(trot):
+    """A bag that was cut, a node that was started late: what it did not see is forgotten."""
+    _, samples, _ = trot
+    estimator, found = estimate(samples)
+    weight = estimator.model.total_mass * 9.81
+    by_stamp = {r.latest_ns: r for r in found}
+    for start in (250, 650):
+        _, late = estimate(samples[start:])
+        apart = np.array([np.abs(by_stamp[r.latest_ns].wrench - r.wrench)[:, :3].max()
+                          for r in late]) / weight
+        assert apart[:50].max() > 1e-4      # it does begin with knowing nothing
+        assert apart[1100:].max() < 1e-2
+        assert np.median(apart[1100:]) < 1e-3

@@ -49,3 +49,13 @@ def test_progress_is_logged_until_it_is_compiled(tmp_path, monkeypatch):
     assert log.lines[0].startswith('compiling') and log.lines[-1] == 'compiled'
     assert any('25 %' in line and 's left' in line for line in log.lines)
     assert compilation.state == ''
+
+
+def test_what_estimates_has_the_nodes_kernels_compiled_by_another_process(monkeypatch):
+    asked = []
+    monkeypatch.setattr(kernel_state, 'is_warm', lambda name: name == 'warm')
+    monkeypatch.setattr(subprocess, 'run', lambda command, **options: asked.append(command))
+    compiling.compile_first('warm')
+    assert not asked
+    compiling.compile_first('warm', 'cold')
+    assert [command[-2:] for command in asked] == [['warm', 'cold']]

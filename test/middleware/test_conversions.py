@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 from rosbags.typesys import Stores, get_typestore
-from scipy.spatial import ConvexHull
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware import conversions as convert
@@ -243,19 +242,6 @@ def test_support_polygon_is_closed_and_center_of_pressure_shown():
     assert found['center_of_pressure', 0].pose.position.x == 0.1
     airborne = markers_by_key(contact=(False,) * 4)
     assert airborne['support_polygon', 0].action == MARKER.DELETE
-
-
-def test_support_polygon_is_the_convex_hull():
-    rng = np.random.default_rng(4)
-    for count in (3, 4, 8, 30):
-        points = rng.normal(size=(count, 3))
-        ours = convert.support_polygon(points)
-        theirs = points[ConvexHull(points[:, :2]).vertices]
-        assert {tuple(p) for p in ours} == {tuple(p) for p in theirs}
-        x, y = ours[:, 0], ours[:, 1]
-        assert np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) > 0.0
-    line = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
-    assert len(convert.support_polygon(line)) == 2
 
 
 def trajectory(points):

@@ -11,7 +11,7 @@ from legged_dynamics.analysis.analysis import Analysis
 from legged_dynamics.analysis.behaviour import Behaviour
 from legged_dynamics.analysis.plots import style
 from legged_dynamics.analysis.truth import leveled
-from legged_dynamics.middleware.conversions import support_polygon
+from legged_dynamics.spatial.convex_hull import convex_hull
 
 DETAIL = 3.0        # s
 POLYGONS = 60       # drawn of each behaviour
@@ -86,7 +86,7 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _H
         if not standing:
             continue
         points = np.concatenate(standing)
-        hull = support_polygon(np.column_stack([points, np.zeros(len(points))]))[:, :2]
+        hull = convex_hull(points)
         if len(hull) >= 3 and sample == chosen[len(chosen) // 2]:
             axes.fill(-hull[:, 1], hull[:, 0], facecolor='#4477aa', edgecolor='none', alpha=0.12)
         closed = np.vstack([hull, hull[:1]])

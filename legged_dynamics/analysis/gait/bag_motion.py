@@ -17,12 +17,14 @@ import numpy as np
 
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.analysis.gait.poses import Poses, even_grid, interpolated, slerped
+from legged_dynamics.analysis.replay import ESTIMATOR
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.estimation import EstimatorSettings, Measurement, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.leg_odometry import LegOdometry
 from legged_dynamics.estimation.synchronizer import MeasurementSynchronizer
 from legged_dynamics.exceptions import BagError, MeasurementError
+from legged_dynamics.middleware.compiling import compile_first
 from legged_dynamics.middleware.conversions import JointStateReader, read_imu, stamp_ns
 from legged_dynamics.model import RobotConfig, RobotModel
 
@@ -199,6 +201,7 @@ def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
 def _follow(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
             measurements: list[Measurement]) -> tuple[np.ndarray, np.ndarray]:
     """Return which feet stand, and where the base is."""
+    compile_first(ESTIMATOR)
     estimator, odometry = GroundReactionEstimator(model, config, settings), LegOdometry(model,
                                                                                        config)
     found: dict[int, np.ndarray] = {}

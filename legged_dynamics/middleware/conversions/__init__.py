@@ -30,7 +30,7 @@ from legged_dynamics.middleware.conversions.building import (
 )
 from legged_dynamics.middleware.conversions.corrected import SensorReader
 from legged_dynamics.middleware.conversions.force_markers import force_markers
-from legged_dynamics.middleware.conversions.markers import reaction_markers, support_polygon
+from legged_dynamics.middleware.conversions.markers import reaction_markers
 from legged_dynamics.middleware.conversions.prepared import PreparedWrench
 from legged_dynamics.middleware.conversions.reaction_picture import reaction_picture
 from legged_dynamics.middleware.conversions.reading import (
@@ -50,6 +50,6 @@ __all__ = [
     'float64', 'force_markers', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry',
     'point', 'point_stamped', 'pose_stamped', 'quaternion', 'reaction_markers',
     'reaction_picture', 'read_command', 'read_imu', 'read_pose', 'read_switches',
-    'read_wrench', 'stamp_ns', 'state_markers', 'string', 'support_polygon', 'time_message',
+    'read_wrench', 'stamp_ns', 'state_markers', 'string', 'time_message',
     'transforms', 'vector3', 'wrench_stamped',
 ]

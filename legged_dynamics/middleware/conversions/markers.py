@@ -15,6 +15,7 @@ import numpy as np
 from legged_dynamics.middleware.conversions.building import duration_message, header
 from legged_dynamics.middleware.conversions.marker_maker import MarkerMaker
 from legged_dynamics.middleware.protocol import Dialect
+from legged_dynamics.spatial.convex_hull import convex_hull
 
 FIRM, UNSURE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0)
 _POLYGON, _PRESSURE = (0.3, 0.5, 1.0), (1.0, 0.1, 0.1)
@@ -75,7 +76,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
                            if shown else make.deletion('reaction_text', index))
     if standing is None:
         standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
-    polygon = support_polygon(standing)
+    polygon = convex_hull(standing)
     markers.append(make.line('support_polygon', 0, np.vstack((polygon, polygon[:1])), _POLYGON)
                    if len(polygon) > 1 else make.deletion('support_polygon', 0))
     has_pressure = center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())
@@ -83,31 +84,3 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
         make.deletion('center_of_pressure', 0))
     return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
-
-
-def support_polygon(points: np.ndarray) -> np.ndarray:
-    """
-    Return the points at the corners of the convex hull seen from above, counter-clockwise.
-
-    Parameters
-    ----------
-    points : (n, 3) array [m]
-        Points on the ground, z roughly up.
-
-    """
-    if len(points) < 3:
-        return np.asarray(points, float).reshape(-1, 3)
-    ordered = sorted(map(tuple, np.asarray(points, float)))
-    hull: list[tuple] = []
-    for chain in (ordered, ordered[::-1]):
-        floor = len(hull)
-        for corner in chain:
-            while len(hull) - floor >= 2 and _turn(hull[-2], hull[-1], corner) <= 0.0:
-                hull.pop()
-            hull.append(corner)
-        hull.pop()
-    return np.array(hull)
-
-
-def _turn(a: tuple, b: tuple, c: tuple) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

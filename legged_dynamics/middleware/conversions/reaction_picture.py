@@ -18,12 +18,9 @@ from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.middleware.conversions.building import duration_message, header
 from legged_dynamics.middleware.conversions.force_markers import CONE, fan
 from legged_dynamics.middleware.conversions.marker_maker import MarkerMaker
-from legged_dynamics.middleware.conversions.markers import (
-    FIRM,
-    reaction_markers,
-    support_polygon,
-)
+from legged_dynamics.middleware.conversions.markers import FIRM, reaction_markers
 from legged_dynamics.middleware.protocol import Dialect
+from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 
 _SLIPPING, _PUSH = (0.9, 0.1, 0.1), (0.63, 0.24, 0.78)
@@ -114,7 +111,7 @@ def standing_points(reaction: GroundReaction) -> np.ndarray:
 def _support(reaction: GroundReaction, standing: np.ndarray) -> float:
     """Return how far the centre of pressure is inside of the support, seen from above [m]."""
     R = reaction.base_rotation
-    polygon = support_polygon(standing @ R.T)
+    polygon = convex_hull(standing @ R.T)
     return support_margin(polygon[:, :2], (R @ reaction.center_of_pressure)[:2])
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from legged_dynamics.middleware.conversions.building import duration_message, header
 from legged_dynamics.middleware.conversions.marker_maker import MarkerMaker
-from legged_dynamics.middleware.conversions.markers import support_polygon
 from legged_dynamics.middleware.protocol import Dialect
+from legged_dynamics.spatial.convex_hull import convex_hull
 
 # Margins from these on are green; below they turn to red: parts, and metres or radians.
 AMPLE = {'friction': 0.3, 'effort': 0.3, 'sole': 0.02, 'support': 0.05, 'joint': 0.1}
@@ -56,7 +56,7 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
     markers = [make.arrow('given', i, point, point + force / newtons_per_meter,
                           _color(free.get('friction', 1.0))) if down else make.deletion('given', i)
                for i, (point, force, down) in enumerate(zip(points, forces, standing))]
-    polygon = support_polygon(np.asarray(points)[np.asarray(standing, bool)])
+    polygon = convex_hull(np.asarray(points)[np.asarray(standing, bool)])
     markers.append(make.line('support', 0, np.vstack((polygon, polygon[:1])),
                              _color(free.get('support', 1.0))) if len(polygon) > 1
                    else make.deletion('support', 0))
