@@ -26,6 +26,14 @@ OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pino
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
+if find_spec('hypothesis'):
+    from hypothesis import HealthCheck, settings
+    # How long an example takes says how busy the machine is.
+    settings.register_profile('patient', deadline=None,
+                              suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile('patient')
+
+
 def is_there(name):
     """Return whether a package is installed; a folder of ours of that name, launch/, is none."""
     spec = find_spec(name)
