@@ -30,6 +30,7 @@ from legged_dynamics.estimation.external_push import (
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
@@ -125,6 +126,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
 
     ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
+    Returns whether a push is let in.
     """
     feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
@@ -167,6 +169,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
+    pushed = False
     for k in range(6):
         unit = 1.0 if k < 3 else arm2
         deviation = settings.external_force if k < 3 else settings.external_moment
@@ -186,10 +189,12 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
             if settings.external_body >= 0:
                 left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
             doubt = doubt_about_point(scratch.grasp, tracking.doubt, nc, k)
-            walk[nc + k] = max(walk[nc + k], follow_external(
-                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt))
+            more = follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
+            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
     for k in range(nx):
         P[k, k] += walk[k]
+    return pushed
 
 
 @part
@@ -253,22 +258,6 @@ def split_lasting(tracking, memory, at, ticks, n):
 
 
 @part
-def whiten(S, gain, nu, n):
-    """Make the first n innovations and the rows of the gain independent, by the factor of S."""
-    nx = gain.shape[1]
-    for r in range(n):
-        row, t = gain[r], nu[r]
-        for s in range(r):
-            h, other = S[r, s], gain[s]
-            t -= h * nu[s]
-            for k in range(nx):
-                row[k] -= h * other[k]
-        nu[r] = t * S[r, r]
-        for k in range(nx):
-            row[k] *= S[r, r]
-
-
-@part
 def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
@@ -303,27 +292,3 @@ def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True
-
-
-@part
-def take_in(x, P, gain, nu, n):
-    """Add ``gain^T nu`` to the state and take ``gain^T gain`` from its covariance."""
-    nx = x.shape[0]
-    for r in range(n):
-        row, t = gain[r], nu[r]
-        for k in range(nx):
-            x[k] += t * row[k]
-    for i in range(nx):
-        to = P[i]
-        for r in range(0, n - 2, 3):        # three at once: each costs a walk along the row
-            h, g, f = gain[r, i], gain[r + 1, i], gain[r + 2, i]
-            a, b, c = gain[r], gain[r + 1], gain[r + 2]
-            for k in range(i + 1):
-                to[k] -= h * a[k] + g * b[k] + f * c[k]
-        for r in range(n - n % 3, n):
-            h, a = gain[r, i], gain[r]
-            for k in range(i + 1):
-                to[k] -= h * a[k]
-    for i in range(nx):
-        for k in range(i):
-            P[k, i] = P[i, k]
