@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Where a package that only tests need is missing (`colcon test`), what needs it is skipped."""
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,9 @@ OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pino
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
+# A shell's background job is deaf to Ctrl-C, and what tests start and interrupt would be, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 if find_spec('hypothesis'):
     from hypothesis import HealthCheck, settings
     # How long an example takes says how busy the machine is.
