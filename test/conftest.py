@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Where a package that only tests need is missing (`colcon test`), what needs it is skipped."""
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +25,17 @@ LONGEST = (
     'nodes/test_postures.py', 'nodes/test_workspace_controller.py')
 OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
             'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
+
+
+# A shell's background job is deaf to Ctrl-C, and what tests start and interrupt would be, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if find_spec('hypothesis'):
+    from hypothesis import HealthCheck, settings
+    # How long an example takes says how busy the machine is.
+    settings.register_profile('patient', deadline=None,
+                              suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile('patient')
 
 
 def is_there(name):

@@ -87,9 +87,9 @@ def play_bag(args: argparse.Namespace) -> int:
             recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
         robot = recorded.robot
         show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
-        announce(server)
         stopping: list[bool] = []
         with stopped_by_signals(lambda: stopping.append(True)):
+            announce(server)        # who reads this may end it at once
             play(show, recorded, args.rate, lambda: not stopping)
     finally:
         close_page(server)

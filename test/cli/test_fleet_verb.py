@@ -146,7 +146,9 @@ def test_killed_and_resumed_without_loss(fleet, bag, tmp_path):
 def scheduler():
     """A Dask cluster with an address, in this process."""
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
-                      host='127.0.0.1', dashboard_address=None) as local:
+                      host='127.0.0.1', dashboard_address=None) as local, \
+            pytest.MonkeyPatch.context() as patch:
+        patch.setattr('legged_dynamics.analysis.fleet.batch._ANSWER', PATIENCE)
         yield local.scheduler_address
 
 

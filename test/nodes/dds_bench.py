@@ -95,14 +95,18 @@ class DdsBench:
         assert self.until(lambda: process.poll() is not None)
         return process.returncode
 
-    def close(self):
-        """End all processes and leave the bus."""
+    def end(self):
+        """Kill all processes; what they said is shown where the test fails."""
         for process in self.processes:
-            if process.poll() is None:
-                process.kill()
+            process.kill()
             process.wait()
         for log in self.logs:
             log.seek(0)
             sys.stderr.write(log.read())
             log.close()
+        self.processes, self.logs = [], []
+
+    def close(self):
+        """End all processes and leave the bus."""
+        self.end()
         self.bus.close()

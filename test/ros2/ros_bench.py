@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Components on real ROS 2 nodes in this process, and a node of rclpy's own beside them."""
 import time
-from functools import partial
 from importlib import import_module
 
 import rclpy
+from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.parameter import Parameter
+from tolerances import PATIENCE
 
 from legged_dynamics.middleware.ros2 import Spinner
 from legged_dynamics.middleware.ros2_dialect import RclpyDialect
 from legged_dynamics.middleware.ros2_node import ComponentNode
 
-PATIENCE = 120.0    # s; only a broken bus needs so long
 RESEND = 5.0        # s
 
 
@@ -30,21 +30,51 @@ class NativeDialect(RclpyDialect):
 NATIVE = NativeDialect()
 
 
-def ask(node, until, service, name, **fields):
-    """Return a service's answer."""
-    client = node.create_client(service, name)
-    until(client.service_is_ready)
-    # The server may not have matched us yet: Fast DDS then drops its answer.
-    while True:
-        answer = client.call_async(service.Request(**fields))
-        until(partial(_over, answer, time.monotonic() + RESEND))
-        if answer.done():
-            node.destroy_client(client)
-            return answer.result()
+class Asker:
+    """
+    Asks services, each through one client.
 
+    A server that has not met a client yet loses its answer: the first request is sent until one
+    comes. What would not bear that is asked for something harmless first. Nothing else is ever
+    asked twice.
 
-def _over(answer, end):
-    return answer.done() or time.monotonic() > end
+    Parameters
+    ----------
+    node : rclpy.node.Node
+        Whose clients these are.
+    until : callable
+        Runs callbacks until a condition holds.
+
+    """
+
+    HARMLESS = {ChangeState: {'transition': Transition(label='greet')}}
+
+    def __init__(self, node, until):
+        self._node, self._until, self._clients = node, until, {}
+
+    def __call__(self, service, name, **fields):
+        """Return a service's answer."""
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(service, name)
+            self._until(self._clients[name].service_is_ready)
+            answer = self._greet(self._clients[name], service.Request(
+                **self.HARMLESS.get(service, fields)))
+            if service not in self.HARMLESS:
+                return answer
+        answer = self._clients[name].call_async(service.Request(**fields))
+        self._until(answer.done)
+        return answer.result()
+
+    def _greet(self, client, request):
+        answers, again = [], [0.0]
+
+        def answered():
+            if time.monotonic() > again[0]:
+                answers.append(client.call_async(request))
+                again[0] = time.monotonic() + RESEND
+            return any(answer.done() for answer in answers)
+        self._until(answered)
+        return next(answer.result() for answer in answers if answer.done())
 
 
 class RosBench:
@@ -55,6 +85,7 @@ class RosBench:
         self.spinner = Spinner(context)
         self.nodes = []
         self.node = self._keep(rclpy.create_node('tester', context=context))
+        self.ask = Asker(self.node, self.until)
 
     def _keep(self, node):
         self.spinner.executor.add_node(node)
@@ -89,16 +120,18 @@ class RosBench:
             assert time.monotonic() < end, what
             self.spinner.spin(0.01)
 
-    def ask(self, service, name, **fields):
-        """Return a service's answer."""
-        return ask(self.node, self.until, service, name, **fields)
+    def heard(self, *topics):
+        """Wait until what nodes here publish on topics is heard by somebody."""
+        for topic in topics:
+            self.until(lambda topic=topic: (found := [
+                made for node in self.nodes for made in node.publishers
+                if made.topic_name == topic]) and all(
+                    made.get_subscription_count() for made in found), topic)
 
     def change_state(self, node, transition=0, label=''):
         """Ask for a lifecycle transition; return whether it succeeded."""
         request = ChangeState.Request().transition
         request.id, request.label = transition, label
-        # As managers do: ask for something harmless first, so that both sides know each other.
-        self.state(node)
         return self.ask(ChangeState, f'{node}/change_state', transition=request).success
 
     def state(self, node):
@@ -127,3 +160,4 @@ class RosBench:
             if isinstance(node, ComponentNode):
                 node.stop()
             node.destroy_node()
+        del self.ask        # it knows us: only what nobody holds any more leaves the bus

@@ -79,8 +79,9 @@ def test_no_request_that_is_not_valid_now_does_anything(bench, state):
 
 def test_who_brings_a_robot_down_stays_active_meanwhile_and_then_goes_by_itself(bench):
     node = host_in(bench, 'active')
-    node.component.farewell = 5
+    node.component.farewell = 10**9
     assert not bench.change_state('/echo', DEACTIVATE) and bench.state('/echo') == 'active'
+    node.component.farewell = 5
     bench.until(lambda: node.component.steps)
     assert bench.state('/echo') == 'inactive' and node.component.steps == ['deactivate']
     assert bench.change_state('/echo', ACTIVATE)

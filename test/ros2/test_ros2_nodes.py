@@ -53,10 +53,15 @@ def test_forces_are_estimated_on_ros2(bench):
     wrenches = [bench.listen(WRENCH, f'{ESTIMATOR}/{foot}/wrench', 1000) for foot in FEET]
     whole = bench.listen('sensor_msgs/msg/JointState', f'{ESTIMATOR}/reactions', 1000)
     bench.host(GroundReactionNode, {**VALUES, 'use_sim_time': True})
+    bench.heard(f'{ESTIMATOR}/reactions', *(f'{ESTIMATOR}/{foot}/wrench' for foot in FEET))
     robot = simulate(bench, [f'{ESTIMATOR}/answer'], **{'lock_step.listeners': 0})
-    bench.until(lambda: robot.component._ended and len(wrenches[-1]) > 190)
-    forces = np.array([[convert.read_wrench(message)[1][:3] for message in seen[-50:]]
-                       for seen in wrenches])
+    bench.until(lambda: robot.component._ended)
+    end = robot.component._robot.stamp_ns
+    bench.until(lambda: all(seen and convert.stamp_ns(seen[-1].header.stamp) == end
+                            for seen in (*wrenches, whole)))
+    found = [dict(map(convert.read_wrench, seen)) for seen in wrenches]
+    stamps = [end - k * robot.component._robot.period_ns for k in range(49, -1, -1)]
+    forces = np.array([[at[stamp][:3] for stamp in stamps] for at in found])
     assert np.linalg.norm(forces, axis=2).sum(axis=0) == pytest.approx(WEIGHT, rel=0.1)
     last = dict(zip(whole[-1].name, whole[-1].effort))
     assert [last[f'LF_FOOT/force.{axis}'] for axis in 'xyz'] == forces[0, -1].tolist()
@@ -71,11 +76,11 @@ def test_forces_are_estimated_on_ros2(bench):
 def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values, name):
     commands = bench.listen('std_msgs/msg/Float64MultiArray', '/effort_controller/commands', 1000)
     bench.host(node, {**values, 'use_sim_time': True})
+    bench.heard('/effort_controller/commands')
     robot = simulate(bench, [f'/{name}/answer'], values)
     bench.until(lambda: robot.component._ended)
     assert robot.component._robot.commanded and not robot.component._robot.fallen
-    bench.until(lambda: commands)
-    assert np.any([message.data for message in commands])
+    bench.until(lambda: any(np.any(message.data) for message in commands))
     assert bench.change_state(f'/{name}', label='shutdown')
     bench.until(lambda: not np.any(commands[-1].data))
 
@@ -154,7 +159,8 @@ def test_quality_of_service_can_be_overridden(bench, policy):
     name, value = policy
     bench.host(GroundReactionNode, {
         **VALUES, f'qos_overrides./joint_states.subscription.{name}': value})
-    found, = bench.node.get_subscriptions_info_by_topic('/joint_states')
+    bench.until(lambda: len(bench.node.get_subscriptions_info_by_topic('/joint_states')) == 1)
+    (found,) = bench.node.get_subscriptions_info_by_topic('/joint_states')
     if name == 'reliability':
         assert found.qos_profile.reliability.name == 'RELIABLE'
     (given,) = bench.get(ESTIMATOR, f'qos_overrides./joint_states.subscription.{name}')

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 RETRIES = 2         # after a first attempt that failed for no fault of the recording
 _ANSWER = 10.0      # s that a scheduler has to answer
+# Processes of this machine are there, and slow only where it is busy with other things.
+_UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect', 'tcp')}
 
 
 @contextmanager
@@ -38,13 +40,15 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
         When nothing answers at that address, or no worker is there.
 
     """
+    import dask
     from distributed import Client, LocalCluster
 
     if not scheduler:
         # Nobody from outside; no port for a dashboard; one thread each, for a replay is Python.
-        with LocalCluster(n_workers=workers, threads_per_worker=1, processes=True,
-                          host='127.0.0.1', dashboard_address=None,
-                          silence_logs=logging.CRITICAL) as local, Client(local) as client:
+        with dask.config.set(_UNHURRIED), LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
+                dashboard_address=None, silence_logs=logging.CRITICAL) as local, \
+                Client(local) as client:
             yield client
         return
     try:
