@@ -9,7 +9,8 @@ The equations are those of the base (0 to 5) and of each joint (6 + j). Their er
   joint's error into the equations of its whole branch and into those of the base;
 * the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
   in between: that error lies along the jump of the reading and is as large as a share of it;
-* measured torque, dry friction near rest, and what the model of the base leaves out.
+* measured torque, dry friction near rest, what a joint's end stop bears while it touches it, and
+  what the model of the base leaves out.
 
 The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
 
@@ -20,27 +21,35 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from legged_dynamics.estimation.layout import AHEAD
-from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
 # of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
-TORQUE_GAIN = 0.02
 # Share of the stated noise of torques that lasts: an offset.
 LASTING_SHARE = 0.3
 # Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
 # Time after which an error counts as lasting [s].
 LASTING_TIME = 0.016
-# Variance that an exponential mean over n samples leaves of errors that come back with the
-# opposite sign, times n^2.
+# Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
+# that come back with the opposite sign, times n^2.
 WANDER = 0.5
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
+
+
+def end_stops(model: RobotModel) -> np.ndarray:
+    """Return the (nv, 2) positions between which joints move freely; nowhere stopped: infinite."""
+    stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
+    stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
+    return stops
 
 
 def lasting_samples(rate: float) -> float:
@@ -51,6 +60,15 @@ def lasting_samples(rate: float) -> float:
 def jump_share(rate: float) -> float:
     """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
+
+
+@part
+def stop_variance(robot, settings, j, position):
+    """Return the variance of a joint's equation by what its end stop may bear."""
+    if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
+        return 0.0
+    prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
+    return (settings.weight * (1.0 if prismatic else settings.arm)) ** 2
 
 
 @part
@@ -109,11 +127,13 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts. Of its
-    diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
+    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
+    for seconds, the second is what an exponential mean leaves of velocities and torques.
     """
     nv = robot.columns.shape[0]
-    fewer, linear = 1.0 / settings.lasting_samples ** 2, settings.linear_lasting
+    share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
+    fewer = share * share
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -136,7 +156,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
             struck = jump * K[nv + 6]
             S[r, s] = brief + sensed + struck
-            lasting[r, s] = brief * fewer + linear * sensed + struck
+            lasting[r, s] = brief * fewer + (linear + share) * sensed + struck
         steady[0, r] = linear * sensed
         steady[1, r] = WANDER * brief * fewer
         if e >= 6:
@@ -144,10 +164,12 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             friction = robot.tree.constants[j + 1, FRICTION]
             stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
-                    + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
+                    + (settings.effort_gain * row[layout.effort + j]) ** 2)
+            stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
-            lasting[r, r] += slow + stuck
+            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
+            steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more

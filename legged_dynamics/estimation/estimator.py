@@ -15,7 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
+from legged_dynamics.estimation.equation_errors import end_stops, jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
@@ -276,7 +276,7 @@ class GroundReactionEstimator:
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
             'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0),
+            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -309,14 +309,14 @@ class GroundReactionEstimator:
                           robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
-        stated = self.config.noise
-        effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.effort_variance[:] = effort ** 2 + (1e-6 * force) ** 2
-        robot.motion_noise[:] = (
-            acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
-            * stated.of_joints('velocity', self.model, self.config.joints))
+        velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
+                            for name in ('velocity', 'effort'))
+        robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
+        robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
+                                                  self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
+        robot.stops[:] = end_stops(self.model)
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

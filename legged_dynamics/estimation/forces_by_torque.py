@@ -25,7 +25,7 @@ from legged_dynamics.estimation.external_link import fade_external
 from legged_dynamics.estimation.external_push import lasting_doubt, write_external
 from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
-from legged_dynamics.estimation.force_contact import judge_contact
+from legged_dynamics.estimation.force_contact import judge_contact, mix_what_flies
 from legged_dynamics.estimation.force_tracking import (
     correct,
     follow_speed,
@@ -37,7 +37,12 @@ from legged_dynamics.estimation.force_tracking import (
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
 from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL, SLIPPING
-from legged_dynamics.estimation.mass_error import learn_mass, mass_columns, steady_columns
+from legged_dynamics.estimation.mass_error import (
+    feet_carry,
+    learn_mass,
+    mass_columns,
+    steady_columns,
+)
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import load3, store3, subtract
 from legged_dynamics.spatial.jit import inlined_part, part
@@ -49,6 +54,8 @@ MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 # How far the force between two ticks is from the mean of their two means: its variance, as a share
 # of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
 WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
+# The same of the force of now, which no accelerometer tells, half a tick after its mean.
+UNSEEN_SHARE = 0.5
 
 
 @inlined_part
@@ -125,15 +132,16 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             for k in range(4):
                 known -= tracking.columns[e, k] * tracking.theta[k]
         tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
-    widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
-          dt)
+    pushed = widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch,
+                   joints, n, dt)
     if n > joints:
         for e in range(6):      # what the base's equations leave without theta
             for k in range(4):
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
-        learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, memory,
-                   layout.mass, tracking.block, tracking.theta, dt)
+        if feet_carry(feet, up, settings.weight, x):
+            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
+                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
         mass_columns(a, tracking.columns)
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
@@ -150,10 +158,13 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.ahead > 0.5:
         go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
-    if (settings.ahead > 0.5 and base_used and settings.imu_body == 0
-            and joints_known(robot, layout, window[-1])):
+    if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
         carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
                     memory[layout.standing:], now, covariance)
+    else:
+        for k in range(nc):
+            covariance[k, k] += UNSEEN_SHARE * tracking.walk[k]
+    mix_what_flies(robot, layout, settings, tracking, memory, now, covariance, dt, out)
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
@@ -217,12 +228,3 @@ def describe_sample_before(feet, layout, memory, out):
         at = layout.contact_before + 2 * i
         memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
         memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
-
-
-@part
-def joints_known(robot, layout, row):
-    """Return whether the torque of every joint that bears on a foot is known."""
-    for j in range(robot.columns.shape[0]):
-        if robot.columns[j, 0] > 0 and not math.isfinite(row[layout.effort + j]):
-            return False
-    return True

@@ -41,6 +41,7 @@ class Fault(IntFlag):
     PARTIAL_EFFORT = codes.PARTIAL_EFFORT
     NO_IMU = codes.NO_IMU
     NO_ORIENTATION = codes.NO_ORIENTATION
+    NOISE_MISSTATED = codes.NOISE_MISSTATED
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,16 @@ class GroundReaction:
     def joint_acceleration(self) -> np.ndarray:
         """(nj,) acceleration from the derivative filter [rad/s^2 or m/s^2]."""
         return self._array(self.layout.index['joint_acceleration'], len(self.joints))
+
+    @property
+    def joint_noise(self) -> np.ndarray:
+        """
+        (2, nj) noise of joint velocities and torques that the estimate reckons with.
+
+        One standard deviation, [rad/s] and [N m]: what the configuration states, unless the
+        samples themselves say otherwise.
+        """
+        return self._array(self.layout.index['joint_noise'], 2, len(self.joints))
 
     @property
     def base_rotation(self) -> np.ndarray:

@@ -28,6 +28,7 @@ NOT_FINITE = -1
 # Bits of what was wrong with the input; the values of ground_reaction.Fault.
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
+NOISE_MISSTATED = 128
 
 # Elements of the tracked state beside the contact coordinates: an external wrench on the base.
 N_BESIDE = 6
@@ -50,7 +51,8 @@ def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
             'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
             'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3,
-            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3}
+            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3,
+            'joint_noise': 2 * nj}
 
 
 def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -61,8 +63,12 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
             'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
-            'described': 1, 'heights': 4 * nf,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'described': 1,
+            'heights': 4 * nf, 'last_effort': 2 * nj,
+            # Of the noise of velocities and torques:
+            'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
+            'repeats': 2 * nj, 'step_width': 2 * nj,
+            'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,
@@ -81,7 +87,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment', 'momentum_time', 'momentum_keep')]
+    'external_force', 'external_moment', 'effort_gain', 'momentum_time', 'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -143,12 +149,19 @@ class Robot(NamedTuple):
     ends : (6 + nv,) int array
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
-        Variance of the measured torque; deviation of the differentiated joint velocity.
+        Variance of the measured torque; deviation of the differentiated joint velocity; both
+        follow what is seen of the noise.
+    stated_noise : (2 nv,) array
+        Of joint velocities, then of torques.
+    slope_noise : (1,) array
+        Deviation of a differentiated velocity by the noise of velocities.
     contact_levels : (nf, 3) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
         error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
         Where the feet are from the base in the standing pose, seen from above.
+    stops : (nv, 2) array
+        Between which positions a joint moves freely.
 
     """
 
@@ -163,8 +176,11 @@ class Robot(NamedTuple):
     ends: np.ndarray
     effort_variance: np.ndarray
     motion_noise: np.ndarray
+    stated_noise: np.ndarray
+    slope_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
+    stops: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -271,6 +287,7 @@ def unpack(layout, integers, floats):
     block, at = matrix(floats, at, 6, 7)
     levels, at = matrix(floats, at, nf, 3)
     homes, at = matrix(floats, at, nf, 2)
+    stops, at = matrix(floats, at, nj, 2)
     innovation, at = vector(floats, at, n)
     lasting, at = vector(floats, at, n)
     steady, at = matrix(floats, at, 2, n)
@@ -283,6 +300,8 @@ def unpack(layout, integers, floats):
     model_error, at = vector(floats, at, 6)
     effort_variance, at = vector(floats, at, nj)
     motion_noise, at = vector(floats, at, nj)
+    stated_noise, at = vector(floats, at, 2 * nj)
+    slope_noise, at = vector(floats, at, 1)
     prior, at = vector(floats, at, nc)
     ratio, at = vector(floats, at, layout.mimics)
     memory, at = vector(floats, at, layout.memory_size)
@@ -294,8 +313,8 @@ def unpack(layout, integers, floats):
     state, _ = vector(memory, layout.state, nx)
     covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
     robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
-                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
-                  homes)
+                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
+                  stated_noise, slope_noise, levels, homes, stops)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,

@@ -13,6 +13,49 @@ from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.spatial.jit import part
 
+# A torque that stays the same in every bit for so long [s], and for so many samples, while others
+# change, is not measured.
+FROZEN, FROZEN_SAMPLES = 0.1, 25
+# What the time of a frozen torque is set to.
+FOUND_FROZEN = 1e9
+
+
+@part
+def hide_frozen(row, layout, columns, memory, dt):
+    """
+    Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
+
+    Measured ones have noise. Where others stay the same as well, as in a robot at rest whose
+    sensors have none or measure in steps, nothing is said of any.
+
+    Returns
+    -------
+    bool
+        Whether one was found just now: forces have followed it since it froze.
+
+    """
+    bearing, changed, held = 0, 0, 0
+    for j in range(columns.shape[0]):
+        at = layout.last_effort + 2 * j
+        effort = row[layout.effort + j]
+        same = effort == memory[at]
+        memory[at] = effort
+        memory[at + 1] = memory[at + 1] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0
+        if columns[j, 0] > 0 and math.isfinite(effort):
+            bearing += 1
+            changed += 0 if same else 1
+            held += 1 if memory[at + 1] > FROZEN else 0
+    others_change = changed + held == bearing and changed > held
+    found = False
+    for j in range(columns.shape[0]):
+        at = layout.last_effort + 2 * j
+        if FOUND_FROZEN > memory[at + 1] > FROZEN and others_change:
+            memory[at + 1] = FOUND_FROZEN
+            found = True
+        if memory[at + 1] >= FOUND_FROZEN:
+            row[layout.effort + j] = math.nan
+    return found
+
 
 @part
 def forget_silent_efforts(row, layout, feet, columns):

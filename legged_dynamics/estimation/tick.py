@@ -43,7 +43,12 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
-from legged_dynamics.estimation.missing_inputs import forget_silent_efforts, missing_inputs
+from legged_dynamics.estimation.missing_inputs import (
+    forget_silent_efforts,
+    hide_frozen,
+    missing_inputs,
+)
+from legged_dynamics.estimation.noise_seen import follow_noise
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -206,6 +211,8 @@ def tick(layouts, settings_table, integers, floats, out):
             return codes.NOT_FINITE
 
     forget_silent_efforts(row, layout, feet, robot.columns)
+    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
+        memory[layout.tracking] = 0.0
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
@@ -213,8 +220,9 @@ def tick(layouts, settings_table, integers, floats, out):
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
+    follow_noise(robot, layout, window, memory, out)
     take_middle(window, layout, now)
-    out[layout.faults] = faults | missing_inputs(now, layout, robot.columns)
+    out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.

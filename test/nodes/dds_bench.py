@@ -11,9 +11,11 @@ from tolerances import PATIENCE
 
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.nodes.lock_step import answer
 
 DIALECT = StandaloneDialect()
 STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
+BRAKE = '/listener/answer'      # for `lock_step.answers`
 
 
 class DdsBench:
@@ -34,7 +36,8 @@ class DdsBench:
         self.environ = {**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         self.robot = robot
         self.bus = CycloneBus(self.environ)
-        self.processes, self.logs, self.status = [], [], {}
+        self.processes, self.logs = [], []
+        self.status, self.stamps = {}, {}       # newest of each name
         self.node = self.bus.create_node('listener')
         self.listen(STATUS, '/diagnostics', self._take_status)
 
@@ -46,6 +49,7 @@ class DdsBench:
     def _take_status(self, array):
         for status in array.status:
             self.status[status.name] = (convert.diagnostic_level(status), status.message)
+            self.stamps[status.name] = convert.stamp_ns(array.header.stamp)
 
     def start(self, node, *arguments):
         """Start a node's process."""
@@ -67,17 +71,24 @@ class DdsBench:
                 return True
         return False
 
-    def meet(self, *nodes):
+    def let_time_go_on(self, answers):
         """
-        Wait until nodes send to all who listen by now; return whether they do.
+        Let simulated time go on that waits for `BRAKE`, when nobody is deaf any more.
 
-        Who listens is told to each process in the order of beginning: whoever sends to the last
-        of us sends to all.
+        It stands still after its first sample until the answer to that, which is latched, comes
+        to the last of our listeners. Who listens is told to a process in the order of beginning:
+        by then it sends to all of them.
         """
-        heard = set()
-        self.listen(STATUS, '/diagnostics', lambda array: heard.update(
-            status.name.split(': ')[0] for status in array.status))
-        return self.until(lambda: heard.issuperset(nodes))
+        heard, kind, latched = [], 'sensor_msgs/msg/JointState', DIALECT.qos.latched
+        ears = [self.node.create_raw_subscription(of, topic, lambda cdr, ns: None, 10)
+                for of, topic in ((kind, 'joint_states'), ('sensor_msgs/msg/Imu', 'imu/data'))]
+        brake = self.node.create_publisher(DIALECT.message(kind), BRAKE, latched)
+        ears.append(self.node.create_subscription(DIALECT.message(kind), answers, heard.append,
+                                                  latched))
+        assert self.until(lambda: heard)
+        brake.publish(answer(DIALECT, 2**31 * 10**9 - 1, None))
+        for ear in ears:
+            self.node.destroy_subscription(ear)
 
     def ends(self, process):
         """Wait until a process has ended by itself; return its exit code."""

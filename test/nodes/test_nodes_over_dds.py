@@ -28,8 +28,8 @@ class Bench(DdsBench):
 
     Attributes
     ----------
-    stamps : list of int
-        Of the sensors.
+    sampled : list of int
+        Stamps of the sensors.
     complete : list of int
         Stamps of which everything was heard of all feet.
 
@@ -38,13 +38,13 @@ class Bench(DdsBench):
     def __init__(self, environ):
         super().__init__(environ, ROBOT)
         self.estimates, self.truths = ({foot: {} for foot in FEET} for _ in range(2))
-        self.stamps, self.complete, self._heard = [], [], Counter()
+        self.sampled, self.complete, self._heard = [], [], Counter()
         for kept, topic in ((self.estimates, NODE), (self.truths, '/ground_truth')):
             for foot in FEET:
                 self.listen('geometry_msgs/msg/WrenchStamped', f'{topic}/{foot}/wrench',
                             partial(self._take_wrench, kept[foot]))
         self.listen('sensor_msgs/msg/JointState', '/joint_states',
-                    lambda m: self.stamps.append(convert.stamp_ns(m.header.stamp)))
+                    lambda m: self.sampled.append(convert.stamp_ns(m.header.stamp)))
 
     def _take_wrench(self, seen, message):
         stamp, seen[stamp] = convert.read_wrench(message)
@@ -81,10 +81,10 @@ def test_a_killed_simulator_is_noticed_and_its_successor_is_estimated(bench):
     assert bench.until(lambda: says(2, 'nothing received for')), bench.status
 
     # A life's sensors have stamps whole periods apart, however many of them nobody heard.
-    (first,) = {stamp % PERIOD_NS for stamp in bench.stamps}
+    (first,) = {stamp % PERIOD_NS for stamp in bench.sampled}
     bench.start('simulated_robot', *simulator)
-    assert bench.until(lambda: bench.stamps[-1] % PERIOD_NS != first)
-    second = bench.stamps[-1] % PERIOD_NS
+    assert bench.until(lambda: bench.sampled[-1] % PERIOD_NS != first)
+    second = bench.sampled[-1] % PERIOD_NS
     assert bench.until(lambda: says(0) and len(bench.of(second, bench.complete)) > 300), \
         bench.status
 
