@@ -12,12 +12,15 @@ import numpy as np
 from legged_dynamics.dynamics.kinematics import FORCE, body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.estimation.equation_errors import LASTING_TIME
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
 # Without an IMU the base's motion is guessed to be rest: standard deviations of that guess.
 UNKNOWN_ACCELERATION = 1.0          # m/s^2
 UNKNOWN_ANGULAR_ACCELERATION = 5.0  # rad/s^2
+# After which time an error of the model counts as a new one, without torque [s].
+MODEL_LASTS = 0.048
 
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
@@ -28,6 +31,8 @@ def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
 def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
     Return the variances of the base's equations by the stated errors of mass and its centre.
+
+    Of an equation a `LASTING_TIME`: what lasts longer is no news so often, and counts for more.
 
     Parameters
     ----------
@@ -48,7 +53,8 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     weight = model.total_mass * GRAVITY
     error = (noise.mass * bodies[0, FORCE:FORCE + 6]) ** 2
     error[3:] += (weight * noise.center_of_mass) ** 2
-    return error + (1e-6 * weight) ** 2     # exact sensors still meet a finite precision
+    # Exact sensors still meet a finite precision.
+    return MODEL_LASTS / LASTING_TIME * error + (1e-6 * weight) ** 2
 
 
 def variance_ratio(lasting: float, brief: float) -> float:

@@ -288,8 +288,9 @@ def tick(layouts, settings_table, integers, floats, out):
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
         standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
                         R_WB, imu, dt, out)
-        for k in range(6):      # motion alone cannot tell it from the feet's
-            out[layout.external_deviation + k] = math.nan
+        for k in range(6):      # motion alone cannot tell it from the feet's: it may be anything
+            out[layout.external_deviation + k] = settings.weight * (
+                1.0 if k < 3 else settings.reach)
     follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
     residuals(robot, layout, scratch, imu, out)
     if settings.ahead > 0.5:
