@@ -10,10 +10,11 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchmarks.zoo.disturbances import simulate_disturbed
 from benchmarks.zoo.foreign import Foreign, altered, motion_of
 from benchmarks.zoo.foreign_run import simulate_foreign
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, Scenario
+from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, DisturbedScenario, Scenario
 from benchmarks.zoo.simulate import simulate
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
@@ -35,8 +36,9 @@ def place(scenario: Scenario, rate: float) -> Path:
 
     Checkouts share the folder, and none reads what another version of the simulator made.
     """
-    sources = SOURCES + FOREIGN_SOURCES if isinstance(scenario, Foreign) else SOURCES
-    content = _digest((scenario, rate, FLOORS), sources)
+    more = (FOREIGN_SOURCES if isinstance(scenario, Foreign)
+            else ('disturbances',) if isinstance(scenario, DisturbedScenario) else ())
+    content = _digest((scenario, rate, FLOORS), SOURCES + more)
     return folder() / f'{scenario.name}-{rate:g}Hz-{content}.npz'
 
 
@@ -58,7 +60,8 @@ def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
     if isinstance(scenario, Foreign):
         motion = motion_of(scenario)
         return altered(_kept(motion, rate, anew, simulate_foreign), scenario)
-    return _kept(scenario, rate, anew, simulate)
+    disturbed = isinstance(scenario, DisturbedScenario)
+    return _kept(scenario, rate, anew, simulate_disturbed if disturbed else simulate)
 
 
 def _kept(scenario: Scenario, rate: float, anew: bool, run: Callable) -> Recording:

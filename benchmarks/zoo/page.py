@@ -58,11 +58,10 @@ is zero, or stays what it was; a leg whose torques are zero. The last two were l
 """
 GROUPS = {
     'Other robots, gaits, grounds and faults': lambda s: isinstance(s, Foreign),
-    'Standing': lambda s: not s.stepping and not s.push,
-    'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.payload
-                                                 or s.mass_error or s.push),
-    'Slopes and steps': lambda s: s.stepping and bool(s.slope or s.across or s.stair),
-    'What the model does not know': lambda s: bool(s.payload or s.mass_error or s.push)}
+    'Standing': lambda s: not s.stepping and not s.disturbed,
+    'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.disturbed),
+    'Slopes and steps': lambda s: s.stepping and not s.disturbed,
+    'What the model does not know': lambda s: s.disturbed}
 OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
 
 

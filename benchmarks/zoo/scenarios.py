@@ -3,7 +3,8 @@
 """What a robot does, on what ground, and what its estimator is not told."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 FLOORS = {'soft': 0.012, 'normal': 0.0035, 'stiff': 0.0015}    # s: time constant of the contacts
 GAITS = ('trot', 'walk', 'tripod', 'wave', 'step')
@@ -78,6 +79,60 @@ class Scenario:
     def stepping(self) -> bool:
         """Return whether feet are lifted."""
         return self.motion in GAITS
+
+    @property
+    def disturbed(self) -> bool:
+        """Return whether there is something that the estimator's model does not hold."""
+        return bool(self.payload or self.mass_error or self.push)
+
+
+@dataclass(frozen=True)
+class Push:
+    """
+    A force on a link, at its centre of mass.
+
+    Attributes
+    ----------
+    force : (float, float, float)
+        In the ground's axes, of the weight.
+    start, end : float [s]
+    link : str
+        The base if empty.
+
+    """
+
+    force: tuple[float, float, float]
+    start: float
+    end: float
+    link: str = ''
+
+
+@dataclass(frozen=True)
+class DisturbedScenario(Scenario):
+    """
+    A run with disturbances beside those of every scenario.
+
+    Attributes
+    ----------
+    pushes : tuple of Push
+    load_at : (float, float, float)
+        Where the payload is on the base, of the centre of mass's height.
+    loaded : (float, float)
+        When the payload is put on and taken off [s]; none for all the time.
+    shifted : (float, float, float)
+        Where the estimator's model has the base's centre of mass, from where it is [m].
+
+    """
+
+    pushes: tuple[Push, ...] = ()
+    load_at: tuple[float, float, float] = (0.1, 0.0, 0.3)
+    loaded: tuple[float, float] | None = None
+    shifted: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def disturbed(self) -> bool:
+        """Return whether there is something that the estimator's model does not hold."""
+        return True
 
 
 def _all() -> list[Scenario]:
@@ -163,4 +218,42 @@ def _all() -> list[Scenario]:
     ]
 
 
-SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _all()}
+def _disturbed() -> list[Scenario]:
+    def run(like: str, name: str, **changes: Any) -> Scenario:
+        given = {field.name: getattr(plain[like], field.name) for field in fields(Scenario)}
+        return DisturbedScenario(**{**given, 'name': name, **changes})
+
+    def thrice(size: float) -> tuple[Push, ...]:
+        return tuple(Push((size * x, size * y, 0.0), 1.2 + 2.0 * i, 1.8 + 2.0 * i)
+                     for i, (x, y) in enumerate(((0.0, 1.0), (1.0, 0.0), (-0.6, -0.8))))
+    plain = {scenario.name: scenario for scenario in _all()}
+    return [
+        run('hyq-stand', 'hyq-push-50', pushes=(Push((0.25, 0.0, -0.43), 1.5, 2.5),
+                                                Push((0.0, -0.25, -0.43), 4.5, 5.5))),
+        run('go2-stand', 'go2-push-5', pushes=thrice(0.05)),
+        run('go2-stand', 'go2-push-up', pushes=(Push((0.0, 0.0, 0.2), 1.5, 2.5),
+                                                Push((0.0, 0.0, -0.2), 4.5, 5.5))),
+        run('go2-stand', 'go2-push-shank',
+            pushes=(Push((0.08, 0.0, 0.0), 1.5, 2.5, 'FL_calf'),
+                    Push((0.0, 0.08, 0.0), 4.5, 5.5, 'FL_calf'))),
+        run('hyq-stand', 'hyq-push', pushes=thrice(0.2)),
+        run('talos-stand', 'talos-push', pushes=thrice(0.05)),
+        run('go2-walk', 'go2-walk-push', pushes=thrice(0.12)),
+        run('go2-walk', 'go2-walk-cart', seconds=20.0,
+            pushes=(Push((-0.1, 0.0, 0.0), 3.0, 18.0),)),
+        run('go2-walk', 'go2-walk-load', payload=0.12, loaded=(2.5, 5.5)),
+        run('go2-walk', 'go2-walk-load-side', payload=0.12, load_at=(0.4, 0.25, 0.3)),
+        run('go2-walk', 'go2-walk-light', mass_error=-0.1),
+        run('go2-walk', 'go2-walk-com', shifted=(0.03, 0.0, 0.0)),
+        run('hyq-stand', 'hyq-push-5', pushes=thrice(0.05)),
+        run('hyq-walk', 'hyq-walk-push', pushes=thrice(0.12)),
+        run('b1-trot', 'b1-push', motion='stand', pushes=thrice(0.2)),
+        run('talos-steps', 'talos-steps-com', shifted=(0.0, 0.03, 0.0)),
+        run('hyq-walk', 'hyq-walk-load', payload=0.12, loaded=(2.5, 5.5)),
+        run('solo_class-trot', 'solo_class-trot-light', mass_error=-0.1),
+        run('hexapod-tripod', 'hexapod-tripod-push', pushes=thrice(0.1)),
+    ]
+
+
+SCENARIOS: dict[str, Scenario] = {scenario.name: scenario
+                                  for scenario in [*_all(), *_disturbed()]}

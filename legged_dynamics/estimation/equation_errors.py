@@ -9,7 +9,8 @@ The equations are those of the base (0 to 5) and of each joint (6 + j). Their er
   joint's error into the equations of its whole branch and into those of the base;
 * the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
   in between: that error lies along the jump of the reading and is as large as a share of it;
-* measured torque, dry friction near rest, and what the model of the base leaves out.
+* measured torque, dry friction near rest, what a joint's end stop bears while it touches it, and
+  what the model of the base leaves out.
 
 The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
 
@@ -20,8 +21,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from legged_dynamics.estimation.layout import AHEAD
-from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
@@ -41,6 +45,13 @@ WANDER = 0.5
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
+def end_stops(model: RobotModel) -> np.ndarray:
+    """Return the (nv, 2) positions between which joints move freely; nowhere stopped: infinite."""
+    stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
+    stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
+    return stops
+
+
 def lasting_samples(rate: float) -> float:
     """Return the number of samples after which an error counts as lasting."""
     return max(LASTING_TIME * rate, 1.0)
@@ -49,6 +60,15 @@ def lasting_samples(rate: float) -> float:
 def jump_share(rate: float) -> float:
     """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
+
+
+@part
+def stop_variance(robot, settings, j, position):
+    """Return the variance of a joint's equation by what its end stop may bear."""
+    if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
+        return 0.0
+    prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
+    return (settings.weight * (1.0 if prismatic else settings.arm)) ** 2
 
 
 @part
@@ -145,6 +165,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
+            stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
             lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck

@@ -15,17 +15,18 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import jump_share, lasting_samples
+from legged_dynamics.estimation.equation_errors import end_stops, jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
 from legged_dynamics.estimation.given_ground import given_normals
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.momentum_noise import momentum_time
 from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
-    equation_noise,
+    base_model_error,
     variance_ratio,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
@@ -258,6 +259,7 @@ class GroundReactionEstimator:
         weight = self.model.total_mass * GRAVITY
         size = robot_size(self.model, self.config)
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
+        momentum = momentum_time(s.rate, s.half_window)
         values = {
             **motion_levels(self.model, self.config, s),
             'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
@@ -265,6 +267,7 @@ class GroundReactionEstimator:
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'arm': s.prior_length,
             'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
+            'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': linear,
             'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
@@ -285,13 +288,11 @@ class GroundReactionEstimator:
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""
-        noise = equation_noise(self.model, self.config, self.settings.rate,
-                               self.settings.half_window)
         robot.tree.topology[:] = self.model.tree.topology
         robot.tree.constants[:] = self.model.tree.constants
         robot.feet.index[:] = table.index
         robot.feet.geometry[:] = table.geometry
-        robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
+        robot.model_error[:] = base_model_error(self.model, self.config)
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
         robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
         for body, start, size in table.index[:, :3]:
@@ -308,15 +309,14 @@ class GroundReactionEstimator:
                           robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
-        stated = self.config.noise
-        effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.stated_noise[:] = np.concatenate([
-            stated.of_joints('velocity', self.model, self.config.joints),
-            np.hypot(effort, 1e-6 * force)])
+        velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
+                            for name in ('velocity', 'effort'))
+        robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
         robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
                                                   self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
+        robot.stops[:] = end_stops(self.model)
 
 
 def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:

@@ -31,6 +31,8 @@ LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
 # Over how long what the filter does not follow is averaged [s], and how many deviations of a
 # sample count.
 BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
+# A sample whose wrench lasting errors make uncertain by so much of the weight counts half.
+UNSURE = 0.1
 
 
 @part
@@ -64,6 +66,13 @@ def doubt_about_point(grasp, doubt, nc, k):
 
 
 @part
+def trust(settings, doubt, k):
+    """Return how much a sample says of component k of the wrench, 0 to 1."""
+    unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
+    return 1.0 / (1.0 + doubt / (unit * unit))
+
+
+@part
 def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
     """
     Return by how much component k of the wrench walks in a tick because it is a push, a variance.
@@ -72,19 +81,21 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
     follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
     """
     deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
-    share, opened, level = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False, PUSH_LEVEL
-    for other in range(6):      # a push along one axis is likely to be one along others
-        if math.fabs(memory[layout.push + other]) > PUSH_LEVEL:
-            level = 0.5 * PUSH_LEVEL
+    share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
     # All of it shows that a push is there, what is not followed that one has changed.
     for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
         memory[at] += share * (score - memory[at])
-        opened = opened or math.fabs(memory[at]) > level
+        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
     share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
-    memory[at] += share * min(max(left - memory[at], -limit), limit)
-    tracking.doubt[6 + k] = spread * share / (2.0 - share)
+    memory[at] += (share * trust(settings, doubt, k)
+                   * min(max(left - memory[at], -limit), limit))
+    # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
+    tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
+    level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])
+    lasts = max(math.fabs(memory[at]), math.fabs(memory[at] + whole - left))
+    opened = opened or lasts > level
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 

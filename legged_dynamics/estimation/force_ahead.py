@@ -18,6 +18,7 @@ from legged_dynamics.dynamics.branch_elimination import eliminate_branches, subs
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.equation_errors import stop_variance
 from legged_dynamics.estimation.layout import AHEAD, BASE, SLIPPING, TAU
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.spatial.algebra import (
@@ -73,7 +74,8 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
         effort = (newest[layout.effort + j] - damping * (v - v_mid)
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
-        variance = robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
+        variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
+                    + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
             effort = 0.0
         a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]

@@ -126,6 +126,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
 
     ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
+    Returns whether a push is let in.
     """
     feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
@@ -168,6 +169,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
+    pushed = False
     for k in range(6):
         unit = 1.0 if k < 3 else arm2
         deviation = settings.external_force if k < 3 else settings.external_moment
@@ -187,10 +189,12 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
             if settings.external_body >= 0:
                 left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
             doubt = doubt_about_point(scratch.grasp, tracking.doubt, nc, k)
-            walk[nc + k] = max(walk[nc + k], follow_external(
-                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt))
+            more = follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
+            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
     for k in range(nx):
         P[k, k] += walk[k]
+    return pushed
 
 
 @part

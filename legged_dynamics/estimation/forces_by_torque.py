@@ -132,16 +132,16 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             for k in range(4):
                 known -= tracking.columns[e, k] * tracking.theta[k]
         tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
-    widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch, joints, n,
-          dt)
+    pushed = widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch,
+                   joints, n, dt)
     if n > joints:
         for e in range(6):      # what the base's equations leave without theta
             for k in range(4):
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
         if feet_carry(feet, up, settings.weight, memory[layout.standing:], x):
-            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, memory,
-                       layout.mass, tracking.block, tracking.theta, dt)
+            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
+                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
         mass_columns(a, tracking.columns)
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)

@@ -193,7 +193,7 @@ class GroundReaction:
 
     @property
     def external_deviation(self) -> np.ndarray:
-        """(6,) standard deviation of `external_wrench` [N, N m]; zero where that is not known."""
+        """(6,) standard deviation of `external_wrench` [N, N m]; NaN where that is not known."""
         return self._array(self.layout.index['external_deviation'], 6)
 
     @property
@@ -203,7 +203,7 @@ class GroundReaction:
 
     @property
     def link_deviation(self) -> np.ndarray:
-        """(6,) standard deviation of `link_wrench` [N, N m]; zero where that is not known."""
+        """(6,) standard deviation of `link_wrench` [N, N m]; NaN where that is not known."""
         return self._array(self.layout.index['link_deviation'], 6)
 
     @property

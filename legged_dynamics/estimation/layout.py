@@ -63,8 +63,8 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
             'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
-            'described': 1, 'heights': 4 * nf, 'last_effort': 2 * nj,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'described': 1,
+            'heights': 4 * nf, 'last_effort': 2 * nj,
             # Of the noise of velocities and torques:
             'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
             'repeats': 2 * nj, 'step_width': 2 * nj,
@@ -87,7 +87,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment', 'effort_gain')]
+    'external_force', 'external_moment', 'effort_gain', 'momentum_time', 'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -133,8 +133,8 @@ class Robot(NamedTuple):
     ----------
     tree : Tree
     feet : FeetTable
-    variance : (6 + 2 nv,) array
-        Of the base's equations, the joints', and the joints' without an IMU.
+    model_error : (6,) array
+        Variance of the base's equations by stated errors of the model.
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nx + 2) int array
@@ -160,12 +160,14 @@ class Robot(NamedTuple):
         error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
         Where the feet are from the base in the standing pose, seen from above.
+    stops : (nv, 2) array
+        Between which positions a joint moves freely.
 
     """
 
     tree: Tree
     feet: FeetTable
-    variance: np.ndarray
+    model_error: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
     mimics: np.ndarray
@@ -178,6 +180,7 @@ class Robot(NamedTuple):
     slope_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
+    stops: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -284,6 +287,7 @@ def unpack(layout, integers, floats):
     block, at = matrix(floats, at, 6, 7)
     levels, at = matrix(floats, at, nf, 3)
     homes, at = matrix(floats, at, nf, 2)
+    stops, at = matrix(floats, at, nj, 2)
     innovation, at = vector(floats, at, n)
     lasting, at = vector(floats, at, n)
     steady, at = matrix(floats, at, 2, n)
@@ -293,7 +297,7 @@ def unpack(layout, integers, floats):
     doubt, at = vector(floats, at, 12)
     left, at = vector(floats, at, 6)
     theta, at = vector(floats, at, 4)
-    variance, at = vector(floats, at, 6 + 2 * nj)
+    model_error, at = vector(floats, at, 6)
     effort_variance, at = vector(floats, at, nj)
     motion_noise, at = vector(floats, at, nj)
     stated_noise, at = vector(floats, at, 2 * nj)
@@ -308,9 +312,9 @@ def unpack(layout, integers, floats):
     bounds = carve_bounds(floats, at, integers, acting, layout.limits, nc)
     state, _ = vector(memory, layout.state, nx)
     covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise,
-                  stated_noise, slope_noise, levels, homes)
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
+                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
+                  stated_noise, slope_noise, levels, homes, stops)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,

@@ -12,6 +12,7 @@ Arguments of the kernels: see ``estimation/__init__.py``.
 from __future__ import annotations
 
 from legged_dynamics.dynamics.jacobians import START
+from legged_dynamics.estimation.external_push import trust
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import add_scaled, dot, load3, store3, subtract
 from legged_dynamics.spatial.jit import part
@@ -22,6 +23,8 @@ MASS_TIME = 5.0
 KNOWN_TIME = 0.05
 # An error of so many deviations counts half.
 DOUBTFUL = 2.0
+# What a sample counts while a push is let in: it may as well be that.
+PUSHED_SHARE = 0.2
 # Over how long the acceleration is averaged that an error of mass is sought along [s]: noise that
 # is in the equations and in what they are compared with would look like a mass.
 STEADY_TIME = 0.05
@@ -61,24 +64,27 @@ def feet_carry(feet, up, weight, probability, x):
 
 
 @part
-def learn_mass(settings, columns, left, doubt, memory, at, block, theta, dt):
+def learn_mass(settings, columns, left, doubt, pushed, memory, at, weight, block, theta, dt):
     """
     Take in what the base's equations leave, (6,), and fill theta, (4,).
 
     ``columns`` are of a steady acceleration, ``doubt``, (6,), is the variance of what lasts of
-    ``left`` for other reasons.
+    ``left`` for other reasons, ``pushed`` whether a push is let in.
 
-    ``memory`` holds the normal equations, 4 x 5 numbers from ``at``.
+    ``memory`` holds the normal equations, 4 x 5 numbers from ``at``; ``weight``, (6,), is filled.
     """
     keep = 1.0 - min(dt / MASS_TIME, 1.0)
     g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
+    share = PUSHED_SHARE * dt if pushed else dt
+    for e in range(6):
+        weight[e] = share * trust(settings, doubt[e], e) / (1.0 if e < 3 else arm2)
     for r in range(4):
         for c in range(5):
             total = 0.0
             for e in range(6):
                 other = left[e] if c == 4 else columns[e, c]
-                total += columns[e, r] * other / (1.0 if e < 3 else arm2)
-            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + dt * total
+                total += weight[e] * columns[e, r] * other
+            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + total
             if c < 4:
                 block[r, c] = memory[at + 5 * r + c]
         block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.spatial.jit import part
 
@@ -40,7 +41,7 @@ def hide_frozen(row, layout, columns, memory, dt):
         same = effort == memory[at]
         memory[at] = effort
         memory[at + 1] = memory[at + 1] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0
-        if columns[j, 0] > 0:
+        if columns[j, 0] > 0 and math.isfinite(effort):
             bearing += 1
             changed += 0 if same else 1
             held += 1 if memory[at + 1] > FROZEN else 0
@@ -57,15 +58,51 @@ def hide_frozen(row, layout, columns, memory, dt):
 
 
 @part
-def efforts_speak(row, layout, columns):
+def forget_silent_efforts(row, layout, feet, columns):
     """
-    Return whether any effort of a joint that bears on a foot is measured.
+    Make NaN of efforts that are not measured: those of a leg, or of all, that are exactly zero.
 
-    A driver that knows none may send zeros: measured torques are not exactly zero all at once.
+    A driver that knows none may send zeros, of all joints or of a leg whose torque has failed:
+    measured torques are not exactly zero all at once.
     """
+    nv, zeros = columns.shape[0], 0
+    for j in range(nv):
+        if row[layout.effort + j] == 0.0:
+            zeros += 1
+    if zeros == 0:
+        return
+    spoken = False
+    for i in range(feet.index.shape[0]):
+        spoke = leg_speaks(row, layout, feet, columns, i)
+        spoken = spoken or spoke
+        for j in range(nv):
+            if not spoke and bears_alone(feet, columns, i, j):
+                row[layout.effort + j] = math.nan
+    for j in range(nv):     # of joints that several legs hang on, too, once no leg is left
+        spoken = spoken or (columns[j, 0] > 0 and math.isfinite(row[layout.effort + j])
+                            and row[layout.effort + j] != 0.0)
+    for j in range(nv):
+        if columns[j, 0] > 0 and not spoken:
+            row[layout.effort + j] = math.nan
+
+
+@part
+def bears_alone(feet, columns, i, j):
+    """Return whether joint j bears on foot i, and on no other."""
+    start, n = feet.index[i, START], columns[j, 0]
+    for m in range(n):
+        c = columns[j, m + 1]
+        if c < start or c >= start + feet.index[i, SIZE]:
+            return False
+    return n > 0
+
+
+@part
+def leg_speaks(row, layout, feet, columns, i):
+    """Return whether any effort of foot i's own joints is not exactly zero."""
     for j in range(columns.shape[0]):
         effort = row[layout.effort + j]
-        if columns[j, 0] > 0 and math.isfinite(effort) and effort != 0.0:
+        if math.isfinite(effort) and effort != 0.0 and bears_alone(feet, columns, i, j):
             return True
     return False
 
@@ -74,11 +111,10 @@ def efforts_speak(row, layout, columns):
 def missing_inputs(row, layout, columns):
     """Return the fault bits of what a row of measurements lacks."""
     faults, unknown, bearing = 0, 0, 0
-    silent = not efforts_speak(row, layout, columns)
     for j in range(columns.shape[0]):
         if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
             bearing += 1
-            if silent or math.isnan(row[layout.effort + j]):
+            if math.isnan(row[layout.effort + j]):
                 unknown += 1
     if unknown > 0:
         faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT

@@ -44,7 +44,7 @@ from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
 from legged_dynamics.estimation.missing_inputs import (
-    efforts_speak,
+    forget_silent_efforts,
     hide_frozen,
     missing_inputs,
 )
@@ -210,6 +210,7 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
+    forget_silent_efforts(row, layout, feet, robot.columns)
     if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
         memory[layout.tracking] = 0.0
     slide(window, stamps, row)
@@ -221,6 +222,7 @@ def tick(layouts, settings_table, integers, floats, out):
         return codes.UNAVAILABLE
     follow_noise(robot, layout, window, memory, out)
     take_middle(window, layout, now)
+    out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
@@ -269,14 +271,11 @@ def tick(layouts, settings_table, integers, floats, out):
     contact_map(feet, states, scratch.grasp)
     point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
     fold_mimics(robot, vectors[TAU], scratch.jacobian)
-    used, speak = 0, efforts_speak(now, layout, robot.columns)
+    used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
-        if robot.columns[j, 0] > 0:
-            if not speak:
-                vectors[RESIDUAL, j] = math.nan
-            elif math.isfinite(now[layout.effort + j]):
-                used += 1
+        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
+            used += 1
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
@@ -289,6 +288,8 @@ def tick(layouts, settings_table, integers, floats, out):
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
         standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
                         R_WB, imu, dt, out)
+        for k in range(6):      # motion alone cannot tell it from the feet's
+            out[layout.external_deviation + k] = math.nan
     follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
     residuals(robot, layout, scratch, imu, out)
     if settings.ahead > 0.5:
