@@ -73,11 +73,12 @@ class Faulty(Recording):
     """
     A recording whose sensors fail.
 
-    ``dead``: the torque of a knee reads zero, from 3 s on; ``nan``: it reads nothing; ``stuck``:
-    it stays what it was; ``silent``: all of a leg's torques read zero, from the start.
+    ``dead``: the torque of a knee reads zero, from ``since`` on [s]; ``nan``: it reads nothing;
+    ``stuck``: it stays what it was; ``silent``: all of a leg's torques read zero, from the start.
     """
 
     fault: str = ''
+    since: float = FAULT_FROM
 
     def measurements(self, *arguments, **more) -> Iterator[Measurement]:
         """Yield what the sensors say."""
@@ -85,7 +86,7 @@ class Faulty(Recording):
         knee, leg = 2, slice(0, 3)
         for measurement in super().measurements(*arguments, **more):
             tau = measurement.effort
-            late = measurement.stamp_ns - first > 1e9 * FAULT_FROM
+            late = measurement.stamp_ns - first > 1e9 * self.since
             if tau is not None:
                 tau = tau.copy()
                 if not late:
@@ -102,7 +103,7 @@ def motion_of(scenario: Foreign) -> Foreign:
     return replace(scenario, name=f'{scenario.robot}-motion', fault='', start=0.0)
 
 
-def altered(made: Recording, scenario: Foreign) -> Recording:
+def altered(made: Recording, scenario: Foreign, since: float = FAULT_FROM) -> Recording:
     """Return the recording with the scenario's name, start, gaps and faults."""
     t = (made.stamp_ns - made.stamp_ns[0]) * 1e-9
     keep = t >= scenario.start
@@ -115,7 +116,7 @@ def altered(made: Recording, scenario: Foreign) -> Recording:
         begin, end = made.scored
         values['scored'] = (max(begin - scenario.start, 0.02), end - scenario.start)
     if scenario.fault in ('dead', 'nan', 'stuck', 'silent'):
-        return Faulty(**values, fault=scenario.fault)
+        return Faulty(**values, fault=scenario.fault, since=since)
     return Recording(**values)
 
 

@@ -139,7 +139,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             for k in range(4):
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
-        if feet_carry(feet, up, settings.weight, x):
+        if feet_carry(feet, up, settings.weight, memory[layout.standing:], x):
             learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
                        layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
         mass_columns(a, tracking.columns)

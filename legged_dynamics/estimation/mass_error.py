@@ -51,15 +51,15 @@ def steady_columns(a, memory, at, columns, dt):
 
 
 @part
-def feet_carry(feet, up, weight, x):
+def feet_carry(feet, up, weight, probability, x):
     """
-    Return whether the feet bear most of the weight.
+    Return whether the feet bear most of the weight, as far as they surely stand.
 
     A robot that somebody holds up is not lighter, and in free fall nobody knows.
     """
     total = 0.0
     for i in range(feet.index.shape[0]):
-        total += dot(up, load3(x, feet.index[i, START]))
+        total += probability[i] * dot(up, load3(x, feet.index[i, START]))
     return total > CARRIED * weight
 
 
