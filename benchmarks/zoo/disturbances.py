@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.scenarios import DisturbedScenario
+
 # Private there: a name in that file is part of the key of every recording that is kept.
 from benchmarks.zoo.simulate import SETTLING, _Run
 
