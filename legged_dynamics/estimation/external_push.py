@@ -5,9 +5,10 @@ The external wrench on the base: a push is let in fast, a lasting error of the e
 
 The base's equations, with the feet taken as their own joints see them, leave a wrench that is off
 by what torques, the accelerometer and the model are off by for long. The filter's external wrench
-stays small unless what is left is so large that such errors do not explain it. What is published
-is all that is left, nothing held back: the filter's wrench and, until a push is let in, averaged,
-what it does not follow, with the deviation that lasting errors and the average leave.
+stays small unless what is left is so large that such errors do not explain it: at once where a few
+samples say so, else by what lasts a tenth of a second. What is published is all that is left,
+nothing held back: the filter's wrench and, until a push is let in, averaged, what it does not
+follow, with the deviation that lasting errors and the average leave.
 """
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ PUSH_RATE = 0.45
 # sample counting for more than so many, in the mean of so many seconds, or of so many samples
 # where those are rare.
 PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
-# So many deviations of a lasting error are a push as well; by this its variance counts.
+# The mean of what is left, or of all of it, off by so many deviations of a lasting error is a push
+# as well; by this its variance counts.
 LASTING_LEVEL = 2.5
 LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
 # Over how long what the filter does not follow is averaged [s], and how many deviations of a
