@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from tolerances import PATIENCE
 
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / 'examples').glob('*.py'))
 
 
 @pytest.mark.parametrize('path', EXAMPLES, ids=lambda p: p.stem)
 def test_example_runs(path, tmp_path):
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120,
-                          cwd=tmp_path)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True,
+                          cwd=tmp_path, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     assert len(path.read_text().splitlines()) <= 80

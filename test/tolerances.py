@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tolerances with a name and a reason."""
 
+# s; nothing is judged by it: only what hangs needs so long, however busy the machine is.
+PATIENCE = 300.0
+
 # Two ways to write the same sums of some hundred products, relative to the largest of them.
 ALGEBRA = 1e-11
 # Recorded cases are printed with 16 digits and come from other libraries' arithmetic.

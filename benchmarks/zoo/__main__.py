@@ -8,12 +8,13 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.zoo.cache import kept_scores, place, recording
 from benchmarks.zoo.draws import over_draws, seeds
 from benchmarks.zoo.estimators import Estimator, shipped
+from benchmarks.zoo.noise_page import other_noise, standing
 from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
 from benchmarks.zoo.real import BAGS, real_scores
@@ -21,6 +22,7 @@ from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
 from benchmarks.zoo.scoring import score
+from benchmarks.zoo.sensors import HeardRecording, Sensors, heard
 from benchmarks.zoo.tables import REAL, markdown
 from benchmarks.zoo.variants import flags, varied
 from legged_dynamics.exceptions import BagError, SimulationError
@@ -48,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = 0
     for name in names:
         try:
-            kept = recording(name, options.rate, anew=options.record)
+            kept = _as_heard(recording(name, options.rate, anew=options.record), options)
         except MissingRobot as error:
             print(f'{name}: skipped: {error}', file=sys.stderr)
             continue
@@ -61,7 +63,13 @@ def main(arguments: list[str] | None = None) -> int:
             rows.append(row)
             print(markdown([row], header=len(rows) == 1), flush=True)
     varied_rows = list(_varied(names, options)) if options.page else []
-    _write(options.page, page(rows, varied_rows, options.rate, FLOORS, _how(options)))
+    if options.page:
+        def again(kept: Recording, estimators: Sequence[str], draws: int) -> list[dict]:
+            usual = _parser().parse_args(['--draws', str(draws), '--estimators', *estimators])
+            return list(_scores(kept, usual))
+        sections = [standing(names, again), other_noise(names, again)]
+        _write(options.page, page(rows, varied_rows, options.rate, FLOORS, _how(options),
+                                  sections))
     _write(options.json, json.dumps(rows, indent=1) + '\n')
     _write(options.markdown, markdown(rows) + '\n')
     return 1 if failed else 0
@@ -79,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--rate', type=float, default=500.0, help='samples a second')
     parser.add_argument('--draws', type=int, default=1, metavar='N',
                         help='draws of the noise; figures are then their median, and the worst')
+    parser.add_argument('--noise', type=float, default=1.0, metavar='FACTOR',
+                        help='of all noise of the sensors')
+    parser.add_argument('--stated', type=float, metavar='FACTOR',
+                        help='of all noise that the configuration states; 0: none, the defaults; '
+                        'if not given, what --noise is')
     parser.add_argument('--exact', action='store_true', help='sensors without noise')
     parser.add_argument('--no-effort', action='store_true', help='joint torques are not measured')
     parser.add_argument('--no-imu', action='store_true', help='there is no IMU')
@@ -94,6 +107,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _as_heard(kept: Recording, options: argparse.Namespace) -> Recording:
+    stated = options.noise if options.stated is None else options.stated
+    if options.noise == stated == 1.0:
+        return kept
+    return heard(kept, Sensors(f'x {options.noise:g}', options.noise, stated=stated or None))
+
+
 def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
     """Yield a row for each output of each estimator."""
     measured = {'noise': not options.exact, 'effort': not options.no_effort,
@@ -102,7 +122,8 @@ def _scores(kept: Recording, options: argparse.Namespace) -> Iterator[dict]:
         key, estimator = name, ESTIMATORS[name]
         if name in STANDING and kept.contact.all():
             key, estimator = STANDING[name]
-
+        if isinstance(kept, HeardRecording):
+            key = f'{key} {kept.sensors}'
         path = place(SCENARIOS[kept.name], options.rate)
         draws: dict[str, list[dict]] = {}
         for seed in seeds(options.draws):
@@ -139,9 +160,13 @@ def _how(options: argparse.Namespace) -> str:
     said = {'exact': 'Here the sensors were exact.', 'no_effort': 'Here torque was not measured.',
             'no_imu': 'Here there was no IMU.',
             'slow_accelerometer': 'Here the accelerometer had a bandwidth of 150 Hz.'}
+    noise = (f' Here noise was x {options.noise:g}, stated x '
+             f'{options.noise if options.stated is None else options.stated:g}.'
+             if options.noise != 1.0 or options.stated is not None else '')
     drawn = (f' Figures are the median of {options.draws} draws of the noise, the worst in '
              'brackets.' if options.draws > 1 else '')
-    return ''.join(f' {words}' for key, words in said.items() if getattr(options, key)) + drawn
+    changed = ''.join(f' {words}' for key, words in said.items() if getattr(options, key))
+    return changed + noise + drawn
 
 
 def real(file: str | None) -> int:

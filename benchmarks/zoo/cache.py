@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchmarks.zoo.disturbances import simulate_disturbed
+from benchmarks.zoo.foreign import Foreign, altered, motion_of
+from benchmarks.zoo.foreign_run import simulate_foreign
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.scenarios import FLOORS, SCENARIOS, DisturbedScenario, Scenario
 from benchmarks.zoo.simulate import simulate
@@ -19,6 +21,7 @@ ENVIRONMENT = 'LEGGED_DYNAMICS_ZOO'
 # What a recording is made of; scoring and reading it are not.
 SOURCES = ('body', 'contact_events', 'controller', 'descriptions', 'generated', 'ground', 'plan',
            'robots', 'simulate', 'swing', 'truth')
+FOREIGN_SOURCES = ('foreign_plan', 'foreign_robots', 'foreign_run')
 SCORED_BY = ('contact_events', 'peers', 'recording', 'scoring')
 
 
@@ -33,8 +36,9 @@ def place(scenario: Scenario, rate: float) -> Path:
 
     Checkouts share the folder, and none reads what another version of the simulator made.
     """
-    more = ('disturbances',) if isinstance(scenario, DisturbedScenario) else ()
-    content = _digest((scenario, rate, FLOORS), (*SOURCES, *more))
+    more = (FOREIGN_SOURCES if isinstance(scenario, Foreign)
+            else ('disturbances',) if isinstance(scenario, DisturbedScenario) else ())
+    content = _digest((scenario, rate, FLOORS), SOURCES + more)
     return folder() / f'{scenario.name}-{rate:g}Hz-{content}.npz'
 
 
@@ -53,11 +57,18 @@ def recording(name: str, rate: float = 500.0, anew: bool = False) -> Recording:
 
     """
     scenario = SCENARIOS[name]
+    if isinstance(scenario, Foreign):
+        motion = motion_of(scenario)
+        return altered(_kept(motion, rate, anew, simulate_foreign), scenario)
+    disturbed = isinstance(scenario, DisturbedScenario)
+    return _kept(scenario, rate, anew, simulate_disturbed if disturbed else simulate)
+
+
+def _kept(scenario: Scenario, rate: float, anew: bool, run: Callable) -> Recording:
     path = place(scenario, rate)
     if path.is_file() and not anew:
         return Recording.load(path)
-    made = (simulate_disturbed(scenario, rate) if isinstance(scenario, DisturbedScenario)
-            else simulate(scenario, rate))
+    made = run(scenario, rate)
     made.save(path)
     return made
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Sequence
 from datetime import date
 
 from benchmarks.zoo.draws import WORST
+from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.tables import markdown
 
@@ -27,7 +29,8 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
 - **Sensors** have the field's noise: joint position 3e-4 rad, velocity 0.03 rad/s, torque 1 % of
   its limit white, 2 % gain and 0.3 % of its limit offset a joint, gyro 0.005 rad/s and bias 0.003,
   accelerometer 0.05 m/s^2 and bias 0.05, tilt 0.003 rad and constant 0.005. The configuration
-  states them as a user would; gain and offset of torque are not in it.{how}
+  states them as a user would; gain and offset of torque are not in it (the default gain
+  is the right one).{how}
 - **Zero phase**: 3-D error of the forces of the feet that truly stand, rms in % of the body's
   weight, estimate and truth both through a second-order 25 Hz Butterworth filter forwards and
   backwards; the truth at the rate of the physics, before it is sampled, for the blow of a landing
@@ -46,6 +49,7 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
 OTHERS = """On line: the sample before, and the newest. **Says**: mode and faults that came along.
 """
 GROUPS = {
+    'Other robots, gaits, grounds and faults': lambda s: isinstance(s, Foreign),
     'Standing': lambda s: not s.stepping and not s.disturbed,
     'Flat ground': lambda s: s.stepping and not (s.slope or s.across or s.stair or s.disturbed),
     'Slopes and steps': lambda s: s.stepping and not s.disturbed,
@@ -54,11 +58,12 @@ OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
 
 
 def page(rows: list[dict], varied: list[dict], rate: float, floors: dict[str, float],
-         how: str) -> str:
+         how: str, sections: Sequence[str] = ()) -> str:
     """
     Return the page; rows hold scenario, estimator, and what `Score.as_dict` gives.
 
-    Those of `varied` hold the name of the variant besides, and what the estimator says about it.
+    Those of `varied` hold the name of the variant besides, and what the estimator says about it;
+    `sections` are text as it is.
     """
     text = [TEXT.format(date=date.today(), python=platform.python_version(), rate=rate, how=how,
                         floors=', '.join(f'{1e3 * t:g}' for t in floors.values()))]
@@ -70,6 +75,7 @@ def page(rows: list[dict], varied: list[dict], rate: float, floors: dict[str, fl
             text += [f'## {title}\n', _table(rows, chosen), '']
     if varied:
         text += ['## Other rates and sensors\n', OTHERS, _variants(varied), '']
+    text += [section for section in sections if section]
     lost = _lost(rows)
     text += ['## Where a peer is better\n', lost or 'Nowhere in these runs.', '']
     return '\n'.join(text)

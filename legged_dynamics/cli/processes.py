@@ -17,7 +17,7 @@ from typing import Any
 
 from legged_dynamics.exceptions import MiddlewareError
 
-STOPPING = 15.0         # s for a process to end after SIGINT
+STOPPING = 60.0         # s for a process to end after SIGINT
 SHOWN = 5               # lines of a log in an error
 # Environment variable with the process that a process is not to outlive.
 PARENT = 'LEGGED_DYNAMICS_PARENT'

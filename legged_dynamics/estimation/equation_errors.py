@@ -23,7 +23,6 @@ import math
 
 import numpy as np
 
-from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.layout import AHEAD
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
@@ -33,16 +32,14 @@ from legged_dynamics.spatial.jit import part
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
 # of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Error of the scale of measured torques: nobody states it, and motors' constants vary by it.
-TORQUE_GAIN = 0.02
 # Share of the stated noise of torques that lasts: an offset.
 LASTING_SHARE = 0.3
 # Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
 # Time after which an error counts as lasting [s].
 LASTING_TIME = 0.016
-# Variance that an exponential mean over n samples leaves of errors that come back with the
-# opposite sign, times n^2.
+# Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
+# that come back with the opposite sign, times n^2.
 WANDER = 0.5
 # What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
@@ -124,50 +121,55 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, rows, n, response, S, lasting, steady):
+def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
+                        steady):
     """
     Fill the lower triangles of the (n, n) covariances of the equations' errors.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over a number of ticks they leave little: ``lasting`` is the covariance of what lasts. Of its
-    diagonal the first row of ``steady`` stays for seconds, the second is what such a mean leaves.
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
+    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
+    for seconds, the second is what an exponential mean leaves of velocities and torques.
     """
     nv = robot.columns.shape[0]
-    fewer = 1.0 / settings.lasting_samples ** 2
+    share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
+    fewer = share * share
     for r in range(n):
         e = rows[r]
         L = response[e]
+        own = robot.branches[e - 6, 0] if e >= 6 else -1
+        tx, ty, tz, x, y, z, jump = (L[nv], L[nv + 1], L[nv + 2], L[nv + 3], L[nv + 4], L[nv + 5],
+                                     L[nv + 6])
+        brief = sensed = 0.0
         for s in range(r + 1):
             f = rows[s]
             K = response[f]
             first, end = 0, nv
             if f >= 6:
                 first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
-                if e >= 6 and robot.branches[e - 6, 0] != first:
+                if own >= 0 and own != first:
                     first, end = 0, 0       # of different branches: they share the base's errors
-            brief = 0.0
+            # Written out, for a loop costs more than what it does.
+            brief = tx * K[nv] + ty * K[nv + 1] + tz * K[nv + 2]
             for m in range(first, end):
                 brief += L[m] * K[m]
-            # Written out, for a loop costs more than what it does.
-            brief += L[nv] * K[nv] + L[nv + 1] * K[nv + 1] + L[nv + 2] * K[nv + 2]
-            sensed = L[nv + 3] * K[nv + 3] + L[nv + 4] * K[nv + 4] + L[nv + 5] * K[nv + 5]
-            struck = L[nv + 6] * K[nv + 6]
+            sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
+            struck = jump * K[nv + 6]
             S[r, s] = brief + sensed + struck
-            if r == s:
-                steady[0, r] = settings.linear_lasting * sensed
-                steady[1, r] = WANDER * brief * fewer
-            lasting[r, s] = brief * fewer + settings.linear_lasting * sensed + struck
+            lasting[r, s] = brief * fewer + (linear + share) * sensed + struck
+        steady[0, r] = linear * sensed
+        steady[1, r] = WANDER * brief * fewer
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
-            slipping = math.tanh(row[layout.velocity + j] / FRICTION_SPEED)
-            stuck = STUCK * friction ** 2 * (1.0 - slipping ** 2)
+            stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
             slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
-                    + (TORQUE_GAIN * row[layout.effort + j]) ** 2)
+                    + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
-            lasting[r, r] += slow + stuck
+            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
+            steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more

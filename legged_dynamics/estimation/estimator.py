@@ -22,10 +22,11 @@ from legged_dynamics.estimation.given_ground import given_normals
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
 from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.momentum_noise import momentum_time
 from legged_dynamics.estimation.noise import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
-    equation_noise,
+    base_model_error,
     variance_ratio,
 )
 from legged_dynamics.estimation.robot_check import check_floating_robot
@@ -258,6 +259,7 @@ class GroundReactionEstimator:
         weight = self.model.total_mass * GRAVITY
         size = robot_size(self.model, self.config)
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
+        momentum = momentum_time(s.rate, s.half_window)
         values = {
             **motion_levels(self.model, self.config, s),
             'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
@@ -265,6 +267,7 @@ class GroundReactionEstimator:
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
             'weight': weight, 'arm': s.prior_length,
             'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
+            'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': linear,
             'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
@@ -273,7 +276,7 @@ class GroundReactionEstimator:
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
             'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0),
+            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -285,13 +288,11 @@ class GroundReactionEstimator:
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""
-        noise = equation_noise(self.model, self.config, self.settings.rate,
-                               self.settings.half_window)
         robot.tree.topology[:] = self.model.tree.topology
         robot.tree.constants[:] = self.model.tree.constants
         robot.feet.index[:] = table.index
         robot.feet.geometry[:] = table.geometry
-        robot.variance[:] = np.concatenate([noise.base, noise.joint, noise.joint_blind])
+        robot.model_error[:] = base_model_error(self.model, self.config)
         force = self.settings.prior_force * self.model.total_mass * GRAVITY
         robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
         for body, start, size in table.index[:, :3]:
@@ -308,12 +309,11 @@ class GroundReactionEstimator:
                           robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
-        stated = self.config.noise
-        effort = stated.of_joints('effort', self.model, self.config.joints)
-        robot.effort_variance[:] = effort ** 2 + (1e-6 * force) ** 2
-        robot.motion_noise[:] = (
-            acceleration_noise(1.0, self.settings.rate, self.settings.half_window)
-            * stated.of_joints('velocity', self.model, self.config.joints))
+        velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
+                            for name in ('velocity', 'effort'))
+        robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
+        robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
+                                                  self.settings.half_window)
         robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
         robot.stops[:] = end_stops(self.model)

@@ -25,6 +25,8 @@ N_HEIGHT = 4
 # and for how long, of a pendulum's time of the leg's length, it is more after landing: after the
 # blow it may bear nothing for a while, and what has just landed does not leave.
 UNMOVED, LANDED, SETTLING = 0.75, 2.0, 0.3
+# A sole that has just landed rocks: by this its rise counts.
+ROCKS = 0.5
 
 
 @part
@@ -53,8 +55,10 @@ def still_there(layout, settings, memory, i):
     if memory[at + 2] < 0.5:
         return 0.0
     rise = max(memory[at] - memory[at + 1], 0.0) / settings.risen
-    thresholds = LANDED if memory[at + 3] * settings.pace < SETTLING else UNMOVED
-    return thresholds * max(1.0 - rise * rise, 0.0)
+    if memory[at + 3] * settings.pace < SETTLING:
+        rise *= ROCKS
+        return LANDED * max(1.0 - rise * rise, 0.0)
+    return UNMOVED * max(1.0 - rise * rise, 0.0)
 
 
 @part

@@ -19,7 +19,7 @@ from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.equation_errors import stop_variance
-from legged_dynamics.estimation.layout import AHEAD, BASE, TAU
+from legged_dynamics.estimation.layout import AHEAD, BASE, SLIPPING, TAU
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.spatial.algebra import (
     add,
@@ -71,9 +71,9 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
             j + 1, FRICTION]
         v, v_mid = newest[layout.velocity + j], middle[layout.velocity + j]
-        now, slipping = math.tanh(v / FRICTION_SPEED), math.tanh(v_mid / FRICTION_SPEED)
-        effort = (newest[layout.effort + j] - damping * (v - v_mid) - friction * (now - slipping)
-                  - vectors[TAU, j])
+        now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
+        effort = (newest[layout.effort + j] - damping * (v - v_mid)
+                  - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
@@ -100,9 +100,9 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
                 to[c] += h * row[c]
         for j in range(nv):
             # A motor whose torque nobody knows holds what is pushed at behind it.
-            known = math.isfinite(newest[layout.effort + j])
-            last = robot.columns.shape[1] - 1 if known else 0
-            for m in range(robot.columns[j, last]):
+            if not math.isfinite(newest[layout.effort + j]):
+                continue
+            for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
                 c = robot.columns[j, m + 1]
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
     return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)

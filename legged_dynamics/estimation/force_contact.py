@@ -21,7 +21,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.estimation.contact_detection import force_evidence, hysteresis, relax, weigh
-from legged_dynamics.estimation.foot_lift import note_place, still_there
+from legged_dynamics.estimation.foot_lift import UNMOVED, note_place, still_there
 from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
@@ -91,10 +91,11 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         up = load3(out, layout.foot_normals + 3 * i)
         force, variance = normal_force(P, x, feet.index[i, START], up)
-        evidence = force_evidence(force, variance, settings.weight, threshold, noise,
-                                  LARGEST_EVIDENCE)
         # A ball lets go at once.
         there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
+        # What seems to pull after a blow is an error: it speaks no more for the air than none.
+        evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
+                                  settings.weight, threshold, noise, LARGEST_EVIDENCE)
         if there > 0.0:
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
@@ -112,3 +113,24 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
         out[layout.contact + i], out[layout.probability + i] = down, p
         if lifted > 0.5:
             mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+
+
+@part
+def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
+    """
+    Mix forces of now of feet that are likely up with nothing, as those of the filter are.
+
+    Carried to now they have the accelerometer's noise, and what they may have walked in the
+    meantime; what they then show counts as evidence of a landing that the filter has not seen.
+    """
+    feet = robot.feet
+    for i in range(feet.index.shape[0]):
+        if memory[layout.standing + i] > 0.5:
+            continue
+        force, variance = normal_force(P, x, feet.index[i, START],
+                                       load3(out, layout.foot_normals + 3 * i))
+        evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
+                                  robot.contact_levels[i, 1], LARGEST_EVIDENCE)
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        if p < 0.5:
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.few, tracking.block)

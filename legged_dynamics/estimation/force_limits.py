@@ -47,6 +47,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import matrix, vector
 
 CHOICES = ('none', 'unilateral', 'cone')
 # Columns of a limit: coefficients of force and moment in axes with z along the normal (of a sole:
@@ -117,6 +118,7 @@ def fill_limits(feet, states, ground, layout, out):
         for c in range(feet.index[i, SIZE] - 3):
             bounds.C[k, s + 3 + c] = on_moment[c]
         bounds.d[k] = limits[k, BOUND]
+        bounds.begin[k], bounds.end[k] = s, s + feet.index[i, SIZE]
 
 
 @part
@@ -126,8 +128,9 @@ def keep_limits(feet, layout, states, ground, row, out):
         return
     nc = layout.contacts
     fill_limits(feet, states, ground, layout, out)
-    P = out[layout.latest_covariance:layout.latest_covariance + nc * nc].reshape((nc, nc))
-    within_limits(out[layout.latest_coordinates:layout.latest_coordinates + nc], P, ground.bounds)
+    w, _ = vector(out, layout.latest_coordinates, nc)
+    P, _ = matrix(out, layout.latest_covariance, nc, nc)
+    within_limits(w, P, ground.bounds)
     for i in range(feet.index.shape[0]):
         if row[layout.given_contact + i] < 0.5:     # what is known to be up stays without force
             for k in range(feet.index[i, SIZE]):

@@ -25,6 +25,7 @@ from legged_dynamics.estimation.external_push import slow_share, widen_external
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
@@ -230,22 +231,6 @@ def split_lasting(tracking, memory, at, ticks, n):
 
 
 @part
-def whiten(S, gain, nu, n):
-    """Make the first n innovations and the rows of the gain independent, by the factor of S."""
-    nx = gain.shape[1]
-    for r in range(n):
-        row, t = gain[r], nu[r]
-        for s in range(r):
-            h, other = S[r, s], gain[s]
-            t -= h * nu[s]
-            for k in range(nx):
-                row[k] -= h * other[k]
-        nu[r] = t * S[r, r]
-        for k in range(nx):
-            row[k] *= S[r, r]
-
-
-@part
 def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
@@ -280,27 +265,3 @@ def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True
-
-
-@part
-def take_in(x, P, gain, nu, n):
-    """Add ``gain^T nu`` to the state and take ``gain^T gain`` from its covariance."""
-    nx = x.shape[0]
-    for r in range(n):
-        row, t = gain[r], nu[r]
-        for k in range(nx):
-            x[k] += t * row[k]
-    for i in range(nx):
-        to = P[i]
-        for r in range(0, n - 2, 3):        # three at once: each costs a walk along the row
-            h, g, f = gain[r, i], gain[r + 1, i], gain[r + 2, i]
-            a, b, c = gain[r], gain[r + 1], gain[r + 2]
-            for k in range(i + 1):
-                to[k] -= h * a[k] + g * b[k] + f * c[k]
-        for r in range(n - n % 3, n):
-            h, a = gain[r, i], gain[r]
-            for k in range(i + 1):
-                to[k] -= h * a[k]
-    for i in range(nx):
-        for k in range(i):
-            P[k, i] = P[i, k]

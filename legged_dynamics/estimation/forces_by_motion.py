@@ -26,11 +26,18 @@ from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
 from legged_dynamics.estimation.force_contact import mix_with_air, normal_force
-from legged_dynamics.estimation.force_tracking import predicted, take_in, times_covariance, whiten
-from legged_dynamics.estimation.layout import BASE, BEYOND
+from legged_dynamics.estimation.force_tracking import predicted, times_covariance
+from legged_dynamics.estimation.layout import BASE, BEYOND, N_BESIDE
 from legged_dynamics.estimation.load_prediction import carry_loads, start_loads
+from legged_dynamics.estimation.momentum_noise import (
+    base_errors,
+    carry_momentum_error,
+    forget_momentum_error,
+    see_momentum_error,
+)
 from legged_dynamics.optimization.cholesky import factorize
-from legged_dynamics.spatial.algebra import dot, load3
+from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.spatial.algebra import dot, load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
 # How fast a standing foot's load walks is learned: deviations after one natural time sqrt(l / g),
@@ -38,12 +45,12 @@ from legged_dynamics.spatial.jit import part
 FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
 # Noise of the base's equations is learned, too, as a share of what the stated noise makes of it:
 # bounds, and in which time [s].
-LEAST_SCALE, NOISE_TIME = 0.03, 0.17
+LEAST_SCALE, NOISE_TIME = 0.1, 0.17
 # How large a squared deviation of moments counts for that, and how fast one sample is believed:
 # impacts are no Gaussian's.
 SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
 # What the load on a foot may seem to be for other reasons, as a fraction of the weight.
-LOAD_NOISE = 0.1
+LOAD_NOISE = 0.04
 # How many deviations of a moment count.
 FAR_OFF = 2.0
 
@@ -51,16 +58,21 @@ FAR_OFF = 2.0
 @part
 def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
     """Take the six equations of the base in: Kalman's update with all of them at once."""
-    x, P, S, gain, nu = (tracking.state, tracking.covariance, tracking.noise, tracking.gain,
+    x, P, S, gain, nu = (tracking.state, tracking.covariance, tracking.block, tracking.gain,
                          tracking.innovation)
-    nx = x.shape[0]
+    nx, noise, others = x.shape[0], tracking.noise, tracking.noise_lasting
+    nc, scale = nx - N_BESIDE, memory[layout.noise_scale]
+    keep = settings.momentum_keep
+    new = scale * (1.0 - keep * keep) * settings.momentum_time ** 2
+    see_momentum_error(scratch.grasp, nc, keep, dt)
     for r in range(6):
         nu[r] = (scratch.bodies[0, FORCE + r]
                  - predicted(robot.columns, scratch.grasp, scratch.jacobian, r, x))
         times_covariance(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
         for s in range(r + 1):
-            S[r, s] = predicted(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
-        S[r, r] += memory[layout.noise_scale] * robot.variance[r]
+            S[r, s] = (predicted(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
+                       + scale * others[r, s] + new * noise[r, s] / dt ** 2)
+    carry_momentum_error(x, P, gain, noise, nc, keep, new, dt)
     if not factorize(S, 6):
         return False
     whiten(S, gain, nu, 6)
@@ -142,9 +154,15 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
     nx = x.shape[0]
     up = (R_WB[6], R_WB[7], R_WB[8])
     base_used = imu and settings.use_base > 0.5
+    a = load3(scratch.vectors[BASE], 6)
+    jump = (0.0, 0.0, 0.0)
+    if memory[layout.by_motion] > 0.5:
+        jump = subtract(a, load3(memory, layout.reading))
+    store3(memory, layout.reading, a)
     if memory[layout.tracking] < 0.5 and memory[layout.by_motion] < 0.5:
         start_loads(feet, settings, up, x, P)
     if memory[layout.by_motion] < 0.5:
+        forget_momentum_error(x, P, nc)
         for i in range(nf):
             for k in range(5):
                 memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
@@ -154,16 +172,13 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
         for i in range(nf):
             memory[layout.lasted + i] = memory[layout.flag + i] = memory[layout.standing + i]
     memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0
-    for r in range(nc, nx):         # nothing external: motion alone cannot tell it from feet
-        x[r] = 0.0
-        for c in range(nx):
-            P[r, c] = P[c, r] = 0.0
     carry_loads(robot, layout, settings, states, up, memory, x, P, dt)
     total, spread = 0.0, -1.0
     told = scratch.vectors[BEYOND]
     for i in range(nf):
         told[i] = 0.0
     if base_used:
+        base_errors(robot, settings, scratch, tracking, imu, jump, dt)
         for i in range(nf):
             told[i] = density_of_no_load(tracking, feet, settings, i, up)
         if take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
@@ -171,13 +186,19 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
                 told[i] -= density_of_no_load(tracking, feet, settings, i, up)
         else:
             start_loads(feet, settings, up, x, P)
+            forget_momentum_error(x, P, nc)
             for i in range(nf):
                 told[i] = 0.0
         push_only(feet, up, x, P)
         total = dot(up, load3(scratch.bodies[0], FORCE))
-        spread = max(robot.variance[0], max(robot.variance[1], robot.variance[2]))
+        spread = 0.0
+        for r in range(3):
+            for s in range(3):
+                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.noise_lasting[r, s])
+    else:
+        forget_momentum_error(x, P, nc)
     predict_velocity(feet, layout, settings, scratch, states, memory, R_WB,
-                     load3(scratch.vectors[BASE], 6), imu, dt)
+                     a, imu, dt)
     judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
                     spread, dt, out)
 

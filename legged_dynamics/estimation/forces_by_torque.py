@@ -14,6 +14,7 @@ import math
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.equation_errors import (
     equation_covariance,
@@ -24,7 +25,7 @@ from legged_dynamics.estimation.external_link import fade_external
 from legged_dynamics.estimation.external_push import lasting_doubt, write_external
 from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
-from legged_dynamics.estimation.force_contact import judge_contact
+from legged_dynamics.estimation.force_contact import judge_contact, mix_what_flies
 from legged_dynamics.estimation.force_tracking import (
     correct,
     follow_speed,
@@ -35,10 +36,16 @@ from legged_dynamics.estimation.force_tracking import (
     widen,
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL
-from legged_dynamics.estimation.mass_error import learn_mass, mass_columns, steady_columns
+from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL, SLIPPING
+from legged_dynamics.estimation.mass_error import (
+    feet_carry,
+    learn_mass,
+    mass_columns,
+    steady_columns,
+)
+from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.spatial.algebra import load3, store3, subtract
-from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.jit import inlined_part, part
 
 # Errors of velocities are counted as new in every tick, although half of each goes back in the
 # next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
@@ -47,9 +54,11 @@ MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 # How far the force between two ticks is from the mean of their two means: its variance, as a share
 # of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
 WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
+# The same of the force of now, which no accelerometer tells, half a tick after its mean.
+UNSEEN_SHARE = 0.5
 
 
-@part
+@inlined_part
 def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
                  normal, imu, dt, out):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
@@ -97,8 +106,12 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
-    equation_covariance(robot, layout, settings, middle, rows, n, tracking.response,
-                        tracking.noise, tracking.noise_lasting, tracking.steady)
+    for j in range(nj):
+        rubs = robot.tree.constants[j + 1, FRICTION] != 0.0
+        v = middle[layout.velocity + j]
+        vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
+    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
+                        tracking.response, tracking.noise, tracking.noise_lasting, tracking.steady)
     keep_lasting(tracking, vectors, joints, n)
     if n > joints:
         lasting_doubt(robot, scratch, tracking, joints, n)
@@ -126,8 +139,9 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             for k in range(4):
                 tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
         steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
-        learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
-                   layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
+        if feet_carry(feet, up, settings.weight, x):
+            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
+                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
         mass_columns(a, tracking.columns)
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
@@ -144,10 +158,13 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.ahead > 0.5:
         go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
-    if (settings.ahead > 0.5 and base_used and settings.imu_body == 0
-            and joints_known(robot, layout, window[-1])):
+    if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
         carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
                     memory[layout.standing:], now, covariance)
+    else:
+        for k in range(nc):
+            covariance[k, k] += UNSEEN_SHARE * tracking.walk[k]
+    mix_what_flies(robot, layout, settings, tracking, memory, now, covariance, dt, out)
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
@@ -211,12 +228,3 @@ def describe_sample_before(feet, layout, memory, out):
         at = layout.contact_before + 2 * i
         memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
         memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
-
-
-@part
-def joints_known(robot, layout, row):
-    """Return whether the torque of every joint that bears on a foot is known."""
-    for j in range(robot.columns.shape[0]):
-        if robot.columns[j, 0] > 0 and not math.isfinite(row[layout.effort + j]):
-            return False
-    return True

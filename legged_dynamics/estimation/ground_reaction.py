@@ -41,6 +41,7 @@ class Fault(IntFlag):
     PARTIAL_EFFORT = codes.PARTIAL_EFFORT
     NO_IMU = codes.NO_IMU
     NO_ORIENTATION = codes.NO_ORIENTATION
+    NOISE_MISSTATED = codes.NOISE_MISSTATED
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class GroundReaction:
 
     @property
     def external_deviation(self) -> np.ndarray:
-        """(6,) standard deviation of `external_wrench` [N, N m]; zero where that is not known."""
+        """(6,) standard deviation of `external_wrench` [N, N m]; NaN where that is not known."""
         return self._array(self.layout.index['external_deviation'], 6)
 
     @property
@@ -202,7 +203,7 @@ class GroundReaction:
 
     @property
     def link_deviation(self) -> np.ndarray:
-        """(6,) standard deviation of `link_wrench` [N, N m]; zero where that is not known."""
+        """(6,) standard deviation of `link_wrench` [N, N m]; NaN where that is not known."""
         return self._array(self.layout.index['link_deviation'], 6)
 
     @property
@@ -224,6 +225,16 @@ class GroundReaction:
     def joint_acceleration(self) -> np.ndarray:
         """(nj,) acceleration from the derivative filter [rad/s^2 or m/s^2]."""
         return self._array(self.layout.index['joint_acceleration'], len(self.joints))
+
+    @property
+    def joint_noise(self) -> np.ndarray:
+        """
+        (2, nj) noise of joint velocities and torques that the estimate reckons with.
+
+        One standard deviation, [rad/s] and [N m]: what the configuration states, unless the
+        samples themselves say otherwise.
+        """
+        return self._array(self.layout.index['joint_noise'], 2, len(self.joints))
 
     @property
     def base_rotation(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.fusion import add_base_information, joint_information
 from legged_dynamics.estimation.layout import BASE_WEIGHTS, BEYOND, LASTING_WEIGHTS, VECTOR
-from legged_dynamics.optimization.cholesky import factorize, invert_factor
+from legged_dynamics.optimization.cholesky import factorize, invert_factorized
 from legged_dynamics.spatial.jit import part
 
 
@@ -51,20 +51,7 @@ def lasting_covariance(robot, scratch, tracking, probability, nc):
                              vectors[VECTOR])
     if not factorize(information, nc):
         return False
-    invert_factor(information, nc)
-    for r in range(nc):
-        for c in range(r + 1):
-            total = 0.0
-            for k in range(r, nc):
-                total += information[k, r] * information[k, c]
-            if c == r:
-                vectors[VECTOR, r] = total
-            else:
-                information[c, r] = total       # the factor's lower triangle is still needed
-    for r in range(nc):
-        information[r, r] = vectors[VECTOR, r]
-        for c in range(r):
-            information[r, c] = information[c, r]
+    invert_factorized(information, nc)
     for i in range(feet.index.shape[0]):
         s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
         for r in range(s, end):

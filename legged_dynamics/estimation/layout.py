@@ -18,8 +18,8 @@ from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.estimation.given_ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import carve_bounds
-from legged_dynamics.spatial.jit import as_python, kernel, part_with_views
-from legged_dynamics.spatial.layout import endless, lengths_of
+from legged_dynamics.spatial.jit import as_python, inlined_part
+from legged_dynamics.spatial.layout import endless, lengths_of, matrix, vector
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -28,6 +28,7 @@ NOT_FINITE = -1
 # Bits of what was wrong with the input; the values of ground_reaction.Fault.
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
+NOISE_MISSTATED = 128
 
 # Elements of the tracked state beside the contact coordinates: an external wrench on the base.
 N_BESIDE = 6
@@ -50,7 +51,8 @@ def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
             'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
             'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3,
-            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3}
+            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3,
+            'joint_noise': 2 * nj}
 
 
 def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
@@ -61,8 +63,12 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
             'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1,
-            'described': 1, 'heights': 4 * nf,
+            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'described': 1,
+            'heights': 4 * nf, 'last_effort': 2 * nj,
+            # Of the noise of velocities and torques:
+            'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
+            'repeats': 2 * nj, 'step_width': 2 * nj,
+            'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
             # Where no torque is measured:
             'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
             'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,
@@ -80,8 +86,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment', 'external_on_leg')]
+    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share', 'external_force',
+    'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time', 'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
@@ -127,8 +133,8 @@ class Robot(NamedTuple):
     ----------
     tree : Tree
     feet : FeetTable
-    variance : (6 + 2 nv,) array
-        Of the base's equations, the joints', and the joints' without an IMU.
+    model_error : (6,) array
+        Variance of the base's equations by stated errors of the model.
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nx + 2) int array
@@ -143,7 +149,12 @@ class Robot(NamedTuple):
     ends : (6 + nv,) int array
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
-        Variance of the measured torque; deviation of the differentiated joint velocity.
+        Variance of the measured torque; deviation of the differentiated joint velocity; both
+        follow what is seen of the noise.
+    stated_noise : (2 nv,) array
+        Of joint velocities, then of torques.
+    slope_noise : (1,) array
+        Deviation of a differentiated velocity by the noise of velocities.
     contact_levels : (nf, 3) array
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
         error that the noise of its torques makes, as fractions of the weight.
@@ -156,7 +167,7 @@ class Robot(NamedTuple):
 
     tree: Tree
     feet: FeetTable
-    variance: np.ndarray
+    model_error: np.ndarray
     prior: np.ndarray
     columns: np.ndarray
     mimics: np.ndarray
@@ -165,6 +176,8 @@ class Robot(NamedTuple):
     ends: np.ndarray
     effort_variance: np.ndarray
     motion_noise: np.ndarray
+    stated_noise: np.ndarray
+    slope_noise: np.ndarray
     contact_levels: np.ndarray
     homes: np.ndarray
     stops: np.ndarray
@@ -215,8 +228,8 @@ class Tracking(NamedTuple):
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- LASTING_WEIGHTS) = range(9)
-N_VECTORS = 9
+ LASTING_WEIGHTS, SLIPPING) = range(10)
+N_VECTORS = 10
 
 
 class Arrays(NamedTuple):
@@ -233,14 +246,7 @@ class Arrays(NamedTuple):
     ground: Ground
 
 
-@part_with_views
-def matrix_at(flat, start, rows, columns):
-    """Return a (rows, columns) view of a flat array, and where it ends."""
-    end = start + rows * columns
-    return flat[start:end].reshape((rows, columns)), end
-
-
-@kernel
+@inlined_part
 def unpack(layout, integers, floats):
     """
     Cut the two flat arrays into their parts.
@@ -250,68 +256,69 @@ def unpack(layout, integers, floats):
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
     n, nx = 6 + nj, nc + N_BESIDE
-    topology, at = matrix_at(integers, 0, nb, N_TOPOLOGY)
-    index, at = matrix_at(integers, at, nf, N_INDEX)
-    columns, at = matrix_at(integers, at, nj, nx + 2)
-    mimics, at = matrix_at(integers, at, layout.mimics, 2)
-    branches, at = matrix_at(integers, at, nj, 2)
-    ends, at = integers[at:at + n], at + n
-    rows, at = integers[at:at + n], at + n
-    active, at = integers[at:at + nc], at + nc
-    stamps, at = integers[at:at + layout.samples + 1], at + layout.samples + 1
-    acting = integers[at:]
-    constants, at = matrix_at(floats, 0, nb, N_CONSTANTS)
-    geometry, at = matrix_at(floats, at, nf, N_GEOMETRY)
-    bodies, at = matrix_at(floats, at, nb, N_BODY_STATE)
-    jacobian, at = matrix_at(floats, at, nx, nj)
-    information, at = matrix_at(floats, at, nc, nc)
-    grasp, at = matrix_at(floats, at, 6, nx)
-    vectors, at = matrix_at(floats, at, N_VECTORS, max(nj + 3, nc, 9))
-    window, at = matrix_at(floats, at, layout.samples, layout.input_size)
-    rigid, at = matrix_at(floats, at, nb, N_RIGID_BODY)
-    mass, at = matrix_at(floats, at, n, AHEAD + n)
-    response, at = matrix_at(floats, at, n, nj + N_SHARED)
-    noise, at = matrix_at(floats, at, n, n)
-    noise_lasting, at = matrix_at(floats, at, n, n)
-    gain, at = matrix_at(floats, at, n, nx)
-    carried, at = matrix_at(floats, at, nx, nx)
-    beside, at = matrix_at(floats, at, 6, 4)
-    few, at = matrix_at(floats, at, 7, nx)
-    ahead, at = matrix_at(floats, at, 6, nx)
-    block, at = matrix_at(floats, at, 6, 7)
-    levels, at = matrix_at(floats, at, nf, 3)
-    homes, at = matrix_at(floats, at, nf, 2)
-    stops, at = matrix_at(floats, at, nj, 2)
-    innovation, at = floats[at:at + n], at + n
-    lasting, at = floats[at:at + n], at + n
-    steady, at = matrix_at(floats, at, 2, n)
-    walk, at = floats[at:at + nx], at + nx
-    now, at = floats[at:at + nx], at + nx
-    vector, at = floats[at:at + 9], at + 9
-    doubt, at = floats[at:at + 12], at + 12
-    left, at = floats[at:at + 6], at + 6
-    theta, at = floats[at:at + 4], at + 4
-    variance, at = floats[at:at + 6 + 2 * nj], at + 6 + 2 * nj
-    effort_variance, at = floats[at:at + nj], at + nj
-    motion_noise, at = floats[at:at + nj], at + nj
-    prior, at = floats[at:at + nc], at + nc
-    ratio, at = floats[at:at + layout.mimics], at + layout.mimics
-    memory, at = floats[at:at + layout.memory_size], at + layout.memory_size
-    row, at = floats[at:at + layout.input_size], at + layout.input_size
-    middle, at = floats[at:at + layout.input_size], at + layout.input_size
-    given, at = matrix_at(floats, at, nf, N_GIVEN)
-    limits, at = matrix_at(floats, at, layout.limits, N_LIMIT)
-    bounds = carve_bounds(floats[at:], acting, layout.limits, nc)
-    state = memory[layout.state:layout.state + nx]
-    covariance = memory[layout.state_covariance:layout.state_covariance + nx * nx].reshape(
-        (nx, nx))
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), variance, prior, columns,
-                  mimics, ratio, branches, ends, effort_variance, motion_noise, levels,
-                  homes, stops)
+    topology, at = matrix(integers, 0, nb, N_TOPOLOGY)
+    index, at = matrix(integers, at, nf, N_INDEX)
+    columns, at = matrix(integers, at, nj, nx + 2)
+    mimics, at = matrix(integers, at, layout.mimics, 2)
+    branches, at = matrix(integers, at, nj, 2)
+    ends, at = vector(integers, at, n)
+    rows, at = vector(integers, at, n)
+    active, at = vector(integers, at, nc)
+    stamps, at = vector(integers, at, layout.samples + 1)
+    acting = at
+    constants, at = matrix(floats, 0, nb, N_CONSTANTS)
+    geometry, at = matrix(floats, at, nf, N_GEOMETRY)
+    bodies, at = matrix(floats, at, nb, N_BODY_STATE)
+    jacobian, at = matrix(floats, at, nx, nj)
+    information, at = matrix(floats, at, nc, nc)
+    grasp, at = matrix(floats, at, 6, nx)
+    vectors, at = matrix(floats, at, N_VECTORS, max(nj + 3, nc, 9))
+    window, at = matrix(floats, at, layout.samples, layout.input_size)
+    rigid, at = matrix(floats, at, nb, N_RIGID_BODY)
+    mass, at = matrix(floats, at, n, AHEAD + n)
+    response, at = matrix(floats, at, n, nj + N_SHARED)
+    noise, at = matrix(floats, at, n, n)
+    noise_lasting, at = matrix(floats, at, n, n)
+    gain, at = matrix(floats, at, n, nx)
+    carried, at = matrix(floats, at, nx, nx)
+    beside, at = matrix(floats, at, 6, 4)
+    few, at = matrix(floats, at, 7, nx)
+    ahead, at = matrix(floats, at, 6, nx)
+    block, at = matrix(floats, at, 6, 7)
+    levels, at = matrix(floats, at, nf, 3)
+    homes, at = matrix(floats, at, nf, 2)
+    stops, at = matrix(floats, at, nj, 2)
+    innovation, at = vector(floats, at, n)
+    lasting, at = vector(floats, at, n)
+    steady, at = matrix(floats, at, 2, n)
+    walk, at = vector(floats, at, nx)
+    now, at = vector(floats, at, nx)
+    nine, at = vector(floats, at, 9)
+    doubt, at = vector(floats, at, 12)
+    left, at = vector(floats, at, 6)
+    theta, at = vector(floats, at, 4)
+    model_error, at = vector(floats, at, 6)
+    effort_variance, at = vector(floats, at, nj)
+    motion_noise, at = vector(floats, at, nj)
+    stated_noise, at = vector(floats, at, 2 * nj)
+    slope_noise, at = vector(floats, at, 1)
+    prior, at = vector(floats, at, nc)
+    ratio, at = vector(floats, at, layout.mimics)
+    memory, at = vector(floats, at, layout.memory_size)
+    row, at = vector(floats, at, layout.input_size)
+    middle, at = vector(floats, at, layout.input_size)
+    given, at = matrix(floats, at, nf, N_GIVEN)
+    limits, at = matrix(floats, at, layout.limits, N_LIMIT)
+    bounds = carve_bounds(floats, at, integers, acting, layout.limits, nc)
+    state, _ = vector(memory, layout.state, nx)
+    covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
+    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
+                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
+                  stated_noise, slope_noise, levels, homes, stops)
     scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
     tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
                         gain, beside, few, ahead, block, innovation, lasting, steady, walk,
-                        now, vector, doubt, left, theta, rows)
+                        now, nine, doubt, left, theta, rows)
     return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking,
                   Ground(given, limits, bounds))
 

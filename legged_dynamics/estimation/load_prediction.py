@@ -32,6 +32,7 @@ from legged_dynamics.spatial.algebra import (
     rotate,
     rotate_back,
     scale,
+    store3,
     subtract,
     transpose,
 )
@@ -50,6 +51,8 @@ CROSSING = 1.5
 # How far a force departs sideways from where it aims: friction's bound over the square root of
 # three, and the steepest aim.
 SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
+# After how many natural times it aims again.
+STRAYING = 0.03
 # Height of the point where legs' forces meet, over that of the base.
 PIVOT = 1.3
 # How far from its low edge a tilted sole presses, as a fraction of its size.
@@ -142,6 +145,7 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
     nf, ticks = feet.index.shape[0], dt / settings.natural_time
     keep = math.exp(-ticks / EVEN_TIME)
     stay = math.exp(-ticks / CROSSING)
+    stray = math.exp(-ticks / STRAYING)
     standing = 0.0
     for i in range(nf):
         standing += probability[i]
@@ -149,22 +153,22 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
         # Of balls no more is known than that friction holds them.
         d = aim(robot, settings, states, up, i) if size > 3 else up
-        # What is kept: load, along the aim; moments.
+        # What is kept: load, along the aim; what departs from it for a while; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
         spread_x, spread_y = 0.0, 0.0
+        astray = add_scaled(load3(x, s), -load, d)
         load = even + keep * (load - even)
-        for k in range(3):
-            x[s + k] = d[k] * load
+        store3(x, s, add_scaled(scale(load, d), stray, astray))
         for k in range(nx):
-            t = keep * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
+            t = (keep - stray) * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
             for m in range(3):
-                P[s + m, k] = d[m] * t
+                P[s + m, k] = stray * P[s + m, k] + d[m] * t
         for k in range(nx):
-            t = keep * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
+            t = (keep - stray) * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
             for m in range(3):
-                P[k, s + m] = d[m] * t
+                P[k, s + m] = stray * P[k, s + m] + d[m] * t
         if size > 3:
             spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
@@ -189,7 +193,7 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             for c in range(3):
                 variance += up[r] * P[s + r, s + c] * up[c]
         square = load * load + variance
-        sideways = SIDEWAYS ** 2 * square
+        sideways = (1.0 - stray * stray) * SIDEWAYS ** 2 * square
         for r in range(3):
             P[s + r, s + r] += sideways
             for c in range(3):

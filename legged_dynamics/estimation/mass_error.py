@@ -11,9 +11,10 @@ Arguments of the kernels: see ``estimation/__init__.py``.
 """
 from __future__ import annotations
 
+from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.estimation.external_push import trust
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
-from legged_dynamics.spatial.algebra import add_scaled, load3, store3, subtract
+from legged_dynamics.spatial.algebra import add_scaled, dot, load3, store3, subtract
 from legged_dynamics.spatial.jit import part
 
 # Memory [s].
@@ -27,6 +28,8 @@ PUSHED_SHARE = 0.2
 # Over how long the acceleration is averaged that an error of mass is sought along [s]: noise that
 # is in the equations and in what they are compared with would look like a mass.
 STEADY_TIME = 0.05
+# Share of the weight that feet must bear where mass is learned.
+CARRIED = 0.8
 
 
 @part
@@ -45,6 +48,19 @@ def steady_columns(a, memory, at, columns, dt):
     mean = load3(memory, at)
     mass_columns(mean, columns)
     store3(memory, at, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
+
+
+@part
+def feet_carry(feet, up, weight, x):
+    """
+    Return whether the feet bear most of the weight.
+
+    A robot that somebody holds up is not lighter, and in free fall nobody knows.
+    """
+    total = 0.0
+    for i in range(feet.index.shape[0]):
+        total += dot(up, load3(x, feet.index[i, START]))
+    return total > CARRIED * weight
 
 
 @part

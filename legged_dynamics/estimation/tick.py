@@ -43,7 +43,12 @@ from legged_dynamics.estimation.forces_by_torque import describe_sample_before, 
 from legged_dynamics.estimation.given_ground import normals_under_feet, stand_on_given
 from legged_dynamics.estimation.ground_plane import follow_ground
 from legged_dynamics.estimation.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
-from legged_dynamics.estimation.missing_inputs import efforts_speak, missing_inputs
+from legged_dynamics.estimation.missing_inputs import (
+    forget_silent_efforts,
+    hide_frozen,
+    missing_inputs,
+)
+from legged_dynamics.estimation.noise_seen import follow_noise
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -57,7 +62,8 @@ from legged_dynamics.spatial.algebra import (
     store9,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import matrix
 
 
 @part
@@ -182,7 +188,7 @@ def take_middle(window, layout, middle):
         middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
 
 
-@kernel
+@lean_kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
     Take the measurement in `Arrays.row` and estimate the forces it completes.
@@ -204,6 +210,9 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
+    forget_silent_efforts(row, layout, feet, robot.columns)
+    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
+        memory[layout.tracking] = 0.0
     slide(window, stamps, row)
     memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
     faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
@@ -211,7 +220,9 @@ def tick(layouts, settings_table, integers, floats, out):
     if memory[layout.filled] < n:
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
+    follow_noise(robot, layout, window, memory, out)
     take_middle(window, layout, now)
+    out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
@@ -249,7 +260,7 @@ def tick(layouts, settings_table, integers, floats, out):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    states = out[layout.feet:layout.feet + 15 * nf].reshape((nf, 15))
+    states, _ = matrix(out, layout.feet, nf, 15)
     normal = normals_under_feet(ground.given, R_WB, load3(memory, layout.normal), layout, out)
     contact_points(feet, scratch.bodies, normal, states)
     lean_on_lowest_part(feet, normal, states)
@@ -260,14 +271,11 @@ def tick(layouts, settings_table, integers, floats, out):
     contact_map(feet, states, scratch.grasp)
     point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
     fold_mimics(robot, vectors[TAU], scratch.jacobian)
-    used, speak = 0, efforts_speak(now, layout, robot.columns)
+    used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
-        if robot.columns[j, 0] > 0:
-            if not speak:
-                vectors[RESIDUAL, j] = math.nan
-            elif math.isfinite(now[layout.effort + j]):
-                used += 1
+        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
+            used += 1
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
@@ -280,6 +288,8 @@ def tick(layouts, settings_table, integers, floats, out):
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
         standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
                         R_WB, imu, dt, out)
+        for k in range(6):      # motion alone cannot tell it from the feet's
+            out[layout.external_deviation + k] = math.nan
     follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
     residuals(robot, layout, scratch, imu, out)
     if settings.ahead > 0.5:

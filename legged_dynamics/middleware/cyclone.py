@@ -110,12 +110,12 @@ class CycloneSubscription:
 
     """
 
-    def __init__(self, node: StandaloneNode, reader: DataReader, name: str,
+    def __init__(self, node: StandaloneNode, reader: DataReader, topic: str, name: str,
                  callback: Callable[..., None], raw: bool):
         self.source_ns = 0
         self._node, self._name = node, name
         self._callback, self._raw = callback, raw
-        self._bounds = Bounds(name)
+        self._bounds = Bounds(name, topic)
         self._reader: Any = reader
         self.condition: Any = ReadCondition(
             reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
@@ -260,7 +260,7 @@ class CycloneBus:
                   raw: bool) -> CycloneSubscription:
         """Return a subscription; see Transport."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = CycloneSubscription(node, reader, name, callback, raw)
+        subscription = CycloneSubscription(node, reader, topic, name, callback, raw)
         self._waitset.attach(subscription.condition)
         self._subscriptions.append(subscription)
         return subscription

@@ -67,7 +67,7 @@ class LoopbackSubscription:
         self.topic, self.type, self.qos = topic, name, qos
         self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
         self.dropped = self.source_ns = 0
-        self._bounds = Bounds(name, lambda: bus.now_ns)
+        self._bounds = Bounds(name, topic, lambda: bus.now_ns)
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""

@@ -60,6 +60,9 @@ SETTINGS = (
     Setting('noise.effort', 0.5, 'N m', 'Joint torque, one standard deviation.', 0.0),
     Setting('noise.effort_percent', 0.0, '%',
             "The same in percent of each joint's effort limit, beside noise.effort.", 0.0, 100.0),
+    Setting('noise.effort_gain', 0.02, '',
+            'Error of the scale of measured torques, one deviation: as motor constants vary.', 0.0,
+            1.0),
     Setting('noise.joint_position', [], 'rad',
             'Position, one per joint in command order; empty: noise.position.', 0.0),
     Setting('noise.joint_velocity', [], 'rad/s',
@@ -93,6 +96,7 @@ class SensorNoise:
     mass: float = 0.0
     center_of_mass: float = 0.0
     effort_percent: float = 0.0
+    effort_gain: float = 0.02
     joint_position: tuple[float, ...] = ()
     joint_velocity: tuple[float, ...] = ()
     joint_effort: tuple[float, ...] = ()

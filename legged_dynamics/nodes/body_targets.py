@@ -77,7 +77,7 @@ class BodyTargets:
         qos = common.dialect.qos.reliable(10)
         endpoints.subscription('geometry_msgs/msg/PoseStamped', '~/body_target',
                                partial(self._request, self._go), qos)
-        self._bounds = Bounds(TRAJECTORY)
+        self._bounds = Bounds(TRAJECTORY, '~/body_trajectory')
         endpoints.raw_subscription(TRAJECTORY, '~/body_trajectory',
                                    lambda cdr, _: self._request(self._follow, cdr), qos)
 

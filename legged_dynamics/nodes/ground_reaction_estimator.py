@@ -44,6 +44,8 @@ FAULT_TEXTS = {
     Fault.NO_IMU: 'no IMU reading: forces rest on joint torque alone',
     Fault.NO_ORIENTATION: 'the IMU gives no orientation; tilt is taken from gyro and '
                           'accelerometer',
+    Fault.NOISE_MISSTATED: 'joint velocities or torques are more than twice as noisy as noise.* '
+                           'says; the larger noise counts',
 }
 
 

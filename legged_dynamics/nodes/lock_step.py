@@ -128,8 +128,15 @@ class LockStep:
 
     def open(self, ns: int, period_ns: int) -> bool:
         """Return whether the sample of a stamp [ns] may be made."""
-        silent = [topic for topic, newest in self._newest.items()
-                  if newest < (due := ns - self._windows[topic] * period_ns) and due > BEGIN_NS]
+        return self._heard(ns, {topic: due for topic, window in self._windows.items()
+                                if (due := ns - window * period_ns) > BEGIN_NS})
+
+    def over(self, ns: int) -> bool:
+        """Return whether the last sample, of a stamp [ns], has been answered by everybody."""
+        return self._heard(ns, dict.fromkeys(self._newest, ns))
+
+    def _heard(self, ns: int, due: Mapping[str, int]) -> bool:
+        silent = [topic for topic, stamp in due.items() if self._newest[topic] < stamp]
         if silent:
             self._complain(f'at {ns * 1e-9:.3f} s, waiting for answers on {", ".join(silent)}')
         else:

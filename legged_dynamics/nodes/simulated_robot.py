@@ -153,6 +153,11 @@ class SimulatedRobotNode(Component):
             self._begun = True
             self._begin()
         while not self._ended:
+            if 0 < lock.duration_ns <= self._ticks * period:
+                self._ended = lock.over(self._robot.stamp_ns)
+                if self._ended:
+                    self.node.get_logger().info(self._statement())
+                return
             due = lock.due(1e-9 * (self.common.now() - self._start_ns), period) - self._ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
@@ -161,9 +166,6 @@ class SimulatedRobotNode(Component):
                 self._start_ns = self.common.now() - (self._ticks + 1) * period
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
             self._step(period)
-            if lock.duration_ns and self._ticks * period >= lock.duration_ns:
-                self._ended = True
-                self.node.get_logger().info(self._statement())
 
     def _obey(self, commands: dict[str, float]) -> None:
         """Obey commands by name; without any, the last ones are held."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from legged_dynamics.optimization.cholesky import factorize
 from legged_dynamics.optimization.dual_method import SOLVED, ascend
-from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import matrix, vector
 
 # A mean that is further outside than so many deviations says that deviations are wrong.
 LARGEST = 2.0
@@ -28,6 +29,8 @@ class BoundsRoom(NamedTuple):
     ----------
     C, d : (m, n), (m,) array
         The limits, filled by the caller.
+    begin, end : (m,) int array
+        Columns of C behind and before which a row is zero, filled by the caller.
     slack : (m,) array
         ``C x - d`` of the mean that was given.
     L : (n, n) array
@@ -45,6 +48,8 @@ class BoundsRoom(NamedTuple):
 
     C: np.ndarray
     d: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
     slack: np.ndarray
     L: np.ndarray
     rows: np.ndarray
@@ -55,18 +60,23 @@ class BoundsRoom(NamedTuple):
     looked_at: np.ndarray
 
 
-@kernel
-def carve_bounds(floats, integers, m, n):
-    """Return the room that lies in two flat arrays."""
-    wide, at = max(m, n + 1), m * n
-    C = floats[0:at].reshape((m, n))
-    rows, at = floats[at:2 * at].reshape((m, n)), 2 * at
-    d, slack, at = floats[at:at + m], floats[at + m:at + 2 * m], at + 2 * m
-    L, at = floats[at:at + n * n].reshape((n, n)), at + n * n
-    gram, at = floats[at:at + (n + 1) ** 2].reshape((n + 1, n + 1)), at + (n + 1) ** 2
-    vectors, at = floats[at:at + 7 * wide].reshape((7, wide)), at + 7 * wide
-    return BoundsRoom(C, d, slack, L, rows, gram, vectors, floats[at:at + n + 1],
-                      integers[0:n + 1], integers[n + 1:n + 1 + m])
+@part
+def carve_bounds(floats, at, integers, whole, m, n):
+    """Return the room that lies in two flat arrays, from ``at`` and ``whole`` on."""
+    wide = max(m, n + 1)
+    C, at = matrix(floats, at, m, n)
+    rows, at = matrix(floats, at, m, n)
+    d, at = vector(floats, at, m)
+    slack, at = vector(floats, at, m)
+    L, at = matrix(floats, at, n, n)
+    gram, at = matrix(floats, at, n + 1, n + 1)
+    vectors, at = matrix(floats, at, 7, wide)
+    u, at = vector(floats, at, n + 1)
+    active, whole = vector(integers, whole, n + 1)
+    looked_at, whole = vector(integers, whole, m)
+    begin, whole = vector(integers, whole, m)
+    end, whole = vector(integers, whole, m)
+    return BoundsRoom(C, d, begin, end, slack, L, rows, gram, vectors, u, active, looked_at)
 
 
 @part
@@ -107,11 +117,11 @@ def look_at(room, all_of_them):
         touched[c] = 1.0 if all_of_them else 0.0
     for i in range(m):
         if room.slack[i] < 0.0:
-            for c in range(n):
+            for c in range(room.begin[i], room.end[i]):
                 if room.C[i, c] != 0.0:
                     touched[c] = 1.0
     for i in range(m):
-        for c in range(n):
+        for c in range(room.begin[i], room.end[i]):
             if touched[c] > 0.0 and room.C[i, c] != 0.0:
                 room.looked_at[count] = i
                 count += 1
@@ -129,7 +139,7 @@ def nearest_inside(room, y, count):
         short[k] = -room.slack[i]
         for c in range(n):
             room.rows[k, c] = 0.0
-        for j in range(n):
+        for j in range(room.begin[i], room.end[i]):
             h = room.C[i, j]
             if h != 0.0:
                 for c in range(j + 1):
@@ -150,10 +160,9 @@ def met_by(room, x):
     """Return whether a point meets all limits, but for rounding."""
     for i in range(room.d.shape[0]):
         s, size = -room.d[i], abs(room.d[i])
-        for c in range(x.shape[0]):
-            if room.C[i, c] != 0.0:
-                s += room.C[i, c] * x[c]
-                size += abs(room.C[i, c] * x[c])
+        for c in range(room.begin[i], room.end[i]):
+            s += room.C[i, c] * x[c]
+            size += abs(room.C[i, c] * x[c])
         if s < -MET * size:
             return False
     return True
@@ -178,10 +187,11 @@ def within_limits(x, P, room):
     C, L, slack = room.C, room.L, room.slack
     outside = False
     for i in range(m):
-        slack[i] = -room.d[i]
-        for c in range(n):
-            slack[i] += C[i, c] * x[c]
-        outside = outside or slack[i] < 0.0
+        s = -room.d[i]
+        for c in range(room.begin[i], room.end[i]):
+            s += C[i, c] * x[c]
+        slack[i] = s
+        outside = outside or s < 0.0
     if not outside:
         return 0
     largest = 0.0

@@ -38,16 +38,14 @@ def lean_kernel(function: Callable[..., Any]) -> Any:
 
 # What only kernels call; called from Python it runs as Python. Without an entry of its own it
 # takes half as long to compile, and once, not once for every constant index it is called with.
-part = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_ARITHMETIC)
+PART: dict[str, Any] = {'_nrt': False, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True,
+                        **_ARITHMETIC}
+part = register_jitable(**PART)
 
 
-# The same for what hands out views of arrays to a kernel that counts references.
-part_with_views = register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_ARITHMETIC)
-
-
-# As `part`, and always pasted in: a call inside a loop would keep it from being made a vector.
-inlined_part = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
-                                forceinline=True, **_ARITHMETIC)
+# As `part`, and always pasted in: a call inside a loop would keep it from being made a vector, and
+# of what has many arrays a call copies all.
+inlined_part = register_jitable(forceinline=True, **PART)
 
 
 def as_python(function: Callable[..., Any]) -> Callable[..., Any]:

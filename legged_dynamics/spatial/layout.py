@@ -34,8 +34,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from numba.extending import overload
 
-from legged_dynamics.spatial.jit import as_python, part
+from legged_dynamics.spatial.jit import PART, as_python
+from legged_dynamics.spatial.views import row_view, table_view
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
@@ -56,18 +58,27 @@ def offsets(sizes: Sizes) -> Sizes:
     return type(sizes)(*itertools.accumulate(sizes[:-1], initial=0))
 
 
-@part
 def vector(flat, start, size):
     """Return a (size,) view of a flat array, and where it ends."""
     end = start + size
     return flat[start:end], end
 
 
-@part
+@overload(vector, jit_options=PART, strict=False)
+def _compiled_vector(flat: Any, start: Any, size: Any) -> Any:
+    return lambda flat, start, size: (row_view(flat, start, size), start + size)
+
+
 def matrix(flat, start, rows, columns):
     """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns
     return flat[start:end].reshape((rows, columns)), end
+
+
+@overload(matrix, jit_options=PART, strict=False)
+def _compiled_matrix(flat: Any, start: Any, rows: Any, columns: Any) -> Any:
+    return lambda flat, start, rows, columns: (table_view(flat, start, rows, columns),
+                                               start + rows * columns)
 
 
 def length_of(carve: Callable[..., Any], *sizes: int) -> int:

@@ -64,7 +64,7 @@ def live(steps, late=0):
                                                               QoSProfile(depth=1000))
                            for foot in FEET}
             publishers[topic].publish(message)
-            bus.step(0.001)     # two messages a sample of 2 ms: what comes faster is left unread
+            bus.step(0.001)     # two messages a sample of 2 ms
         content.append((topic, receipt, message))
         for name, seen in watched.items():
             content += [(name, receipt + 500_000, wrench) for wrench in seen]

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from robots import CONFIG
+from tolerances import PATIENCE
 
 from legged_dynamics import cli
 from legged_dynamics.analysis.bag_writer import BagWriter
@@ -282,14 +283,13 @@ def python(code):
 
 def test_processes_stop_in_the_opposite_order(tmp_path):
     code = ('import signal, time\n'
-            'print("up", flush=True)\n'
-            'try: time.sleep(60)\n'
+            'try: print("up", flush=True); time.sleep(3600)\n'
             'except KeyboardInterrupt: print("stopped at", time.monotonic_ns(), flush=True)')
     with ProcessGroup(tmp_path, {}) as processes:
         for name in ('first', 'second'):
             processes.start(name, python(code))
         processes.wait_until(lambda: all(processes.said(name, 'up')
-                                         for name in ('first', 'second')), 30.0)
+                                         for name in ('first', 'second')), PATIENCE)
         processes.stop()
     stops = {name: int(processes.log(name)[-1].split()[-1]) for name in ('first', 'second')}
     assert stops['second'] < stops['first']
@@ -299,13 +299,13 @@ def test_a_process_that_ends_by_itself_is_told_with_its_last_words(tmp_path):
     with ProcessGroup(tmp_path, {}) as processes:
         processes.start('robot', python('import sys; print("no legs"); sys.exit(3)'))
         with pytest.raises(MiddlewareError, match='robot ended by itself with code 3.*no legs'):
-            processes.wait_until(lambda: False, 30.0)
+            processes.wait_until(lambda: False, PATIENCE)
 
 
 def test_no_process_is_left_behind(tmp_path):
     with pytest.raises(RuntimeError), ProcessGroup(tmp_path, {}) as processes:
-        processes.start('robot', python('import time; print("up", flush=True); time.sleep(60)'))
-        processes.wait_until(lambda: processes.said('robot', 'up'), 30.0)
+        processes.start('robot', python('import time; print("up", flush=True); time.sleep(3600)'))
+        processes.wait_until(lambda: processes.said('robot', 'up'), PATIENCE)
         process = processes._processes['robot']
         raise RuntimeError
     assert process.returncode == -signal.SIGINT or process.returncode == 1
@@ -313,7 +313,7 @@ def test_no_process_is_left_behind(tmp_path):
 
 def test_waiting_has_an_end(tmp_path):
     with ProcessGroup(tmp_path, {}) as processes:
-        processes.start('robot', python('import time; time.sleep(60)'))
+        processes.start('robot', python('import time; time.sleep(3600)'))
         with pytest.raises(MiddlewareError, match='robot did not come up within 0 s'):
             processes.wait_until(lambda: False, 0.0)
         time.sleep(0.0)

@@ -8,16 +8,18 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tolerances import PATIENCE
 
 from legged_dynamics.analysis.analysis import analyse
 from legged_dynamics.analysis.bags import BagReader
 from legged_dynamics.cli.demo_outcome import FELL, Outcome
-from legged_dynamics.exceptions import SimulationError
+from legged_dynamics.exceptions import BagError, SimulationError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
@@ -27,7 +29,6 @@ pytestmark = pytest.mark.dds
 
 COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
 DIALECT = StandaloneDialect()
-PATIENCE = 60.0     # s; only a broken bus needs so long
 
 
 def until(condition):
@@ -37,8 +38,18 @@ def until(condition):
         time.sleep(0.02)
 
 
+def on_disk(bag, topic):
+    """Return how many messages of a topic are in a bag that is being written."""
+    try:
+        with BagReader(bag) as reader:
+            return reader.topics[topic].count if topic in reader.topics else 0
+    except BagError:        # not yet one
+        return 0
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_the_recorder_keeps_everything_and_stops_cleanly(tmp_path, number):
+    begin = time.time_ns()
     with DomainLease() as lease:
         environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         bus = cyclone.CycloneBus(environment)
@@ -57,18 +68,21 @@ def test_the_recorder_keeps_everything_and_stops_cleanly(tmp_path, number):
         try:
             until(lambda: flags.get_subscription_count() and fast.get_subscription_count()
                   and text.get_subscription_count())
+            # Nothing says whether this has arrived, and whether it will.
+            until(lambda: fast.publish(convert.float64(DIALECT, 2.5))
+                  or on_disk(tmp_path / 'bag', '/fast'))
             sent = [convert.boolean(DIALECT, k % 3) for k in range(1000)]
             for message in sent:
                 flags.publish(message)
-            fast.publish(convert.float64(DIALECT, 2.5))
-            time.sleep(0.5)
+            assert flags.wait_for_acks(PATIENCE) and text.wait_for_acks(PATIENCE)
             recorder.send_signal(number)
             assert recorder.wait(PATIENCE) == 0
         finally:
             recorder.kill()
             bus.close()
     log = (tmp_path / 'log').read_text()
-    assert re.search(r'^1002 messages on 3 topics in [\d.]+ s', log, re.MULTILINE), log
+    told = re.search(r'^(\d+) messages on 3 topics in [\d.]+ s', log, re.MULTILINE)
+    assert told, log
     assert '- nothing came on /silent' in log
     with BagReader(tmp_path / 'bag') as bag:
         # The bus pads messages to whole words, as it may: content is compared, not bytes.
@@ -77,8 +91,8 @@ def test_the_recorder_keeps_everything_and_stops_cleanly(tmp_path, number):
         assert bag.topics['/words'].latched and not bag.topics['/flags'].latched
         assert bag.first('/fast').data == 2.5
         receipts = [m.receipt_ns for m in bag.messages()]
-        assert receipts == sorted(receipts)
-        assert abs(receipts[-1] - time.time_ns()) < 1e9 * PATIENCE
+        assert receipts == sorted(receipts) and len(receipts) == int(told[1])
+        assert begin < receipts[0] and receipts[-1] < time.time_ns()
 
 
 def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
@@ -97,7 +111,7 @@ def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
                                           DIALECT.qos.reliable(10))
             until(flags.get_subscription_count)
             flags.publish(convert.boolean(DIALECT, True))
-            time.sleep(0.5)
+            assert flags.wait_for_acks(PATIENCE)
             other.publish(convert.float64(DIALECT, 1.0))
             time.sleep(0.2)
             recorder.send_signal(signal.SIGINT)
@@ -156,33 +170,37 @@ def test_the_demo_records_what_the_replay_repeats(demo):
 
 
 def stalled(process):
-    """Keep its children from running, one at a time, every now and then."""
+    """Keep its children from running, one at a time, every now and then; return how often."""
     random, stalls = np.random.default_rng(0), 0
     children = Path(f'/proc/{process.pid}/task/{process.pid}/children')
     while process.poll() is None:
         time.sleep(0.3)
-        found = [int(word) for word in children.read_text().split()]
-        if len(found) > 2:
-            victim = found[random.integers(len(found))]
-            os.kill(victim, signal.SIGSTOP)
-            time.sleep(random.uniform(0.05, 0.8))
-            os.kill(victim, signal.SIGCONT)
-            stalls += 1
+        with suppress(OSError):     # who has just ended
+            found = [int(word) for word in children.read_text().split()]
+            if len(found) > 2:
+                victim = found[random.integers(len(found))]
+                os.kill(victim, signal.SIGSTOP)
+                time.sleep(random.uniform(0.05, 0.8))
+                os.kill(victim, signal.SIGCONT)
+                stalls += 1
     return stalls
 
 
 def test_the_same_bits_come_out_of_a_machine_that_stalls(demo, tmp_path):
-    bits = demo[2]
-    with (tmp_path / 'log').open('w') as log:
-        busy = subprocess.Popen(
-            [*COMMAND, 'demo', '-o', str(tmp_path / 'busy'), '--schedule', 'stand 1.5'],
-            stdout=log, stderr=log)
-        assert stalled(busy) > 2
-    text = (tmp_path / 'log').read_text()
-    assert busy.returncode == 0, text
-    assert f'truth and estimates: {bits[1]}' in text
-    report = (tmp_path / 'busy' / 'report' / 'report.html').read_text()
-    assert ('The machine fell behind' in text) == ('The machine fell behind' in report)
+    bits, stalls, runs = demo[2], 0, 0
+    while stalls < 3:       # who stalls them may itself have been stalled for all of a demo
+        runs += 1
+        out, said = tmp_path / f'busy{runs}', tmp_path / f'log{runs}'
+        with said.open('w') as log:
+            busy = subprocess.Popen(
+                [*COMMAND, 'demo', '-o', str(out), '--schedule', 'stand 1.5'],
+                stdout=log, stderr=log)
+            stalls += stalled(busy)
+        text = said.read_text()
+        assert busy.returncode == 0, text
+        assert f'truth and estimates: {bits[1]}' in text
+        report = (out / 'report' / 'report.html').read_text()
+        assert ('The machine fell behind' in text) == ('The machine fell behind' in report)
 
 
 LINE = ('robot {}; 4.20 s in 8.40 s, real-time factor {}; 12 of 2100 deadlines missed, worst '

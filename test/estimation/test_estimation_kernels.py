@@ -16,11 +16,12 @@ from legged_dynamics.estimation.contact_detection import (
     weigh,
 )
 from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
-from legged_dynamics.optimization.cholesky import factorize, invert_factor, solve_factorized
+from legged_dynamics.optimization.cholesky import factorize, invert_factorized, solve_factorized
+from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.jit import as_python
 
 
-@pytest.mark.parametrize('n', [1, 3, 12])
+@pytest.mark.parametrize('n', [1, 3, 5, 10, 12])
 def test_cholesky_solves_and_inverts(n):
     rng = np.random.default_rng(n)
     root = rng.normal(size=(n, n))
@@ -30,14 +31,28 @@ def test_cholesky_solves_and_inverts(n):
     assert factorize(work, n)
     solve_factorized(work, n, x)
     np.testing.assert_allclose(A @ x, b, atol=1e-12 * np.abs(A).max())
-    invert_factor(work, n)
-    inverse = np.tril(work).T @ np.tril(work)
-    np.testing.assert_allclose(A @ inverse, np.eye(n), atol=1e-11)
+    invert_factorized(work, n)
+    np.testing.assert_allclose(A @ work, np.eye(n), atol=1e-11)
 
 
 def test_cholesky_says_when_a_matrix_is_not_positive():
     assert not factorize(np.array([[1.0, 2.0], [2.0, 1.0]]), 2)
     assert not factorize(np.array([[np.nan]]), 1)
+
+
+@pytest.mark.parametrize('n, nx', [(1, 4), (5, 7), (6, 9), (10, 18)])
+def test_whitened_equations_correct_a_state_as_kalman_does(n, nx):
+    rng = np.random.default_rng(n)
+    root, H, R, nu = (rng.normal(size=size) for size in ((nx, nx), (n, nx), (n, n), n))
+    P, x = root @ root.T + np.eye(nx), rng.normal(size=nx)
+    S, gain = H @ P @ H.T + R @ R.T + np.eye(n), H @ P
+    K = gain.T @ np.linalg.inv(S)
+    wanted, left = x + K @ nu, P - K @ gain
+    assert factorize(S, n)
+    whiten(S, gain, nu, n)
+    take_in(x, P, gain, nu, n)
+    np.testing.assert_allclose(x, wanted, atol=1e-10)
+    np.testing.assert_allclose(P, left, atol=1e-10 * np.abs(P).max() + 1e-9)
 
 
 @pytest.mark.parametrize('h', [1, 2, 7])

@@ -10,7 +10,7 @@ from motions import RATE, Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.equation_errors import LASTING_SHARE, TORQUE_GAIN
+from legged_dynamics.estimation.equation_errors import LASTING_SHARE
 from legged_dynamics.estimation.foot_lift import follow_heights, note_place, still_there
 from legged_dynamics.spatial.jit import as_python
 
@@ -24,7 +24,7 @@ def test_the_covariance_holds_for_sensors_that_are_off_for_long():
     ratios, pushes = [], []
     for _ in range(20):
         estimator = GroundReactionEstimator(scene.model, scene.config)
-        scale = 1.0 + TORQUE_GAIN * rng.normal(size=12)
+        scale = 1.0 + noise.effort_gain * rng.normal(size=12)
         offset = LASTING_SHARE * noise.effort * rng.normal(size=12)
         bias = noise.accelerometer_bias * rng.normal(size=3)
         for k in range(120):

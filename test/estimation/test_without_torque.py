@@ -164,3 +164,73 @@ def test_efforts_that_are_not_measured_are_no_efforts(effort):
         if r.mode is not Mode.UNAVAILABLE:
             assert r.mode is Mode.BASE_ONLY and np.isnan(r.external_torque).all()
             np.testing.assert_array_equal(r.raw_wrench, with_none[k].raw_wrench)
+
+
+@pytest.mark.parametrize('half_window', [0, 2])
+def test_noise_of_velocities_hurts_no_more_at_a_higher_rate(half_window):
+    """Load sways; noise of a gyro makes larger differences at a higher rate, not larger errors."""
+    model, config = two_soles()
+    config = replace(config, noise=replace(config.noise, gyro=0.05))
+    still, weight, rms = np.zeros(2), model.total_mass * 9.81, {}
+    for rate in (100.0, 1000.0):
+        estimator = GroundReactionEstimator(model, config, {
+            'rate': rate, 'derivative.half_window': half_window})
+        rng, errors, ratios = np.random.default_rng(3), [], []
+        for k in range(round(4.0 * rate)):
+            a = 0.8 * np.sin(6.0 * k / rate)
+            r = estimator.update(Measurement(
+                round(k * 1e9 / rate), still, still, None, 0.05 * rng.normal(size=3),
+                np.array([0.0, a, 9.81]) + 0.02 * rng.normal(size=3), np.array([0, 0, 0, 1.0])))
+            if k > rate:
+                # The ground pushes to the left by m a at 0.8 m below the centre of mass.
+                a = 0.8 * np.sin(6e-9 * r.stamp_ns)
+                passed = weight * a * 0.8 / 0.2 / 9.81
+                errors.append(r.raw_wrench[:, 2] - weight / 2.0 - [passed, -passed])
+                ratios.append(errors[-1] / np.sqrt(
+                    [r.covariance[s + 2, s + 2] for s in r.layout.table.index[:, START]]))
+        rms[rate] = np.sqrt(np.mean(np.square(errors))) / weight
+        assert np.sqrt(np.mean(np.square(ratios))) < 1.6
+    # Of a window of samples: that is shorter at a higher rate, and smooths less.
+    assert rms[1000.0] < (1.3 if half_window == 0 else 2.0) * rms[100.0]
+
+
+@pytest.mark.parametrize('driver', ['zeros', 'nothing'])
+def test_a_leg_without_torque_is_told_of(driver):
+    """One leg's driver sends zeros: nobody measures it, and its force is not nothing."""
+    scene = Scene(*quadruped(), motion=0.3, squeeze=0.2)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'rate': 500.0})
+    leg = scene.model.chain(scene.model.frame(scene.config.feet[0].link).body)
+    for k in range(100):
+        m = scene.measurement(k)
+        effort = m.effort.copy()
+        effort[np.array(leg) - 1] = 0.0 if driver == 'zeros' else np.nan
+        r = estimator.update(replace(m, effort=effort))
+        if r.mode:
+            assert r.mode is Mode.FUSED and Fault.PARTIAL_EFFORT in r.faults
+    load = np.einsum('fij,fj->fi', r.foot_rotation, r.raw_wrench[:, :3]) @ r.base_rotation[2]
+    true = scene.truth(99 / 500.0)[2].wrench
+    assert load[0] == pytest.approx(true[0, 2], abs=0.1 * scene.model.total_mass * 9.81)
+    assert r.contact.all()
+
+
+def test_torque_that_stops_and_comes_back_is_told_of_in_every_sample():
+    scene = Scene(*quadruped(), motion=0.3, squeeze=0.2)
+    estimator = GroundReactionEstimator(scene.model, scene.config, {'rate': 500.0})
+    before, weight = None, scene.model.total_mass * 9.81
+    deviation = {}
+    for k in range(240):
+        m = scene.measurement(k)
+        r = estimator.update(replace(m, effort=None) if 80 <= k < 160 else m)
+        if not r.mode:
+            continue
+        # A sample lies between two measurements: it is without torque when either is.
+        without = 80 <= k <= 160
+        assert r.mode is (Mode.BASE_ONLY if without else Mode.FUSED)
+        assert (Fault.NO_EFFORT in r.faults) == without
+        assert np.isnan(r.external_deviation).all() == without
+        deviation.setdefault(bool(without), []).append(np.sqrt(np.trace(r.covariance)))
+        force = np.einsum('fij,fj->fi', r.foot_rotation, r.raw_wrench[:, :3])
+        if before is not None:
+            assert np.abs(force - before).max() < 0.15 * weight
+        before = force
+    assert np.median(deviation[True]) > 2.0 * np.median(deviation[False])

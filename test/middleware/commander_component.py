@@ -3,6 +3,7 @@
 """A component run as a process by the tests: commands a torque, and takes its time to stop."""
 import sys
 import time
+from pathlib import Path
 
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
@@ -18,14 +19,13 @@ class Commander(Component):
 
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
-        self.slow = node.declare_parameter('slow_configure', 0.0).value
+        self.awaits = node.declare_parameter('configure_until', '').value
         self.farewell = node.declare_parameter('farewell', 0).value
         self.torque = TORQUE
 
     def configure(self):
         self.node.get_logger().info('configuring')
-        end = time.monotonic() + self.slow
-        while time.monotonic() < end:
+        while self.awaits and not Path(self.awaits).exists():
             pass
         self.commands = self.node.create_publisher(
             self.dialect.message('std_msgs/msg/Float64MultiArray'), '/commands',

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that talks to itself faster than it looks: prints what it heard at each look."""
 import sys
-import time
 
 from legged_dynamics.middleware.polling import run_polled
 from legged_dynamics.middleware.protocol import Component
 
-BURST, LOOKS, PATIENCE = 5, 6, 600
+BURST, LOOKS, PATIENCE = 5, 6, 300.0
 
 
 class Talker(Component):
@@ -20,22 +19,21 @@ class Talker(Component):
                                                     self.dialect.qos.reliable(100))
         self.node.create_subscription(kind, '~/numbers',
                                       lambda message: self.heard.append(message.data),
-                                      self.dialect.qos.best_effort(1))
-        self.kind, self.looks, self.met = kind, 0, 0
+                                      self.dialect.qos.reliable(1))
+        self.kind, self.met = kind, 0
 
 
 def work(node):
-    node.looks += 1
     if node.heard:
         node.met += 1
         print(len(node.heard), node.said - node.heard[-1], flush=True)
         node.heard.clear()
-    if node.met >= LOOKS or node.looks > PATIENCE:
+    if node.met >= LOOKS:
         raise SystemExit(0)
     for _ in range(BURST):
         node.said += 1
         node.publisher.publish(node.kind(data=float(node.said)))
-    time.sleep(0.05)
+    node.publisher.wait_for_acks(PATIENCE)      # all has arrived, and nobody has looked
 
 
 if __name__ == '__main__':

@@ -12,7 +12,7 @@ WARM = """
 import pathlib, sys, time
 print('0.1', end='', flush=True)            # half a line tells nothing
 print('25\\n0.250', flush=True)
-for _ in range(6000):                       # so that a fault does not hang the test
+for _ in range(30000):                       # so that a fault does not hang the test
     if pathlib.Path(sys.argv[1]).exists():
         break
     time.sleep(0.01)

@@ -4,13 +4,18 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
+
+from tolerances import PATIENCE
 
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.nodes.lock_step import answer
 
 DIALECT = StandaloneDialect()
-PATIENCE = 120.0    # s; only a broken bus needs so long
+STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
+BRAKE = '/listener/answer'      # for `lock_step.answers`
 
 
 class DdsBench:
@@ -31,9 +36,10 @@ class DdsBench:
         self.environ = {**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         self.robot = robot
         self.bus = CycloneBus(self.environ)
-        self.processes, self.status = [], {}
+        self.processes, self.logs = [], []
+        self.status, self.stamps = {}, {}       # newest of each name
         self.node = self.bus.create_node('listener')
-        self.listen('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics', self._take_status)
+        self.listen(STATUS, '/diagnostics', self._take_status)
 
     def listen(self, kind, topic, take, depth=2000):
         """Call back with every message of a topic."""
@@ -43,14 +49,16 @@ class DdsBench:
     def _take_status(self, array):
         for status in array.status:
             self.status[status.name] = (convert.diagnostic_level(status), status.message)
+            self.stamps[status.name] = convert.stamp_ns(array.header.stamp)
 
     def start(self, node, *arguments):
         """Start a node's process."""
+        self.logs.append(tempfile.TemporaryFile('w+'))      # a pipe that is full would stop it
         process = subprocess.Popen(
             [sys.executable, '-c',
              f'import sys; from legged_dynamics.nodes.{node} import main; sys.exit(main())',
              '--ros-args', '--params-file', str(self.robot), *arguments],
-            env={**os.environ, **self.environ}, stderr=subprocess.PIPE, text=True)
+            env={**os.environ, **self.environ}, stderr=self.logs[-1])
         self.processes.append(process)
         return process
 
@@ -63,10 +71,38 @@ class DdsBench:
                 return True
         return False
 
+    def let_time_go_on(self, answers):
+        """
+        Let simulated time go on that waits for `BRAKE`, when nobody is deaf any more.
+
+        It stands still after its first sample until the answer to that, which is latched, comes
+        to the last of our listeners. Who listens is told to a process in the order of beginning:
+        by then it sends to all of them.
+        """
+        heard, kind, latched = [], 'sensor_msgs/msg/JointState', DIALECT.qos.latched
+        ears = [self.node.create_raw_subscription(of, topic, lambda cdr, ns: None, 10)
+                for of, topic in ((kind, 'joint_states'), ('sensor_msgs/msg/Imu', 'imu/data'))]
+        brake = self.node.create_publisher(DIALECT.message(kind), BRAKE, latched)
+        ears.append(self.node.create_subscription(DIALECT.message(kind), answers, heard.append,
+                                                  latched))
+        assert self.until(lambda: heard)
+        brake.publish(answer(DIALECT, 2**31 * 10**9 - 1, None))
+        for ear in ears:
+            self.node.destroy_subscription(ear)
+
+    def ends(self, process):
+        """Wait until a process has ended by itself; return its exit code."""
+        assert self.until(lambda: process.poll() is not None)
+        return process.returncode
+
     def close(self):
         """End all processes and leave the bus."""
         for process in self.processes:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            process.wait()
+        for log in self.logs:
+            log.seek(0)
+            sys.stderr.write(log.read())
+            log.close()
         self.bus.close()

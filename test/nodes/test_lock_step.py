@@ -114,7 +114,11 @@ def test_it_is_not_faster_than_the_wall_unless_asked_and_ends_where_it_is_to(spe
     assert bench.simulator.component._ticks == pytest.approx(samples, abs=25)
     bench.bus.step(3.0)
     assert bench.robot.stamp_ns == BEGIN_NS + 400 * PERIOD
+    assert 'robot upright' not in bench.log()       # who works on the last sample is waited for
+    bench.answer(bench.stamps[-1])
     assert 'robot upright; 0.80 s in' in bench.log()
+    bench.bus.step(1.0)
+    assert bench.robot.stamp_ns == BEGIN_NS + 400 * PERIOD
 
 
 def digest(messages):

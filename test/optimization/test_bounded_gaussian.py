@@ -78,8 +78,9 @@ def test_the_kernel_does_the_same(seed):
         C[:5, 3:], C[5:, :3] = 0.0, 0.0
         d = C @ np.linalg.solve(P, mean) - 0.3
         d[5:] = np.minimum(d[5:], C[5:] @ mean - 0.01)
-    room = carve_bounds(endless(), endless(np.int64), m, n)
+    room = carve_bounds(endless(), 0, endless(np.int64), 0, m, n)
     room.C[:], room.d[:] = C, d
+    room.begin[:], room.end[:] = 0, n
     found = bounded_gaussian(mean, P, C, d)
     x, S = mean.copy(), P.copy()
     assert within_limits(x, S, room) == len(found.active)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from numba.core.errors import TypingError
+from tolerances import PATIENCE
 
 from legged_dynamics.spatial.jit import kernel
 
@@ -41,7 +42,6 @@ kernel_cache.time = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
 from legged_dynamics.spatial.outer import outer
 print(outer(2.0))
 """
-PATIENCE = 120.0    # s; nothing is judged by it
 OUTER = """
 from legged_dynamics.spatial.inner import inner
 from legged_dynamics.spatial.jit import kernel

@@ -9,6 +9,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
+from tolerances import PATIENCE
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.view.recorded import Player, read_view
@@ -19,8 +20,6 @@ CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 
 ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic']
-PATIENCE = 90.0     # s; a browser that renders in software on a busy machine
-
 
 @pytest.fixture(scope='module')
 def shown(walking_bag):
@@ -67,7 +66,7 @@ def seen(image):
             'red': int(((r > g + 0.3) & (r > b + 0.3)).sum())}
 
 
-def until(page, condition, tries=60):
+def until(page, condition, tries=600):
     """Return a picture that meets a condition; drawing in software takes its time."""
     for _ in range(tries):
         found = pixels(page)
