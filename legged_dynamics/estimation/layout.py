@@ -86,8 +86,9 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share', 'external_force',
-    'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time', 'momentum_keep')]
+    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
+    'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
+    'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
