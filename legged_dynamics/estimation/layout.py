@@ -32,8 +32,7 @@ NOISE_MISSTATED = 128
 
 # Elements of the tracked state beside the contact coordinates: an external wrench on the base.
 N_BESIDE = 6
-# Columns of the response of the equations behind those of the joints' accelerations: angular
-# acceleration, proper acceleration, its jump.
+# Columns of the equations' response behind the joints': angular and proper acceleration, its jump.
 N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
