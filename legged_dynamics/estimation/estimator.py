@@ -280,8 +280,8 @@ class GroundReactionEstimator:
             'use_base': float(s.fusion != 'torque_only'),
             'use_torque': float(s.fusion != 'base_only'),
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
-            **external_settings(self.model, s.external_link, s.external_point, s.external_force,
-                                s.external_moment, s.prior_length)}
+            **external_settings(self.model, self.feet, s.external_link, s.external_point,
+                                s.external_force, s.external_moment, s.prior_length)}
         for name, value in values.items():
             packed[name] = value
         return packed

@@ -19,10 +19,12 @@ import numpy as np
 
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.layout import N_BESIDE
+from legged_dynamics.estimation.fusion import joint_information
+from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
+from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
@@ -34,16 +36,20 @@ from legged_dynamics.spatial.algebra import (
     rotate_back,
     store3,
     subtract,
+    symmetric_times,
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # Its deviation where nobody states one, of the weight, and how long it lasts [s].
 EXTERNAL_FORCE, EXTERNAL_TIME = 0.0011, 0.5
+# Its deviation along what neither joints nor base see of a push near a foot, of the weight.
+LARGE_PUSH = 0.3
 
 
-def external_settings(model: RobotModel, link: str, point: Sequence[float], force: float,
-                      moment: float, length: float) -> dict[str, Any]:
+def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
+                      force: float, moment: float, length: float) -> dict[str, Any]:
     """
     Return what the kernel is told of the link that is pushed, by the name of its setting.
 
@@ -51,6 +57,8 @@ def external_settings(model: RobotModel, link: str, point: Sequence[float], forc
     ----------
     model : RobotModel
         The robot.
+    feet : sequence of str
+        Their links.
     link : str
         That is pushed; empty: the base.
     point : (3,) sequence of float [m]
@@ -72,10 +80,13 @@ def external_settings(model: RobotModel, link: str, point: Sequence[float], forc
         raise ConfigurationError('external.point: expected 3 values (x, y, z in the axes of '
                                  f'external.link), got {len(point)}')
     frame = model.frame(link or model.base_link)
+    on_leg = any(set(model.chain(frame.body)) & set(model.chain(model.frame(foot).body))
+                 for foot in feet) if frame.body > 0 else False
     force = force or EXTERNAL_FORCE * model.total_mass * GRAVITY
     return {'external_body': frame.body if link or any(point) else -1,
             'R_external': frame.pose.R.ravel(),
             'p_external': frame.pose.p + frame.pose.R @ np.asarray(point),
+            'external_on_leg': float(on_leg),
             'external_force': force, 'external_moment': moment or force * length}
 
 
@@ -116,6 +127,64 @@ def about_point(grasp, found, nc, k, left, spread):
         left -= grasp[k, nc + c] * found[c]
         spread += grasp[k, nc + c] ** 2 * found[3 + c]
     return left, spread
+
+
+@part
+def push_through_leg(robot, settings, scratch, tracking, joints, beyond, deviation):
+    """
+    Turn what the base's equations leave into the force on a link that a foot's joints carry.
+
+    With the foot as its joints see it such a force e leaves ``M e``, ``M = A_e - A N^-1 B`` with
+    ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T`` of lasting variances R: what looks like the foot's
+    force does not show. The joints themselves say ``J_e R^-1 J_e^T - B^T N^-1 B`` of e.
+
+    ``joints`` equations are of joints. The force of ``beyond``, what is left about the point, is
+    replaced by e and its moment by none; the force's ``deviation`` by that of e.
+    """
+    nc, vectors, rows = robot.prior.shape[0], scratch.vectors, tracking.rows
+    jacobian, grasp, information = scratch.jacobian, scratch.grasp, scratch.information
+    weights, B, M = vectors[WEIGHTS], tracking.few, tracking.block
+    for j in range(robot.columns.shape[0]):
+        weights[j] = vectors[BEYOND, j] = 0.0
+    for r in range(joints):
+        weights[rows[r] - 6] = 1.0 / tracking.steady[0, r]
+    joint_information(robot.columns, jacobian, vectors[BEYOND], weights, robot.prior, information,
+                      vectors[VECTOR])
+    if not factorize(information, nc):
+        return
+    known = tracking.ahead      # e's information, and what `beyond` says of it
+    nothing = (LARGE_PUSH * settings.weight) ** -2
+    for c in range(3):
+        for r in range(nc + 3):
+            total = 0.0
+            for j in range(robot.columns.shape[0]):
+                total += weights[j] * jacobian[r, j] * jacobian[nc + c, j]
+            B[c, r] = B[3 + c, r] = total
+        solve_factorized(information, nc, B[c])
+    for c in range(3):
+        for k in range(6):
+            total = grasp[k, nc + c]
+            for r in range(nc):
+                total -= grasp[k, r] * B[c, r]
+            for m in range(3 if k > 2 else 0):
+                total -= grasp[k, nc + m] * M[m, c]
+            M[k, c] = total
+    for c in range(3):
+        known[c, 3] = 0.0
+        for k in range(6):
+            known[c, 3] += M[k, c] * beyond[k] / deviation[k] ** 2
+        for m in range(3):
+            total = B[3 + c, nc + m] + (nothing if c == m else 0.0)
+            for r in range(nc):
+                total -= B[3 + c, r] * B[m, r]
+            for k in range(6):
+                total += M[k, c] * M[k, m] / deviation[k] ** 2
+            known[c, m] = total
+    C = inverse_symmetric((known[0, 0], known[0, 1], known[0, 2], known[1, 1], known[1, 2],
+                           known[2, 2]))
+    store3(beyond, 0, symmetric_times(C, (known[0, 3], known[1, 3], known[2, 3])))
+    store3(beyond, 3, ZERO)
+    store3(deviation, 0, (math.sqrt(C[0]), math.sqrt(C[3]), math.sqrt(C[5])))
 
 
 @part

@@ -5,9 +5,10 @@ The external wrench on the base: a push is let in fast, a lasting error of the e
 
 The base's equations, with the feet taken as their own joints see them, leave a wrench that is off
 by what torques, the accelerometer and the model are off by for long. The filter's external wrench
-stays small unless what is left is so large that such errors do not explain it. What is published
-is all that is left, nothing held back: the filter's wrench and, until a push is let in, averaged,
-what it does not follow, with the deviation that lasting errors and the average leave.
+stays small unless what is left is so large that such errors do not explain it: at once where a few
+samples say so, else by what lasts a tenth of a second. What is published is all that is left,
+nothing held back: the filter's wrench and, until a push is let in, averaged, what it does not
+follow, with the deviation that lasting errors and the average leave.
 """
 from __future__ import annotations
 
@@ -15,6 +16,11 @@ import math
 
 from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.estimation.equation_errors import LASTING_SHARE
+from legged_dynamics.estimation.external_link import (
+    EXTERNAL_TIME,
+    about_point,
+    push_through_leg,
+)
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.spatial.algebra import dot, load3, symmetric_times
@@ -26,7 +32,8 @@ PUSH_RATE = 0.45
 # sample counting for more than so many, in the mean of so many seconds, or of so many samples
 # where those are rare.
 PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
-# So many deviations of a lasting error are a push as well; by this its variance counts.
+# The mean of what is left, or of all of it, off by so many deviations of a lasting error is a push
+# as well; by this its variance counts.
 LASTING_LEVEL = 2.5
 LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
 # Over how long what the filter does not follow is averaged [s], and how many deviations of a
@@ -106,6 +113,41 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
 
 
 @part
+def widen_external(feet, layout, settings, grasp, tracking, memory, force, joints, n, dt):
+    """
+    Fill by how much the wrench walks in a tick; return whether a push is let in.
+
+    ``force`` is what the feet's own joints add to their forces; its variances are the first row of
+    ``tracking.few``.
+    """
+    nx, S = tracking.state.shape[0], tracking.noise
+    nc, variance, pushed = nx - N_BESIDE, tracking.few[0], False
+    x, P, walk = tracking.state, tracking.covariance, tracking.walk
+    for k in range(6):
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
+        if n > joints:
+            # The base's equation with the feet taken as their joints see them.
+            r = joints + k
+            left, spread = tracking.innovation[r], S[r, r] + P[nc + k, nc + k]
+            for i in range(feet.index.shape[0]):
+                s = feet.index[i, START]
+                for m in range(3):
+                    left -= grasp[k, s + m] * force[s + m]
+                    spread += grasp[k, s + m] ** 2 * variance[s + m]
+            tracking.left[k] = left
+            for c in range(nc, nx):
+                tracking.left[k] += grasp[k, c] * x[c]
+            if settings.external_body >= 0:
+                left, spread = about_point(grasp, tracking.vector, nc, k, left, spread)
+            doubt = doubt_about_point(grasp, tracking.doubt, nc, k)
+            more = follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
+            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
+    return pushed
+
+
+@part
 def slow_share(walk, variance):
     """
     Return by how much of its gain a lasting innovation moves the wrench.
@@ -117,19 +159,26 @@ def slow_share(walk, variance):
 
 
 @part
-def write_external(layout, grasp, tracking, memory, now, covariance, base_known, out):
+def write_external(robot, layout, settings, scratch, tracking, memory, joints, base_known, out):
     """Fill the wrench and its deviation into the results."""
+    grasp, now, covariance = scratch.grasp, tracking.now, tracking.carried
     nc, pushed = now.shape[0] - N_BESIDE, False
     for k in range(6):      # a push that is let in is all in the filter
         whole, change = memory[layout.push + k], memory[layout.push_change + k]
         pushed = pushed or max(math.fabs(whole), math.fabs(change)) > PUSH_LEVEL
+    beyond = tracking.vector
     for k in range(6):
-        wrench, variance = now[nc + k], max(covariance[nc + k, nc + k], 0.0)
+        beyond[k] = memory[layout.push_beyond + k]
+        variance = max(covariance[nc + k, nc + k], 0.0)
         if base_known:
             variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
-            beyond = memory[layout.push_beyond + k]
-            # Beside a push only what lasting errors do not explain is another part of it.
-            if not pushed or beyond * beyond > LASTING_LEVEL ** 2 * variance:
-                wrench += beyond
-        out[layout.external_wrench + k] = wrench
         out[layout.external_deviation + k] = math.sqrt(variance)
+    if base_known and settings.external_on_leg > 0.5:
+        push_through_leg(robot, settings, scratch, tracking, joints, beyond,
+                         out[layout.external_deviation:])
+    for k in range(6):
+        wrench, deviation = now[nc + k], out[layout.external_deviation + k]
+        # Beside a push only what lasting errors do not explain is another part of it.
+        if base_known and (not pushed or math.fabs(beyond[k]) > LASTING_LEVEL * deviation):
+            wrench += beyond[k]
+        out[layout.external_wrench + k] = wrench

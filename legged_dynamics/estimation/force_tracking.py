@@ -21,12 +21,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact_detection import DOUBT
-from legged_dynamics.estimation.external_link import EXTERNAL_TIME, about_point
-from legged_dynamics.estimation.external_push import (
-    doubt_about_point,
-    follow_external,
-    slow_share,
-)
+from legged_dynamics.estimation.external_push import slow_share, widen_external
 from legged_dynamics.estimation.fusion import joint_information, leg_alone
 from legged_dynamics.estimation.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
 from legged_dynamics.optimization.cholesky import factorize, solve_factorized
@@ -130,7 +125,6 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     """
     feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
-    nc = nx - N_BESIDE
     W2, arm2 = weight * weight, settings.arm * settings.arm
     vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
     for j in range(robot.columns.shape[0]):
@@ -169,29 +163,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
-    pushed = False
-    for k in range(6):
-        unit = 1.0 if k < 3 else arm2
-        deviation = settings.external_force if k < 3 else settings.external_moment
-        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
-        if n > joints:
-            # The base's equation with the feet taken as their joints see them.
-            r = joints + k
-            left, spread = nu[r], S[r, r] + P[nc + k, nc + k]
-            for i in range(nf):
-                s = feet.index[i, START]
-                for m in range(3):
-                    left -= scratch.grasp[k, s + m] * vectors[VECTOR, s + m]
-                    spread += scratch.grasp[k, s + m] ** 2 * variance[0, s + m]
-            tracking.left[k] = left
-            for c in range(nc, nx):
-                tracking.left[k] += scratch.grasp[k, c] * x[c]
-            if settings.external_body >= 0:
-                left, spread = about_point(scratch.grasp, tracking.vector, nc, k, left, spread)
-            doubt = doubt_about_point(scratch.grasp, tracking.doubt, nc, k)
-            more = follow_external(
-                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
-            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
+    pushed = widen_external(feet, layout, settings, scratch.grasp, tracking, memory,
+                            vectors[VECTOR], joints, n, dt)
     for k in range(nx):
         P[k, k] += walk[k]
     return pushed

@@ -180,7 +180,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
     if settings.ahead > 0.5:
         what_may_have_happened(feet, layout, tracking.walk, memory, out)
-    write_external(layout, grasp, tracking, memory, now, covariance, n > joints, out)
+    write_external(robot, layout, settings, scratch, tracking, memory, joints, n > joints, out)
     for k in range(4):
         out[layout.mass_error + k] = tracking.theta[k]
 

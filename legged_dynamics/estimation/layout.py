@@ -32,8 +32,7 @@ NOISE_MISSTATED = 128
 
 # Elements of the tracked state beside the contact coordinates: an external wrench on the base.
 N_BESIDE = 6
-# Columns of the response of the equations behind those of the joints' accelerations: angular
-# acceleration, proper acceleration, its jump.
+# Columns of the equations' response behind the joints': angular and proper acceleration, its jump.
 N_SHARED = 7
 # Columns before the mass matrix in `Tracking.mass`.
 AHEAD = 3
@@ -87,7 +86,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
-    'external_force', 'external_moment', 'effort_gain', 'momentum_time', 'momentum_keep')]
+    'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
+    'momentum_keep')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))
