@@ -54,7 +54,8 @@ def test_a_push_on_a_link_is_found_at_its_point(link, point):
     found = reaction.link_wrench
     assert np.linalg.norm(found[:3] - force) < 0.1 * np.linalg.norm(force)
     assert np.linalg.norm(found[3:]) < 1.0
-    assert np.abs(reaction.raw_wrench - truth.wrench)[:, :3].max() < 0.01 * weight
+    error = np.abs(reaction.raw_wrench - truth.wrench)[:, :3].max()
+    assert error < 0.002 * weight
     # What is said about the base's origin is the same wrench.
     pose = frame_poses(scene.model, scene.q0)[link]
     np.testing.assert_allclose(reaction.link_point, pose.p + pose.R @ point, atol=1e-9)
@@ -64,7 +65,7 @@ def test_a_push_on_a_link_is_found_at_its_point(link, point):
     assert (reaction.link_deviation > 0.0).all()
     # The base that does not know of the link takes some of it for the feet's.
     blind, _ = estimate(scene, {})
-    assert np.abs(blind.raw_wrench - truth.wrench)[:, :3].max() > 0.015 * weight
+    assert np.abs(blind.raw_wrench - truth.wrench)[:, :3].max() > 5.0 * error
 
 
 def test_by_default_it_is_the_base_that_is_pushed():
