@@ -9,8 +9,9 @@ another (`external_link`). Every instant gives
     J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
     A w + A_e e     = b - B theta                     six of the base
 
-with theta from `mass_error`. Between ticks w goes on as it went and walks at random, e decays; a
-foot whose own joints contradict its prediction may have been struck and walks as far as they say.
+with theta from `mass_error`. Between ticks w walks at random, as fast as it has of late, and e
+decays; a foot whose own joints contradict its prediction may have been struck and walks as far as
+they say.
 Nothing here decides about contact; see `force_contact` for what contact does to forces.
 
 Arguments of the kernels: see ``estimation/__init__.py``.
@@ -38,15 +39,12 @@ from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # All rates are deviations after one second of a random walk, as fractions of the weight.
-# A standing foot's force walks as fast as its innovations say: those of a filter that expects too
-# little come with one sign, those of one that expects too much change sign; what lasts is an
-# error of the equations and no walk. Bounds, the lower one of a robot at rest and of one whose
-# joints move at the pace of a pendulum as long as its legs, and how fast it learns [1/s].
-RESTING, MOVING, FASTEST, LEARNING = 0.05, 0.42, 2.0, 60.0
-# How long the speed of joints is remembered [s].
-SPEED_TIME = 0.1
-# Share of the critically damped gain with which a force's slope is learned.
-SLOPE_SHARE = 0.25
+# Standing feet's forces walk the faster, the further all feet's are from their means over a short
+# time [s]: by so many times that distance. A distance that the variances of the forces, so many
+# times, explain is noise. A pace that was reached is kept for a while [s], for the next foot lands
+# or leaves soon. Bounds, the lower one of a robot at rest.
+RECENT, PACE, EXPLAINED, PACE_TIME = 0.02, 1.5, 6.0, 0.04
+RESTING, FASTEST = 0.005, 1.5
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
 # A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
 # foot's force may then have changed by as much as its joints say.
@@ -92,27 +90,20 @@ def predicted(columns, grasp, jacobian, e, x):
 
 
 @part
-def follow_speed(layout, row, memory, dt):
-    """Remember how fast the fastest joint has moved."""
-    fastest = 0.0
-    for j in range(layout.joints):
-        fastest = max(fastest, math.fabs(row[layout.velocity + j]))
-    share = min(dt / SPEED_TIME, 1.0)
-    memory[layout.speed] += share * (fastest - memory[layout.speed])
-
-
-@part
-def walking_rate(memory, at, v, spread, slowest, ticks, dt):
-    """Learn how fast a foot's force walks, from whether its innovations agree in sign."""
-    mean = load3(memory, at + 5)
-    mean = add_scaled(mean, 1.0 / ticks, subtract(v, mean))
-    store3(memory, at + 5, mean)
-    v = subtract(v, mean)
-    agreement = dot(v, load3(memory, at + 1)) / spread
-    store3(memory, at + 1, v)
-    rate = memory[at] * math.exp(min(LEARNING * dt, 1.0) * min(max(agreement, -1.0), 1.0))
-    memory[at] = min(max(rate, slowest), FASTEST)
-    return memory[at]
+def walking_rate(feet, layout, settings, memory, x, P, dt):
+    """Return how fast standing feet's forces walk, from how far all have moved of late."""
+    moved, share = 0.0, min(dt / RECENT, 1.0)
+    for i in range(feet.index.shape[0]):
+        s, at = feet.index[i, START], layout.recent_force + 3 * i
+        recent = load3(memory, at)
+        off = subtract(load3(x, s), recent)
+        store3(memory, at, add_scaled(recent, share, off))
+        noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
+        moved += max(dot(off, off) - EXPLAINED * noise, 0.0)
+    rate = PACE * math.sqrt(moved / RECENT) / settings.weight
+    kept = (1.0 - min(dt / PACE_TIME, 1.0)) * memory[layout.pace]
+    memory[layout.pace] = min(max(rate, kept, RESTING), FASTEST)
+    return memory[layout.pace]
 
 
 @part
@@ -136,25 +127,19 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     variance = tracking.few
-    moving = min(memory[layout.speed] / settings.pace, 1.0)
-    slowest = RESTING + moving * (MOVING - RESTING)
+    rate = walking_rate(feet, layout, settings, memory, x, P, dt)
     for i in range(nf):
         s = feet.index[i, START]
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
-        spread = C[0] + C[3] + C[5] + P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        rate = walking_rate(memory, layout.walking + 8 * i, v, spread, slowest,
-                            settings.lasting_samples, dt)
         g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
-        # How much of an innovation the force takes: the slope may then take the square of it.
-        gain = (spread - C[0] - C[3] - C[5] + 3.0 * g) / (spread + 3.0 * g)
-        memory[layout.walking + 8 * i + 4] = SLOPE_SHARE * gain * gain
-        if dot(v, symmetric_times(known, v)) > STRIKE:
+        struck = dot(v, symmetric_times(known, v)) > STRIKE
+        memory[layout.struck + i] = 1.0 if struck else 0.0
+        if struck:
             g += STRIKE_SHARE * dot(v, v)
-            memory[layout.walking + 8 * i + 4] = -1.0       # what it did before is no guide
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
             # What is as unknown as before measuring need not become more so.
@@ -168,29 +153,6 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
     for k in range(nx):
         P[k, k] += walk[k]
     return pushed
-
-
-@part
-def go_on(robot, layout, probability, memory, x, dt):
-    """Let the forces of standing feet go on as they went."""
-    for i in range(robot.feet.index.shape[0]):
-        s = robot.feet.index[i, START]
-        for k in range(s, s + robot.feet.index[i, SIZE]):
-            if probability[i] < 0.5:
-                memory[layout.slope + k] = 0.0
-            x[k] += memory[layout.slope + k] * dt
-
-
-@part
-def learn_slopes(robot, layout, memory, x, before, dt):
-    """Correct the slopes of forces by what the equations changed of the prediction ``before``."""
-    for i in range(robot.feet.index.shape[0]):
-        s, share = robot.feet.index[i, START], memory[layout.walking + 8 * i + 4]
-        for k in range(s, s + robot.feet.index[i, SIZE]):
-            if share < 0.0:
-                memory[layout.slope + k] = 0.0
-            else:
-                memory[layout.slope + k] += share * (x[k] - before[k]) / dt
 
 
 @inlined_part

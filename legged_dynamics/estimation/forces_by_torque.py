@@ -27,10 +27,8 @@ from legged_dynamics.estimation.foot_lift import follow_heights
 from legged_dynamics.estimation.force_ahead import carry_ahead
 from legged_dynamics.estimation.force_contact import judge_contact, mix_what_flies
 from legged_dynamics.estimation.force_tracking import (
+    FASTEST,
     correct,
-    follow_speed,
-    go_on,
-    learn_slopes,
     predicted,
     start_tracking,
     widen,
@@ -75,10 +73,9 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         for k in range(6):
             memory[layout.push + k] = memory[layout.push_change + k] = 0.0
             memory[layout.push_beyond + k] = 0.0
-        for k in range(8 * feet.index.shape[0]):
-            memory[layout.walking + k] = 1.0 if k % 8 == 0 else 0.0
-        for k in range(nc):
-            memory[layout.slope + k] = 0.0
+        memory[layout.pace] = FASTEST
+        for i in range(feet.index.shape[0]):
+            store3(memory, layout.recent_force + 3 * i, load3(x, feet.index[i, START]))
         for k in range(6 + nj):
             memory[layout.lasting + k] = 0.0
         for k in range(20):
@@ -118,11 +115,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     follow_heights(feet, layout, states, normal, memory)
 
     # Predict, widen, correct.
-    follow_speed(layout, middle, memory, dt)
     fade_external(x, P, dt)
-    go_on(robot, layout, memory[layout.standing:], memory, x, dt)
-    for c in range(nx):
-        tracking.now[c] = x[c]
     for r in range(n):
         e = rows[r]
         if e >= 6:
@@ -145,7 +138,6 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         mass_columns(a, tracking.columns)
     if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    learn_slopes(robot, layout, memory, x, tracking.now, dt)
     judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
     for i in range(feet.index.shape[0]):
         out[layout.latest_contact + i] = out[layout.contact + i]
@@ -156,8 +148,6 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         now[r] = x[r]
         for c in range(nx):
             covariance[r, c] = LATEST_SHARE * P[r, c]
-    if settings.ahead > 0.5:
-        go_on(robot, layout, memory[layout.standing:], memory, now, 0.5 * dt)
     if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
         carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
                     memory[layout.standing:], now, covariance)
@@ -197,7 +187,7 @@ def what_may_have_happened(feet, layout, walk, memory, out):
     for i in range(feet.index.shape[0]):
         stands = memory[layout.standing + i] >= 0.5
         stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
-        struck = memory[layout.walking + 8 * i + 4] < 0.0
+        struck = memory[layout.struck + i] > 0.5
         share = STRUCK_SHARE if struck else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k

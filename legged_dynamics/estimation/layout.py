@@ -60,9 +60,9 @@ def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
             'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
             # Of the tracked forces:
             'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
-            'reading': 3, 'steady_reading': 3, 'walking': 8 * nf, 'slope': nc,
+            'reading': 3, 'steady_reading': 3, 'recent_force': 3 * nf, 'struck': nf, 'pace': 1,
             'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'speed': 1, 'followed': 1, 'described': 1,
+            'places': 4 * nf, 'normal': 3, 'followed': 1, 'described': 1,
             'heights': 4 * nf, 'last_effort': 2 * nj,
             # Of the noise of velocities and torques:
             'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,

@@ -21,11 +21,11 @@ def added(before: float, now: float, struck: bool = False) -> tuple[np.ndarray, 
     """Return what a tick adds to one foot's variances, and the next tick, in which it is up."""
     index = np.zeros((1, N_INDEX), int)
     index[0, START], index[0, SIZE] = 0, 3
-    layout = SimpleNamespace(contacts=3, standing=0, contact_before=1, walking=3, walked=11,
+    layout = SimpleNamespace(contacts=3, standing=0, contact_before=1, struck=3, walked=11,
                              covariance=0)
     memory, walk = np.zeros(14), np.full(3, WALK)
     memory[layout.standing], memory[layout.contact_before + 1] = now, before
-    memory[layout.walking + 4] = -1.0 if struck else 0.1
+    memory[layout.struck] = float(struck)
     found = []
     for _ in range(2):
         out = np.zeros(9)

