@@ -43,7 +43,7 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 # time [s]: by so many times that distance. A distance that the variances of the forces, so many
 # times, explain is noise. A pace that was reached is kept for a while [s], for the next foot lands
 # or leaves soon. Bounds, the lower one of a robot at rest.
-RECENT, PACE, EXPLAINED, PACE_TIME = 0.02, 1.5, 6.0, 0.04
+RECENT, PACE, EXPLAINED, PACE_TIME = 0.02, 1.0, 6.0, 0.04
 RESTING, FASTEST = 0.005, 1.5
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
 # A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
