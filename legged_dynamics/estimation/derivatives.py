@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.jit import kernel
 
 
@@ -43,3 +44,31 @@ def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> 
     if h == 0:
         return velocity_noise * rate * math.sqrt(2.0)
     return velocity_noise * rate / math.sqrt(h * (h + 1) * (2 * h + 1) / 3.0)
+
+
+def effort_place(age: float, rate: float, half_window: int) -> float:
+    """
+    Return where in the window of samples the efforts of the estimate's instant stand.
+
+    Parameters
+    ----------
+    age : float [s]
+        How much older efforts are than the positions they come with.
+    rate : float [Hz]
+        Of the measurements.
+    half_window : int
+        Of the derivative filter, in samples; 0: the last two samples.
+
+    Raises
+    ------
+    ConfigurationError
+        When the window does not reach so far.
+
+    """
+    middle = max(half_window, 0.5)
+    if abs(age * rate) > middle + 1e-9:
+        raise ConfigurationError(
+            f'noise.effort_age: expected at most {middle / rate:g} s either way, half the span of '
+            f'the samples that an estimate is made of, got {age:g}; raise derivative.half_window, '
+            'or stamp efforts where they belong')
+    return min(max(middle + age * rate, 0.0), 2.0 * middle)

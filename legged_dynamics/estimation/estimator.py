@@ -14,7 +14,7 @@ from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import layout as codes
 from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
-from legged_dynamics.estimation.derivatives import acceleration_noise
+from legged_dynamics.estimation.derivatives import acceleration_noise, effort_place
 from legged_dynamics.estimation.equation_errors import end_stops, jump_share, lasting_samples
 from legged_dynamics.estimation.external_link import external_settings, let_bear_external
 from legged_dynamics.estimation.force_limits import limits_of
@@ -277,8 +277,8 @@ class GroundReactionEstimator:
             'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
             'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
-            'use_base': float(s.fusion != 'torque_only'),
-            'use_torque': float(s.fusion != 'base_only'),
+            'effort_at': effort_place(noise.effort_age, s.rate, s.half_window),
+            'use_base': s.fusion != 'torque_only', 'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
             **external_settings(self.model, self.feet, s.external_link, s.external_point,
                                 s.external_force, s.external_moment, s.prior_length)}

@@ -87,7 +87,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
     'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
     'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
-    'momentum_keep')]
+    'momentum_keep', 'effort_at')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
        ('external_body', np.int64), ('R_external', np.float64, (9,)),
        ('p_external', np.float64, (3,))]))

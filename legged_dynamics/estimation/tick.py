@@ -169,12 +169,13 @@ def mark_observable(feet, layout, settings, nc, out):
 
 
 @part
-def take_middle(window, layout, middle):
+def take_middle(window, layout, settings, middle):
     """
     Fill the measurement that an estimate starts from.
 
     Of two samples their mean, which is what the mean acceleration between them belongs to; of more
-    the one in the middle.
+    the one in the middle. Efforts that are older or younger than their samples are taken from as
+    much later or earlier ones.
     """
     n, at = window.shape[0], layout.orientation
     if n == 2:
@@ -186,6 +187,11 @@ def take_middle(window, layout, middle):
                 window[0, k] = -window[0, k]
     for k in range(middle.shape[0]):
         middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
+    first = min(int(settings.effort_at), n - 2)
+    share = settings.effort_at - first
+    if settings.effort_at != 0.5 * (n - 1):
+        for k in range(layout.effort, layout.effort + layout.joints):
+            middle[k] = (1.0 - share) * window[first, k] + share * window[first + 1, k]
 
 
 @lean_kernel
@@ -221,7 +227,7 @@ def tick(layouts, settings_table, integers, floats, out):
         out[layout.faults] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
     follow_noise(robot, layout, window, memory, out)
-    take_middle(window, layout, now)
+    take_middle(window, layout, settings, now)
     out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 

@@ -63,6 +63,9 @@ SETTINGS = (
     Setting('noise.effort_gain', 0.02, '',
             'Error of the scale of measured torques, one deviation: as motor constants vary.', 0.0,
             1.0),
+    Setting('noise.effort_age', 0.0, 's',
+            'How much older measured torques are than the positions of their message: half a '
+            'period where a driver reports what its motors have held until then.', -0.05, 0.05),
     Setting('noise.joint_position', [], 'rad',
             'Position, one per joint in command order; empty: noise.position.', 0.0),
     Setting('noise.joint_velocity', [], 'rad/s',
@@ -97,6 +100,7 @@ class SensorNoise:
     center_of_mass: float = 0.0
     effort_percent: float = 0.0
     effort_gain: float = 0.02
+    effort_age: float = 0.0
     joint_position: tuple[float, ...] = ()
     joint_velocity: tuple[float, ...] = ()
     joint_effort: tuple[float, ...] = ()

@@ -416,3 +416,31 @@ def test_covariance_of_an_unknown_foot_lists_the_feet():
     reaction, _ = run(Scene(*quadruped()))
     with pytest.raises(UnknownNameError, match='LF_FOOT, RF_FOOT, LH_FOOT, RH_FOOT'):
         reaction.covariance_of('paw')
+
+
+@pytest.mark.parametrize('half_window, periods', [(0, 0.5), (0, -0.5), (2, 1.5)])
+def test_torques_that_are_older_than_their_sample_are_taken_from_a_later_one(half_window, periods):
+    """A driver that stamps torques late; those of the instant are in the next sample."""
+    scene = Scene(*quadruped(**QUIET))
+    age = periods / RATE
+    late = Scene(*quadruped(**QUIET, **{'noise.effort_age': age}))
+    settings = {**NO_FILTER, 'derivative.half_window': half_window, 'ground.limits': 'none'}
+    exact, told, untold = (GroundReactionEstimator(s.model, s.config, settings)
+                           for s in (scene, late, scene))
+    found = {}
+    for k in range(40):
+        t = k / RATE
+        for name, estimator, shift in (('exact', exact, 0.0), ('told', told, age),
+                                       ('untold', untold, age)):
+            m = scene.measurement(k)
+            m.effort[:] += 400.0 * np.sin(30.0 * (t - shift)) * np.cos(np.arange(12.0))
+            found[name] = estimator.update(m, [1] * 4).raw_wrench
+    assert np.abs(found['told'] - found['exact']).max() < 0.02 * np.abs(
+        found['untold'] - found['exact']).max()
+
+
+@pytest.mark.parametrize('half_window', [0, 3])
+def test_torques_of_a_sample_that_is_not_there_are_refused(half_window):
+    with pytest.raises(ConfigurationError, match='noise.effort_age: expected at most'):
+        GroundReactionEstimator(*quadruped(**{'noise.effort_age': 0.009}),
+                                {'derivative.half_window': half_window})
