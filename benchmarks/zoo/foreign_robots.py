@@ -77,9 +77,9 @@ def anymal_arm() -> ZooRobot:
 def anymal_c() -> ZooRobot:
     """ANYbotics' 52 kg quadruped."""
     legs = _anymal()
-    return _robot('anymal_c', _read('anymal_c_simple_description/urdf/anymal.urdf'), legs,
-                  [f'{i}_FOOT' for i in legs], imu='imu_link', base='base', effort=0.8,
-                  armature=0.05, damping=0.3, friction=0.3, radius=0.03)
+    urdf = _balanced(_read('anymal_c_simple_description/urdf/anymal.urdf'))
+    return _robot('anymal_c', urdf, legs, [f'{i}_FOOT' for i in legs], imu='imu_link',
+                  base='base', effort=0.8, armature=0.05, damping=0.3, friction=0.3, radius=0.03)
 
 
 def bolt() -> ZooRobot:
