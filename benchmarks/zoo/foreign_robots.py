@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+import numpy as np
+
 from benchmarks.zoo.robots import ROBOTS, ZooRobot, _read, _robot
 
 UNITREE = ('FR', 'FL', 'RR', 'RL')
+PRODUCTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def _unitree(thigh: float, calf: float) -> dict[str, dict[str, float]]:
@@ -33,10 +36,11 @@ def _balanced(urdf: str) -> str:
     """Return a URDF whose inertias are those of bodies: MuJoCo refuses what cannot be one."""
     root = ElementTree.fromstring(urdf)
     for tensor in root.iter('inertia'):
-        xx, yy, zz = (float(tensor.get(key)) for key in ('ixx', 'iyy', 'izz'))
-        if 2.0 * max(xx, yy, zz) > xx + yy + zz:
-            for key in ('ixx', 'iyy', 'izz'):
-                tensor.set(key, repr(max(xx, yy, zz)))
+        xx, xy, xz, yy, yz, zz = (float(tensor.get(key, '0')) for key in PRODUCTS)
+        principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if 2.0 * principal[2] > principal.sum():
+            for key in PRODUCTS:
+                tensor.set(key, repr(float(principal[2]) if key[1] == key[2] else 0.0))
     return ElementTree.tostring(root, encoding='unicode')
 
 
