@@ -13,12 +13,11 @@ from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.foreign_plan import LIFTED, ForeignPlan
 from benchmarks.zoo.ground import EDGE, Ground
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.robots import by_joint
 from benchmarks.zoo.scenarios import FLOORS
 from benchmarks.zoo.simulate import CONTROL, FRICTION, SETTLING, TIME_STEP, _Run
 from legged_dynamics.simulation.gait import minimum_jerk
 from legged_dynamics.simulation.leg_kinematics import rotation_vector
-from legged_dynamics.simulation.world import GROUND, ROBOT, add_floor, build_world
+from legged_dynamics.simulation.world import GROUND, ROBOT, add_floor
 
 TREAD, STEPS = 0.9, 3           # of the height: depth of a stair; how many
 ARM_PACE = 2.5                  # rad/s
@@ -85,17 +84,9 @@ class _ForeignController(Controller):
 class _ForeignRun(_Run):
     scenario: Foreign
 
-    def _build(self, scenery: Callable) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    def _floor(self) -> dict[str, float]:
         s = self.scenario
-        physics = {key: np.array([by_joint(self.zoo, getattr(self.config, name))[joint]
-                                  for joint in self.joints])
-                   for key, name in (('armature', 'armature'), ('damping', 'joint_damping'),
-                                     ('friction', 'joint_friction'))}
-        model = build_world(
-            self.zoo.urdf, base_link=self.base, imu_link=self.config.imu_link, joints=self.joints,
-            feet=self.feet, timestep=TIME_STEP, foot_friction=s.friction,
-            contact_time=s.sink or FLOORS[s.floor], scenery=scenery, **physics)
-        return model, mujoco.MjData(model)
+        return {'foot_friction': s.friction, 'contact_time': s.sink or FLOORS[s.floor]}
 
     def _scenery(self, spec: mujoco.MjSpec, ground: Callable) -> None:
         s = self.scenario

@@ -184,9 +184,18 @@ class Recording:
         accelerometer = (self.slow_accelerometer if slow_accelerometer else self.accelerometer)
         accelerometer = accelerometer + white(0.05, 3) + on * 0.05 * rng.standard_normal(3)
         tilt = white(0.003, 3) + on * 0.005 * rng.standard_normal(3)
-        xyzw = (Rotation.from_rotvec(tilt) * Rotation.from_matrix(self.imu_rotation)).as_quat()
-        for k in range(n):
-            yield Measurement(
-                int(self.stamp_ns[k]), q[k], v[k], tau[k] if effort else None,
-                gyro[k] if imu else None, accelerometer[k] if imu else None,
-                xyzw[k] if imu else None)
+        yield from self.samples(q, v, tau if effort else None,
+                                (gyro, accelerometer, tilt) if imu else None)
+
+    def samples(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray | None,
+                imu: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> Iterator[Measurement]:
+        """Yield what sensors read; the IMU: gyro, accelerometer and the error of its tilt."""
+        gyro = accelerometer = xyzw = None
+        if imu is not None:
+            gyro, accelerometer, tilt = imu
+            xyzw = (Rotation.from_rotvec(tilt)
+                    * Rotation.from_matrix(self.imu_rotation)).as_quat()
+        for k, stamp in enumerate(self.stamp_ns):
+            yield Measurement(int(stamp), q[k], v[k], *(
+                None if signal is None else signal[k]
+                for signal in (tau, gyro, accelerometer, xyzw)))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 from scipy.signal import lfilter
-from scipy.spatial.transform import Rotation
 
 from benchmarks.zoo.recording import Recording
 from legged_dynamics.estimation import Measurement
@@ -105,12 +104,8 @@ class HeardRecording(Recording):
                                                     size['accelerometer_bias'])
                                          if s.bias_time else bias)
         tilt = white('orientation', 3) + size['orientation_bias'] * rng.standard_normal(3)
-        xyzw = (Rotation.from_rotvec(tilt) * Rotation.from_matrix(self.imu_rotation)).as_quat()
-        for k in range(n):
-            yield Measurement(
-                int(self.stamp_ns[k]), q[k], v[k], tau[k] if effort else None,
-                gyro[k] if imu else None, accelerometer[k] if imu else None,
-                xyzw[k] if imu else None)
+        yield from self.samples(q, v, tau if effort else None,
+                                (gyro, accelerometer, tilt) if imu else None)
 
 
 def _wandering(start: np.ndarray, rng: np.random.Generator, n: int, samples: float,

@@ -96,9 +96,12 @@ class _Run:
                                      ('friction', 'joint_friction'))}
         model = build_world(
             self.zoo.urdf, base_link=self.base, imu_link=self.config.imu_link, joints=self.joints,
-            feet=self.feet, timestep=TIME_STEP, foot_friction=FRICTION,
-            contact_time=FLOORS[self.scenario.floor], scenery=scenery, **physics)
+            feet=self.feet, timestep=TIME_STEP, scenery=scenery, **self._floor(), **physics)
         return model, mujoco.MjData(model)
+
+    def _floor(self) -> dict[str, float]:
+        """Return what feet and ground are like to each other."""
+        return {'foot_friction': FRICTION, 'contact_time': FLOORS[self.scenario.floor]}
 
     def _scenery(self, spec: mujoco.MjSpec, ground: Callable) -> None:
         ground(spec)

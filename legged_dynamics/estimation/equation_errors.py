@@ -23,6 +23,8 @@ import math
 
 import numpy as np
 
+from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
+from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.layout import AHEAD
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
@@ -94,6 +96,20 @@ def usable_equations(robot, layout, row, use_base, rows):
             rows[n] = k
             n += 1
     return joints, n
+
+
+@part
+def fill_masses(robot, scratch, tracking):
+    """Fill the mass matrix at the pose of the scratch's bodies into ``tracking.mass``."""
+    for i in range(robot.tree.topology.shape[0]):
+        for k in range(12):
+            tracking.rigid[i, k] = scratch.bodies[i, k]
+    place_inertias(robot.tree, tracking.rigid)
+    composite_inertias(robot.tree, tracking.rigid)
+    for r in range(6):      # elimination has filled what is zero there and is not written
+        for c in range(6):
+            tracking.mass[r, AHEAD + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
 
 
 @part

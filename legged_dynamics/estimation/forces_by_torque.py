@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.equation_errors import (
     equation_covariance,
+    fill_masses,
     motion_response,
     usable_equations,
 )
@@ -34,7 +33,7 @@ from legged_dynamics.estimation.force_tracking import (
     widen,
 )
 from legged_dynamics.estimation.lasting_errors import keep_lasting, lasting_covariance
-from legged_dynamics.estimation.layout import AHEAD, BASE, N_BESIDE, RESIDUAL, SLIPPING
+from legged_dynamics.estimation.layout import BASE, N_BESIDE, RESIDUAL, SLIPPING
 from legged_dynamics.estimation.mass_error import (
     feet_carry,
     learn_mass,
@@ -90,15 +89,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
     store3(memory, layout.reading, a)
 
     # What the equations say, and how wrong they are.
-    for i in range(robot.tree.topology.shape[0]):
-        for k in range(12):
-            tracking.rigid[i, k] = scratch.bodies[i, k]
-    place_inertias(robot.tree, tracking.rigid)
-    composite_inertias(robot.tree, tracking.rigid)
-    for r in range(6):      # elimination has filled what is zero there and is not written
-        for c in range(6):
-            tracking.mass[r, AHEAD + c] = 0.0
-    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+    fill_masses(robot, scratch, tracking)
     mass_columns(a, tracking.columns)
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)

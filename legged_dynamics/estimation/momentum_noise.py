@@ -17,11 +17,12 @@ import math
 
 import numpy as np
 
-from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
-from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.derivatives import acceleration_noise
-from legged_dynamics.estimation.equation_errors import LASTING_TIME, motion_response
-from legged_dynamics.estimation.layout import AHEAD
+from legged_dynamics.estimation.equation_errors import (
+    LASTING_TIME,
+    fill_masses,
+    motion_response,
+)
 from legged_dynamics.spatial.jit import part
 
 
@@ -54,16 +55,9 @@ def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
     ``tracking.noise_lasting`` that of all others, lower triangles.
     """
     nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
-    for i in range(robot.tree.topology.shape[0]):
-        for k in range(12):
-            tracking.rigid[i, k] = scratch.bodies[i, k]
-    place_inertias(robot.tree, tracking.rigid)
-    composite_inertias(robot.tree, tracking.rigid)
-    for r in range(6):      # elimination has filled what is zero there and is not written
+    fill_masses(robot, scratch, tracking)
+    for r in range(6):
         rows[r] = r
-        for c in range(6):
-            tracking.mass[r, AHEAD + c] = 0.0
-    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
     motion_response(robot, settings, tracking.mass, rows, 6, imu, jump, L)
     # What lasts is new only so often.
     lasts = max(LASTING_TIME / dt, 1.0)
