@@ -105,7 +105,7 @@ def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> 
     if len(time) < 3:
         return out
     period = float(np.median(np.diff(time)))
-    if cutoff * period > 0.45:
+    if _too_slow(period, cutoff):
         return out
     b, a = butter(2, 2.0 * cutoff * period)
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
@@ -116,6 +116,11 @@ def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> 
             if last - first > 12:       # filtfilt pads with nine samples on either side
                 out[first:last] = filtfilt(b, a, values[first:last], axis=0)
     return out
+
+
+def _too_slow(period: float, cutoff: float = CUTOFF) -> bool:
+    """Return whether samples so far apart [s] are too few for a low-pass [Hz]."""
+    return cutoff * period > 0.45
 
 
 def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], truth: Truth,
@@ -145,7 +150,7 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
         **{name: other.aligned(stamps) for name, other in others.items()}}
     smooth_truth = zero_phase(time, truth.force)
     result = Accuracy([], [], [], _center_error(series, truth), [])
-    if np.isnan(smooth_truth).all():
+    if truth.known and _too_slow(series.period):
         result.notes.append(f'The rate of {1.0 / series.period:.0f} Hz is too low for a low-pass '
                             f'at {CUTOFF:.0f} Hz: zero-phase figures are left out.')
     for name, estimate in estimates.items():

@@ -89,6 +89,19 @@ def test_a_rate_too_low_for_the_filter_gives_nothing():
     assert np.isnan(zero_phase(time, np.ones(100))).all()
 
 
+@pytest.mark.parametrize(('known', 'period', 'said'), [
+    (True, DT, False), (False, DT, False), (True, 10 * DT, True)])
+def test_a_low_rate_is_told_and_a_bag_without_truth_has_none(known, period, said):
+    force = np.zeros((100, 2, 3))
+    series = series_of(force)
+    series.stamp_ns = Column.of(np.arange(100) * period)
+    truth = truth_of(force if known else np.full_like(force, np.nan), np.ones((100, 2), bool),
+                     np.full(100, known))
+    notes = measure_accuracy(series, {}, truth, [Behaviour('standing', np.ones(100, bool))],
+                             WEIGHT).notes
+    assert any('too low for a low-pass' in note for note in notes) == said
+
+
 # ---- errors --------------------------------------------------------------------------------
 
 
