@@ -20,7 +20,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
-from legged_dynamics.middleware.arguments import RosArguments
+from legged_dynamics.middleware.arguments import Override, RosArguments
 from legged_dynamics.middleware.lifecycle import report_fault
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component
@@ -34,6 +34,7 @@ from legged_dynamics.middleware.ros2_endpoints import (
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
+_QOS_OVERRIDES = 'qos_overrides.'
 _LEAVING_PERIOD_S = 0.05
 _LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
 
@@ -71,6 +72,7 @@ class ComponentNode(LifecycleNode):
         self.busy = ''
         self._farewell_ends = 0.0
         self._leaving: Any = None
+        self._given_qos: dict[str, Override] = {}
         super().__init__(component_class.default_name, **options)
         for service in self.services:
             service.callback = self._answered(service.callback)
@@ -94,7 +96,7 @@ class ComponentNode(LifecycleNode):
         try:
             return super().declare_parameter(name, value, descriptor, ignore_override)
         except ParameterAlreadyDeclaredException:
-            if not name.startswith('qos_overrides.'):
+            if not name.startswith(_QOS_OVERRIDES):
                 raise
             return self.get_parameter(name)     # a topic joined again
         except (ParameterException, InvalidParameterTypeException,
@@ -252,11 +254,21 @@ class ComponentNode(LifecycleNode):
             self.get_logger().debug(f'no shutdown transition: {error}')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
-        """Warn of parameters given for this node that it does not have."""
+        """Warn of parameters given for this node that it does not have; of QoS, once active."""
         overrides = arguments.overrides_for(self.get_fully_qualified_name())
+        self._given_qos = {name: override for name, override in overrides.items()
+                           if name.startswith(_QOS_OVERRIDES)}
         unknown = {name: override for name, override in overrides.items()
-                   if not self.has_parameter(name)}
+                   if not (name in self._given_qos or self.has_parameter(name))}
         ParameterStore(unknown).warn_of_undeclared(self.get_logger())
+
+    def _warn_of_idle_qos(self) -> None:
+        for name, override in self._given_qos.items():      # declared by who joins the topic
+            if not (override.is_for_all or self.has_parameter(name)):
+                self.get_logger().warning(
+                    f'parameter {name!r} from {override.source} has had no effect so far: no '
+                    'topic of this node has taken it')
+        self._given_qos = {}
 
     def _transition(self, step: str, on_failure: Any) -> TransitionCallbackReturn:
         assert self.component is not None
@@ -271,6 +283,8 @@ class ComponentNode(LifecycleNode):
             self._report(error)
             return on_failure
         self.component.configured = step != 'cleanup'
+        if step == 'activate':
+            self._warn_of_idle_qos()
         return _SUCCESS
 
     # ---- nothing that comes from outside ends the node ---------------------------------------

@@ -125,3 +125,17 @@ def test_a_process_that_cannot_start_says_why(start, argv, text):
     log = process.stderr.read()
     assert text in log
     assert 'Traceback' not in log
+
+
+def test_quality_of_service_may_be_given_on_the_command_line(start, node, spin_until):
+    process = start('-p', 'qos_overrides./joint_states.subscription.reliability:=best_effort',
+                    '-p', 'qos_overrides./joint_stats.subscription.depth:=7')
+
+    def subscriptions():
+        return node.get_subscriptions_info_by_topic('/joint_states')
+    spin_until(lambda: process.poll() is not None or subscriptions())
+    assert [entry.qos_profile.reliability.name for entry in subscriptions()] == ['BEST_EFFORT']
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+    told = [line for line in process.stderr if 'qos_overrides.' in line]
+    assert len(told) == 1 and '/joint_stats.subscription.depth' in told[0]
