@@ -8,6 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from legged_dynamics.analysis.biomechanics.angle_units import (
+    angle_unit,
+    without_contradictions,
+)
 from legged_dynamics.analysis.biomechanics.loads import read_loads
 from legged_dynamics.analysis.biomechanics.storage import read_storage, write_storage
 from legged_dynamics.analysis.biomechanics.trc import read_trc, write_trc
@@ -17,6 +21,7 @@ from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.analysis.gait.sample import sample_walk
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
+from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 
 MOTION, OPTIONS = sample_walk(GaitOptions(compare=False))
@@ -62,6 +67,66 @@ def test_states_radians_and_other_orders_are_the_same_motion(tmp_path, walk):
     np.testing.assert_allclose(found.motion.position, walk.motion.position, atol=1e-7)
     np.testing.assert_allclose(found.motion.base_position, walk.motion.base_position, atol=1e-7)
     assert any('1 other columns are left alone' in note for note in found.notes)
+
+
+@pytest.mark.parametrize('factor, said', [(1.0, 'taken for degrees'),
+                                          (np.pi / 180.0, 'taken for radians')])
+def test_without_a_unit_in_the_header_values_tell(tmp_path, walk, factor, said):
+    """SIMM's tables have no such line; the kneecap follows the knee, whatever is written."""
+    turning = [k for k, name in enumerate(TABLE.names)
+               if name == 'pelvis_tilt' or not name.startswith(('time', 'pelvis_t'))]
+    values = TABLE.values.copy()
+    values[:, turning] *= factor
+    path = tmp_path / 'walk.mot'
+    write_storage(path, 'walk', TABLE.names, values)
+    path.write_text(path.read_text().replace('inDegrees=no\n', ''))
+    found = analysed(path)
+    np.testing.assert_allclose(found.motion.position, walk.motion.position, atol=1e-7)
+    assert sum(said in note for note in found.notes) == 1
+
+
+def test_small_angles_in_degrees_are_told_by_the_joints_ranges():
+    osim = read_osim(OPTIONS.urdf)
+    names = [joint.name for joint in osim.joints if osim.rotational(joint.name)]
+    still = {name: np.full(5, 5.0) for name in names}
+    assert angle_unit(still, None, osim)[0]
+    assert angle_unit(still, False, osim) == (False, [])
+    assert not angle_unit({name: np.radians(values) for name, values in still.items()}, None,
+                          osim)[0]
+    # Whoever turns round is not in degrees by that.
+    assert not angle_unit({'pelvis_rotation': np.linspace(0.0, 7.0, 50)}, None, osim)[0]
+
+
+def test_what_follows_another_coordinate_does_not_contradict_the_model(tmp_path):
+    """The left ankle follows the right one, as a kneecap the knee; a table has it otherwise."""
+    coupling = ('<ConstraintSet><objects><CoordinateCouplerConstraint name="both">'
+                '<isEnforced>true</isEnforced><coupled_coordinates_function><LinearFunction>'
+                '<coefficients>-0.5 0.1</coefficients></LinearFunction>'
+                '</coupled_coordinates_function><independent_coordinate_names>ankle_angle_r'
+                '</independent_coordinate_names><dependent_coordinate_name>ankle_angle_l'
+                '</dependent_coordinate_name></CoordinateCouplerConstraint></objects>'
+                '</ConstraintSet></Model>')
+    model = tmp_path / 'tied.osim'
+    model.write_text(Path(OPTIONS.urdf).read_text().replace('</Model>', coupling))
+    osim, master = read_osim(model), np.linspace(-0.5, 0.3, 20)
+    right = {'ankle_angle_r': master, 'ankle_angle_l': 0.1 - 0.5 * master}
+    assert without_contradictions(right, False, osim) == (right, [])
+    for wrong in (np.degrees(right['ankle_angle_l']), 0.0 * master + 0.8):
+        table = {**right, 'ankle_angle_l': wrong}
+        kept, notes = without_contradictions(table, False, osim)
+        assert list(kept) == ['ankle_angle_r'] and 'ankle_angle_l is off by' in notes[0]
+        assert not angle_unit(table, None, osim)[0]     # it does not set the table's unit, either
+    # Degrees in that column alone are refused no more.
+    values = TABLE.values.copy()
+    for k, name in enumerate(TABLE.names):
+        if name == 'pelvis_tilt' or not name.startswith(('time', 'pelvis_t', 'ankle_angle_l')):
+            values[:, k] = np.radians(values[:, k])
+    values[:, TABLE.names.index('ankle_angle_l')] *= 10.0
+    path = tmp_path / 'tied.mot'
+    write_storage(path, 'tied', TABLE.names, values, in_degrees=False)
+    found = analysed(path, urdf=str(model))
+    q = dict(zip(found.model.joint_names, found.motion.position.T))
+    np.testing.assert_allclose(q['ankle_angle_l'], 0.1 - 0.5 * q['ankle_angle_r'], atol=1e-9)
 
 
 @pytest.mark.parametrize('change, said', [

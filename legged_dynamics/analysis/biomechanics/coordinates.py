@@ -21,11 +21,12 @@ LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 
 
 def read_coordinates(path: str | Path
-                     ) -> tuple[dict[str, np.ndarray], np.ndarray, bool, list[str]]:
+                     ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
     """
     Return coordinates by name, times, whether angles are in degrees, and names of other columns.
 
-    Values are as they stand in the .mot or .sto file. Tables of states are read, too
+    The unit is None where the header does not state it (`angle_units.angle_unit`). Values are as
+    they stand in the .mot or .sto file. Tables of states are read, too
     (``/jointset/hip_r/hip_flexion_r/value``).
 
     Raises

@@ -22,14 +22,14 @@ class Storage:
     names : tuple of str
         Of the columns, `time` the first.
     values : (n, k) array
-    in_degrees : bool
-        Whether angles are in degrees.
+    in_degrees : bool or None
+        Whether angles are in degrees; None when the header does not say.
 
     """
 
     names: tuple[str, ...]
     values: np.ndarray
-    in_degrees: bool
+    in_degrees: bool | None
 
 
 def read_storage(path: str | Path) -> Storage:
@@ -72,7 +72,8 @@ def read_storage(path: str | Path) -> Storage:
             row[:] = [float(cell) for cell in cells]
         except ValueError as error:
             raise MeasurementError(f'{path}, line {number}: {error}') from error
-    return Storage(names, rows, header.get('indegrees', 'no').lower() in ('yes', 'true'))
+    stated = header.get('indegrees', '').lower()
+    return Storage(names, rows, stated in ('yes', 'true') if stated else None)
 
 
 def write_storage(path: str | Path, title: str, names: Sequence[str], values: np.ndarray,

@@ -6,6 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from legged_dynamics.analysis.biomechanics.angle_units import (
+    angle_unit,
+    without_contradictions,
+)
 from legged_dynamics.analysis.biomechanics.coordinates import (
     poses_of,
     read_coordinates,
@@ -85,11 +89,15 @@ def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMot
             'give the model with --model MODEL.osim'
             + (f', got {options.urdf!r}' if options.urdf else ''))
     if source.suffix.lower() in TABLES:
-        found, time, degrees, others = read_coordinates(source)
-        osim = read_osim(path, spans_of(found, degrees, read_osim(path)))
+        found, time, stated, others = read_coordinates(source)
+        osim = read_osim(path)
+        degrees, unit = angle_unit(found, stated, osim)
+        found, contradicted = without_contradictions(found, degrees, osim)
+        osim = read_osim(path, spans_of(found, degrees, osim))
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)
+        notes = [*unit, *contradicted, *notes]
         if others:
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
                          'are left alone.')
