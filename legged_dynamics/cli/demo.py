@@ -144,8 +144,9 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
             try:
                 # The first to come up is the last to be stopped, and the robot moves only when
                 # all others listen: nothing is missed at either end.
-                processes.start('recorder', [*command, 'record', '--all', *INPUTS, '--answer',
-                                             '/joint_states', '-o', str(out / 'bag')])
+                processes.start('recorder', [
+                    *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',
+                    '--answer', '/imu/data', '-o', str(out / 'bag')])
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
                 processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
                                                  for topic in outputs), STARTING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,8 +34,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='folder to make; default: bag_<date and time>')
     parser.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
-    parser.add_argument('--answer', metavar='TOPIC', help='say on ~/answer when a message of this '
-                        'topic is recorded, for a simulator in lock-step')
+    parser.add_argument('--answer', metavar='TOPIC', action='append', default=[],
+                        help='say on ~/answer when a message of this topic is recorded, for a '
+                        'simulator in lock-step; given more than once: up to which stamp all of '
+                        'these topics are')
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
     add_network_argument(parser)
     parser.set_defaults(run=run)
@@ -72,24 +74,48 @@ def _announce(topic: str, kind: str) -> None:
     print(f'Subscribed to {topic} [{kind}]', flush=True)
 
 
-def _taker(recorder: Recorder, topic: str, node: Any, dialect: Any,
-           answered: str | None) -> Callable[[bytes, int], None]:
-    """Return what takes a topic's messages, and answers them where that is wanted."""
-    if topic != answered:
-        return partial(recorder.take, topic)
-    from legged_dynamics.nodes.lock_step import answer
-    publisher = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'), '~/answer',
-                                      dialect.qos.latched)
+class Answers:
+    """
+    Says on ``~/answer`` up to which stamp all topics asked for are recorded.
 
-    def take(cdr: bytes, receipt_ns: int) -> None:
-        recorder.take(topic, cdr, receipt_ns)
+    Middlewares keep the order of each topic's messages and not that between topics, and one that
+    sends again what was lost may hold one topic back for seconds. A simulator that waits for the
+    slowest of the topics bounds how far they drift apart in a bag.
+
+    Parameters
+    ----------
+    topics : sequence of str
+        Of messages that begin with a header; none: nothing is said.
+    node, dialect : Node, Dialect
+        Whose answers they are.
+
+    """
+
+    def __init__(self, topics: Sequence[str], node: Any, dialect: Any):
+        self._newest, self._said, self._dialect = dict.fromkeys(topics, 0), 0, dialect
+        self._publisher: Any = node.create_publisher(
+            dialect.message('sensor_msgs/msg/JointState'), '~/answer',
+            dialect.qos.latched) if topics else None
+
+    def taker(self, recorder: Recorder, topic: str) -> Callable[[bytes, int], None]:
+        """Return what takes a topic's messages, and answers them where that is wanted."""
+        def take(cdr: bytes, receipt_ns: int) -> None:
+            recorder.take(topic, cdr, receipt_ns)
+            self._took(topic, cdr)
+        return take if topic in self._newest else partial(recorder.take, topic)
+
+    def _took(self, topic: str, cdr: bytes) -> None:
+        from legged_dynamics.nodes.lock_step import answer
         order: Literal['little', 'big'] = 'little' if cdr[1] else 'big'
         sec, nanosec = (int.from_bytes(cdr[k:k + 4], order) for k in (4, 8))
-        publisher.publish(answer(dialect, sec * 10**9 + nanosec, None))
-    return take
+        self._newest[topic] = max(self._newest[topic], sec * 10**9 + nanosec)
+        everywhere = min(self._newest.values())
+        if everywhere > self._said:
+            self._said = everywhere
+            self._publisher.publish(answer(self._dialect, everywhere, None))
 
 
-def record_on_cyclone(recorder: Recorder, duration: float | None, answered: str | None,
+def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
                       ready: Callable[[], None]) -> None:
     """Record from Cyclone DDS until a signal or the end of the time."""
     from legged_dynamics.middleware.cyclone import CycloneBus
@@ -99,12 +125,13 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: str 
 
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
+    answers = Answers(answered, node, StandaloneDialect())
 
     def subscribe(topic: str, kind: str, qos: QoSProfile) -> None:
         if recorder.accept(topic, kind, qos.latched):
             _announce(topic, kind)
             node.create_raw_subscription(
-                kind, topic, _taker(recorder, topic, node, StandaloneDialect(), answered),
+                kind, topic, answers.taker(recorder, topic),
                 QoSProfile(depth=DEPTH, reliable=qos.reliable, latched=qos.latched))
 
     def look() -> None:
@@ -125,7 +152,7 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: str 
             bus.close()
 
 
-def record_on_ros2(recorder: Recorder, duration: float | None, answered: str | None,
+def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequence[str],
                    ready: Callable[[], None]) -> None:
     """Record from ROS 2 until a signal or the end of the time."""
     import rclpy
@@ -145,6 +172,7 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: str | N
     with stopped_by_signals(lambda: stopping.append(True)):
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(NODE_NAME)
+        answers = Answers(answered, NativePublishers(node), RclpyDialect())
 
         def subscribe(topic: str, kind: str, offered: list[Any]) -> None:
             latched = bool(offered) and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
@@ -164,7 +192,7 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: str | N
                              else ReliabilityPolicy.BEST_EFFORT),
                 durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched
                             else DurabilityPolicy.VOLATILE))
-            take = _taker(recorder, topic, NativePublishers(node), RclpyDialect(), answered)
+            take = answers.taker(recorder, topic)
             node.create_subscription(
                 message, topic, lambda cdr: take(bytes(cdr), time.time_ns()), profile, raw=True,
                 event_callbacks=quiet_subscription_events())

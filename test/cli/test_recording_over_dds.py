@@ -124,6 +124,36 @@ def test_only_what_is_named_is_recorded_and_from_the_first_message_on(tmp_path):
         assert {name: topic.count for name, topic in bag.topics.items()} == {'/flags': 1}
 
 
+def test_the_recorder_answers_what_all_topics_asked_for_have_come_to(tmp_path):
+    heard = []
+    with DomainLease() as lease:
+        environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
+        recorder = subprocess.Popen(
+            [*COMMAND, 'record', '/fast:sensor_msgs/msg/JointState',
+             '/slow:sensor_msgs/msg/JointState', '--answer', '/slow', '--answer', '/fast',
+             '-o', str(tmp_path / 'bag')], env=environment)
+        bus = cyclone.CycloneBus(environment)
+        try:
+            node, kind = bus.create_node('talker'), DIALECT.message('sensor_msgs/msg/JointState')
+            fast, slow = (node.create_publisher(kind, topic, DIALECT.qos.reliable(200))
+                          for topic in ('/fast', '/slow'))
+            node.create_subscription(
+                kind, '/legged_dynamics_recorder/answer',
+                lambda message: heard.append(convert.stamp_ns(message.header.stamp)),
+                DIALECT.qos.latched)
+            until(lambda: fast.get_subscription_count() and slow.get_subscription_count())
+            for publisher, newest in ((fast, 100), (slow, 3)):
+                for ns in range(1, newest + 1):
+                    publisher.publish(convert.joint_state(DIALECT, ns, ['a'], [0.0]))
+                assert publisher.wait_for_acks(PATIENCE)
+            until(lambda: bus.spin_once(0.02) and heard and heard[-1] >= 3)
+        finally:
+            recorder.kill()
+            recorder.wait()
+            bus.close()
+    assert heard == sorted(set(heard)) and heard[-1] == 3
+
+
 VIEW = ('--view', '--port', '0') if find_spec('viser') else ()
 
 
