@@ -17,7 +17,7 @@ class GaitSettings(CheckedSettings):
         'Slowest part of the sole below this speed: the foot has landed. A multiple of sqrt(g '
         'leg length), about 0.45 m/s for a person.', 0.0, 10.0)
     lift_off_speed: float = setting(
-        'stance.lift_off_speed', 0.3, '',
+        'stance.lift_off_speed', 0.6, '',
         'Slowest part of the sole above this speed: the foot has left. In the same unit; above '
         'the first, for toes leave faster than a heel lands.', 0.0, 10.0)
     clearance: float = setting(

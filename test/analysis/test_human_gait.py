@@ -18,7 +18,7 @@ from legged_dynamics.cli import main
 
 QUICK = GaitOptions(compare=False)
 # Newtons: all loaded samples, and those with both feet loaded.
-LIMITS = {'walking1': (35.0, 50.0), 'walkingTS1': (35.0, 50.0), 'squats1': (12.0, 12.0),
+LIMITS = {'walking1': (23.0, 30.0), 'walkingTS1': (23.0, 30.0), 'squats1': (12.0, 12.0),
           'static1': (12.0, 12.0), 'STS1': (25.0, 25.0), 'DJ1': (110.0, 110.0)}
 
 

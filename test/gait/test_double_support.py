@@ -38,8 +38,9 @@ INNER = slice(5, -5)        # second differences are copied at the ends
 WALK = two_footed_walk()
 
 
-# The walkers' forces meet in their centre of mass.
-AIM = {'force.pivot_height': 1.0}
+# The walkers' forces meet in their centre of mass, and their feet leave as soon as they move;
+# people's toes stay on the ground for longer.
+AIM = {'force.pivot_height': 1.0, 'stance.lift_off_speed': 0.3}
 
 
 def solve(walker, method='travelling', **more):
