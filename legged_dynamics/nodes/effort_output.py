@@ -18,6 +18,7 @@ from legged_dynamics.nodes.input_screen import InputScreen
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import Commands
+from legged_dynamics.nodes.steady import Farewell
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.agreement import check_controllers
 from legged_dynamics.safety.effort_watchdog import GOODBYE
@@ -100,7 +101,7 @@ class EffortOutput:
         self.guard: EffortGuard | None = None
         self.released = self._spoke = False
         self._activations = 0
-        self._leaving_ns: int | None = None
+        self._farewell = Farewell(common.now, LONGEST_FAREWELL_NS)
 
     @property
     def state(self) -> GuardState:
@@ -172,11 +173,9 @@ class EffortOutput:
         guard, way = self.guard, self._common.parameters['safety.stop']
         if guard is None or not self._sending or way == 'zero':
             return True
-        now = self._common.now()
-        if self._leaving_ns is None:
-            self._leaving_ns = now
+        if self._farewell.begin():
             self._common.node.get_logger().info(f'stopping: {way}')
-        if now - self._leaving_ns > LONGEST_FAREWELL_NS:
+        if self._farewell.late() or self._farewell.vain():
             return True
         self.released = self.released or way == 'damping' or self._settled()
         return self.released and guard.state.released and not guard.latches
@@ -205,7 +204,8 @@ class EffortOutput:
     def _arm(self) -> None:
         """Wait for the first good command of a robot that is known."""
         self._sending, self._why = False, ''
-        self._leaving_ns, self.released = None, False
+        self._farewell.reset()
+        self.released = False
         self.screen.reset()
         if self.guard is not None:
             self.guard.activate()
@@ -300,7 +300,7 @@ class EffortOutput:
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard
-        if self._leaving_ns is not None:
+        if self._farewell.begun:
             return 'WARN', STOPPING
         if guard is not None and guard.state.released and guard.latches:
             return 'ERROR', f'{guard.cause}: let go; activate the node again'

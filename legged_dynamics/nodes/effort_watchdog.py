@@ -14,10 +14,11 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import COMMANDS
+from legged_dynamics.nodes.effort_output import COMMANDS, LONGEST_FAREWELL_NS, STOPPING
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
+from legged_dynamics.nodes.steady import Farewell
 from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
-from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog, WatchdogState
+from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog
 from legged_dynamics.schema import Setting
 
 NODE_SETTINGS = (
@@ -27,6 +28,9 @@ NODE_SETTINGS = (
 )
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
+# A controller that is stopped at the same time is waited for as long as it may take, and a little
+# more for its last message [ns].
+LONGEST_WAIT_NS = LONGEST_FAREWELL_NS + 1_000_000_000
 
 
 class EffortWatchdogNode(Component):
@@ -35,6 +39,11 @@ class EffortWatchdogNode(Component):
 
     Controllers reach it by remapping ``effort_controller/commands`` to
     ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands`` as ever.
+
+    Whoever stops everything at once stops the controller too, which brings its robot down and
+    needs the motors for that: the watchdog ends when the robot is down. One that goes on
+    commanding loses the motors after `LONGEST_WAIT_NS`, and the robot is let down as if it had
+    left.
     """
 
     default_name = 'effort_watchdog'
@@ -44,6 +53,7 @@ class EffortWatchdogNode(Component):
         super().__init__(node, dialect)
         self.common = RobotComponent(self, (*ROBOT, *NODE_SETTINGS), _check, steady=True)
         self.watchdog: EffortWatchdog | None = None
+        self._farewell = Farewell(self.common.now, LONGEST_WAIT_NS)
 
     def configure(self) -> None:
         """Join the topics."""
@@ -68,13 +78,27 @@ class EffortWatchdogNode(Component):
         self._description.take_waiting()
         if self.watchdog is not None:
             self.watchdog.reset()
+        self._farewell.reset()
         self._active = True
+
+    def leave(self) -> bool:
+        """Go on until the robot is let down; return whether it is, or never will be."""
+        watchdog, farewell = self.watchdog, self._farewell
+        log = self.node.get_logger()
+        if watchdog is None or not self._active or watchdog.at_rest:
+            if watchdog is not None and farewell.begun:
+                log.info(f'the robot is down: {watchdog.cause}')
+            return True
+        if farewell.begin():
+            log.info(f'stopping: when {watchdog.owner or "who commands"} has left')
+        if farewell.late():
+            watchdog.release(self.common.now(), STOPPING)
+        return farewell.vain()
 
     def deactivate(self) -> None:
         """Pass nothing on; the last message is zero."""
         self._active = False
-        if self.watchdog is not None and self.watchdog.state not in (
-                WatchdogState.IDLE, WatchdogState.LATCHED):
+        if self.watchdog is not None and not self.watchdog.at_rest:
             self._send(np.zeros(len(self.watchdog.names)))
 
     def cleanup(self) -> None:
@@ -148,6 +172,8 @@ class EffortWatchdogNode(Component):
             return 'OK', 'inactive'
         if watchdog.cause:
             return 'ERROR', f'{watchdog.cause}: {watchdog.state.value}'
+        if self._farewell.begun:
+            return 'WARN', f'{STOPPING}: {watchdog.state.value}'
         if watchdog.refused and now - self._refused_ns < INPUT_TIMEOUT_NS:
             others = ', '.join(sorted(name or 'one without a name' for name in watchdog.refused))
             return 'WARN', (f'{watchdog.owner or "one without a name"} has the motors; not passed '

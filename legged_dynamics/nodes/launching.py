@@ -28,6 +28,8 @@ ARGUMENTS = (
 )
 # How long a node may take to bring its robot down (safety.stop) before launch insists [s].
 PATIENCE = '25'
+# The same of nodes that wait for those and bring the robot down after them.
+PATIENCE_OF = {'effort_watchdog': '40'}
 # Two robots' transforms stay apart, and with their own namespace.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
@@ -77,7 +79,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  respawn=argument('respawn') == 'true', respawn_delay=1.0,
-                 sigterm_timeout=PATIENCE,
+                 sigterm_timeout=PATIENCE_OF.get(executable, PATIENCE),
                  remappings=[(name, argument(key)) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Time that only ever goes on, for ages: nobody can set it back or ahead."""
+"""Time that only ever goes on, for ages and farewells: nobody can set it back or ahead."""
 from __future__ import annotations
 
 import time
@@ -9,6 +9,9 @@ from typing import Any
 
 # A sample may come before its time on /clock does, by no more than this.
 OVERTAKING_NS = 20_000_000
+# Simulated time that stands still for so long, and for so many looks at it, has ended: one look
+# after a long pause of this process says nothing [s].
+STANDSTILL, LOOKS = 5.0, 50
 
 
 class SteadyClock:
@@ -56,3 +59,58 @@ class SteadyClock:
         if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
             return clock.steady_ns
         return time.monotonic_ns
+
+
+class Farewell:
+    """
+    What a node may take its time for before it stops.
+
+    Parameters
+    ----------
+    now : callable
+        The node's time [ns].
+    longest_ns : int [ns]
+        When it is late.
+    wall : callable
+        Time that goes on whatever happens [s].
+
+    Attributes
+    ----------
+    begun : bool
+        Whether the node is being stopped.
+
+    """
+
+    def __init__(self, now: Callable[[], int], longest_ns: int,
+                 wall: Callable[[], float] = time.monotonic):
+        self._now, self.longest_ns, self._wall = now, longest_ns, wall
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget that the node was to be stopped."""
+        self.begun = False
+        self._before = self._since = -1
+        self._moved, self._looks = 0.0, 0
+
+    def begin(self) -> bool:
+        """Begin; return whether this is the first call."""
+        first = not self.begun
+        if first:
+            self.begun, self._since = True, self._now()
+        return first
+
+    def late(self) -> bool:
+        """Tell whether it has lasted for too long."""
+        return self._now() - self._since > self.longest_ns
+
+    def vain(self) -> bool:
+        """
+        Tell whether time stands still, so that nothing will change any more.
+
+        Simulated time does when the simulator was stopped first. To be asked again and again.
+        """
+        now, wall = self._now(), self._wall()
+        if now != self._before:
+            self._before, self._moved, self._looks = now, wall, 0
+        self._looks += 1
+        return self._looks > LOOKS and wall - self._moved > STANDSTILL

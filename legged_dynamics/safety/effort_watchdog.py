@@ -181,8 +181,7 @@ class EffortWatchdog:
                 self.refused[name] = self.refused.get(name, 0) + 1
             return False
         if leaving:
-            if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
-                self._release(now_ns, f'{name} has left')
+            self.release(now_ns, f'{name} has left')
             return False
         if name and self.state is not WatchdogState.IDLE and name == self.owner:
             if 0 <= self._count - count < 2**31:
@@ -198,6 +197,16 @@ class EffortWatchdog:
         self.owner, self._count, self.fault, self.cause = name, count, '', ''
         self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING
         return True
+
+    def release(self, now_ns: int, cause: str) -> None:
+        """Let the robot down, whoever has the motors, and whatever comes from there still."""
+        if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
+            self._release(now_ns, cause)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing goes out: motors are left to others, or alone."""
+        return self.state in (WatchdogState.IDLE, WatchdogState.LATCHED)
 
     def _owns(self, name: str) -> bool:
         if self.state is WatchdogState.IDLE:
@@ -239,7 +248,7 @@ class EffortWatchdog:
         """Tell whether :meth:`output` has something to say though no command came."""
         if self.state is WatchdogState.FORWARDING:
             return now_ns - self._heard_ns > self._deadline_ns
-        return self.state not in (WatchdogState.IDLE, WatchdogState.LATCHED)
+        return not self.at_rest
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns = cause, now_ns

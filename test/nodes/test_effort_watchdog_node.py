@@ -10,7 +10,11 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.parameters import Parameter
-from legged_dynamics.nodes.effort_watchdog import EffortWatchdogNode
+from legged_dynamics.nodes.effort_output import LONGEST_FAREWELL_NS, STOPPING
+from legged_dynamics.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
+from legged_dynamics.nodes.launching import PATIENCE_OF
+from legged_dynamics.nodes.steady import LOOKS, STANDSTILL, Farewell
+from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
 
 REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/commands')
@@ -98,6 +102,79 @@ def test_a_controller_that_is_told_to_stop_has_the_robot_sit(standing):
     assert standing.robot.data.qpos[2] < 0.3
 
 
+@pytest.fixture
+def stopped(standing):
+    """Everything is asked to stop at once; `end` lets time pass until the watchdog has ended."""
+    dog, speeds, order = standing.watchdog, [], []
+
+    def end(seconds, controller=standing.host):
+        for _ in range(round(seconds / 0.002)):
+            if controller is not None and controller.leave():
+                order.append('controller')
+                standing.node.deactivate()
+                controller = None
+            if dog.leave():
+                order.append('watchdog')
+                dog.component.deactivate()
+                standing.bus.spin()
+                return order
+            standing.run(0.002)
+            speeds.append(abs(standing.robot.data.qvel[2]))
+        return order
+    standing.end, standing.speeds, parameters = end, speeds, standing.node.parameters
+    before = parameters['safety.stop']
+    yield standing
+    parameters['safety.stop'] = before
+    dog.component._farewell.longest_ns = LONGEST_WAIT_NS
+
+
+@pytest.mark.parametrize('way', ['zero', 'damping', 'sit'])
+def test_everything_stopped_at_once_lets_the_robot_down_before_the_last_command(stopped, way):
+    stopped.node.parameters['safety.stop'] = way
+    assert stopped.end(20.0) == ['controller', 'watchdog']
+    # A limp robot hits the ground at 2 m/s.
+    assert max(stopped.speeds) < 0.8 and stopped.robot.data.qpos[2] < 0.3
+    assert 'has left' in stopped.watchdog.component.watchdog.cause
+    assert not stopped.commands[-1][1].any()
+    assert stopped.largest_share_of_limits() <= 1.0
+
+
+def test_a_controller_that_dies_while_everything_is_stopped_is_still_watched(stopped):
+    stopped.node.parameters['safety.stop'] = 'sit'
+    assert stopped.end(0.3) == [] and status(stopped, 'commands') == (
+        WARN, f'{STOPPING}: {WatchdogState.FORWARDING.value}')
+    stopped.kill()
+    assert stopped.end(20.0, controller=None) == ['watchdog']
+    assert max(stopped.speeds) < 0.8 and 'is silent' in stopped.watchdog.component.watchdog.cause
+    assert not stopped.commands[-1][1].any()
+
+
+def test_a_controller_that_nobody_stops_loses_the_motors_to_a_robot_that_sits_down(stopped):
+    farewell = stopped.watchdog.component._farewell
+    assert farewell.longest_ns > LONGEST_FAREWELL_NS
+    farewell.longest_ns = 200_000_000
+    assert stopped.end(0.2, controller=None) == [] and stopped.stands()
+    assert stopped.end(20.0, controller=None) == ['watchdog']
+    assert max(stopped.speeds) < 0.8 and stopped.robot.data.qpos[2] < 0.3
+    assert stopped.watchdog.component.watchdog.cause == STOPPING
+    assert not stopped.commands[-1][1].any()
+
+
+def test_launch_does_not_insist_before_the_longest_farewell_is_over(bench):
+    values = bench.watchdog.component.common.parameters
+    farewell = LONGEST_WAIT_NS * 1e-9 + values['watchdog.sit'] + values['safety.damping_duration']
+    assert farewell < float(PATIENCE_OF['effort_watchdog'])
+
+
+def test_a_watchdog_whose_motors_nobody_has_ends_at_once(stopped):
+    dog = stopped.watchdog
+    dog.component.deactivate()
+    assert dog.leave()
+    stopped.kill()
+    dog.component.activate()
+    assert dog.leave()
+
+
 def test_a_second_controller_and_a_flood_are_named_and_the_robot_stands(standing):
     stranger = standing.stranger.create_publisher(
         DIALECT.message('std_msgs/msg/Float64MultiArray'), '/effort_watchdog/commands',
@@ -140,3 +217,21 @@ def test_settings_that_would_have_no_effect_or_no_sense_are_refused():
     with pytest.raises(ConfigurationError, match='silence is seen too late'):
         LoopbackBus().host(EffortWatchdogNode, parameters={
             'period': 0.1, 'watchdog.deadline': 0.01})
+
+
+def test_a_farewell_does_not_wait_for_time_that_has_ended():
+    node, wall = [0], [0.0]
+    farewell = Farewell(lambda: node[0], 10, lambda: wall[0])
+    assert farewell.begin() and not farewell.begin() and farewell.begun
+    node[0], wall[0] = 10, 1e3 * STANDSTILL         # this process was stopped for a while
+    assert not farewell.late() and not farewell.vain()
+    for k in range(3 * LOOKS):                      # slow, but it moves
+        node[0], wall[0] = 10 + k, wall[0] + 0.9 * STANDSTILL
+        assert not farewell.vain()
+    assert farewell.late()
+    looks = 1
+    while not farewell.vain():
+        looks, wall[0] = looks + 1, wall[0] + 0.1
+    assert looks * 0.1 > STANDSTILL and looks > LOOKS
+    farewell.reset()
+    assert not farewell.begun

@@ -59,7 +59,7 @@ def bench():
         made.close()
 
 
-def in_command(bench):
+def in_command(bench, *parameters):
     """
     Return a controller's process and name while its commands are passed on.
 
@@ -69,10 +69,11 @@ def in_command(bench):
     while True:
         if not bench.processes:
             bench.start('simulated_robot', *HARDWARE)
-            bench.start('effort_watchdog', *WATCHFUL)
+            bench.watchdog = bench.start('effort_watchdog', *WATCHFUL)
+            bench.watchdog_log = bench.logs[-1]
         known, count = bench.owners(), len(bench.sent)
         bench.status.clear()
-        controller = bench.start('workspace_controller', '-r', COMMANDS, *PATIENT)
+        controller = bench.start('workspace_controller', '-r', COMMANDS, *PATIENT, *parameters)
         assert bench.until(lambda known=known: bench.owners() - known or 'not armed' in
                            bench.status.get('workspace_controller: control', ('', ''))[1]), \
             bench.status
@@ -94,3 +95,22 @@ def test_a_controller_that_is_killed_or_stopped_leaves_motors_that_come_to_rest(
         assert bench.until(lambda owner=owner: bench.over(owner)), bench.said
         assert bench.until(lambda: not any(bench.sent[-1].data))
         controller.kill()
+
+
+@pytest.mark.parametrize('way', ['zero', 'sit'])
+def test_an_interrupted_launch_lets_the_robot_down_before_the_motors_go_limp(bench, way):
+    words = ''
+    while 'stopping: ' not in words:
+        controller, owner = in_command(bench, '-p', f'safety.stop:={way}')
+        for process in (bench.watchdog, controller):    # as launch and terminals do it
+            process.send_signal(signal.SIGINT)
+        assert bench.ends(controller) == 0 and bench.ends(bench.watchdog) == 0
+        bench.watchdog_log.seek(0)
+        words = bench.watchdog_log.read()
+        if 'stopping: ' not in words:       # a busy machine had the robot let down before
+            assert bench.over(owner), words
+            bench.end()
+    # Where the machine stops the controller for a second, its silence has the same end.
+    assert re.search(f'stopping: when {owner} has left.*the robot is down: {owner} '
+                     '(has left|is silent)', words, re.DOTALL), words
+    assert bench.until(lambda: not any(bench.sent[-1].data))
