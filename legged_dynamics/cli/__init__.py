@@ -22,11 +22,9 @@ from legged_dynamics.cli import (
     inverse_dynamics,
     new_robot,
     record,
-    repair,
     reproduce,
     run,
     stickybot,
-    stickybot_sweep,
     view,
     warm,
 )
@@ -34,8 +32,8 @@ from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.cli.progress import say
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, repair, analyze, view, doctor, identify, inverse_dynamics, convert,
-         info, new_robot, force_map, reproduce, stickybot, stickybot_sweep, warm)
+VERBS = (demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert,
+         info, new_robot, force_map, reproduce, stickybot, warm)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C

@@ -77,9 +77,9 @@ def run(args: argparse.Namespace) -> int:
     (bag,) = args.bags
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
     if not (options.report or options.csv or options.enriched):
-        return show(*analyse_into(bag, options, out))
+        return show_analysis(*analyse_into(bag, options, out))
     with output_folder(out, (ENRICHED, CSV, REPORT)):
-        return show(*analyse_into(bag, options, out))
+        return show_analysis(*analyse_into(bag, options, out))
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
@@ -118,7 +118,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     return analysis, report
 
 
-def show(analysis: Analysis, report: Path | None) -> int:
+def show_analysis(analysis: Analysis, report: Path | None) -> int:
     """Print verdict, notes, tables and the report's path; return the exit code."""
     from legged_dynamics.analysis.tables import tables
     from legged_dynamics.analysis.verdict import DOUBTFUL, distrust, doubts, verdict

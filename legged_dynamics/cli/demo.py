@@ -66,7 +66,7 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.analysis.options import AnalysisOptions
-    from legged_dynamics.cli.analyze import analyse_into, show
+    from legged_dynamics.cli.analyze import analyse_into, show_analysis as show
     from legged_dynamics.cli.demo_outcome import digest_of
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError

@@ -41,6 +41,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
     add_network_argument(parser)
     parser.set_defaults(run=run)
+    add_repair_parser(verbs)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 
-def add_parser(verbs: Any) -> None:
+def add_repair_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser = verbs.add_parser(
         'repair', help='save what is whole in a bag that was cut off',
@@ -17,10 +17,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('bag', type=Path, help='folder of a recording, or an .mcap or .db3 file')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='folder to make; default: <bag>_repaired')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_repair)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_repair(args: argparse.Namespace) -> int:
     """Repair and return the exit code."""
     from legged_dynamics.analysis.bag_repair import repair
     out = args.out or args.bag.with_name(f'{args.bag.stem}_repaired')

@@ -44,6 +44,7 @@ def add_parser(verbs: Any) -> None:
                        help="whose physics is shown: the package's own planar equations, or "
                        'MuJoCo, and then both are compared (default: %(default)s)')
     parser.set_defaults(run=run)
+    add_sweep_parser(verbs)
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> Any:

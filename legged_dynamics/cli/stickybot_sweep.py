@@ -20,7 +20,7 @@ OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scal
            'limbs': 'stickybot.n_limbs'}
 
 
-def add_parser(verbs: Any) -> None:
+def add_sweep_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser = verbs.add_parser(
         'stickybot-sweep', help='the climbing robot over ranges of its parameters; table, plots',
@@ -47,10 +47,10 @@ def add_parser(verbs: Any) -> None:
     swept.add_argument('--vary', nargs='+', action='append', default=[],
                        metavar=('NAME', 'VALUE'), help='any other setting; may be repeated')
     add_robot_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_sweep)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_sweep(args: argparse.Namespace) -> int:
     """Sweep, and write what came of it."""
     from legged_dynamics.analysis.climbing.plots.sweep import draw_sweep
     from legged_dynamics.analysis.climbing.sweep import sweep, sweep_table, write_sweep

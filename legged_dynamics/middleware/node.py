@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware.arguments import Override, RosArguments
-from legged_dynamics.middleware.conversions import stamp_ns
+from legged_dynamics.middleware.protocol import stamp_ns
 from legged_dynamics.middleware.log import LogRecord, NodeLogger, print_record
 from legged_dynamics.middleware.messages import message_class, type_name
 from legged_dynamics.middleware.names import remapped_identity, resolve

@@ -13,6 +13,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 
+def stamp_ns(stamp: Any) -> int:
+    """Return a Time or Duration message in nanoseconds."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
 class Publisher(Protocol):
     """Sends messages on one topic."""
 

@@ -27,10 +27,10 @@ def draw_pose(done: Sequence[Crouch]) -> Figure:
     for k, (axes, name) in enumerate(zip(panels, COORDINATES)):
         axes.axhline(UNITS[k] * target[k], color=style.TRUTH, linewidth=0.8, linestyle=':',
                      label='wanted')
-        for index, crouch in enumerate(done):
-            style.line(axes, crouch.trace.time, UNITS[k] * crouch.trace.pose[:, k],
+        for index, result in enumerate(done):
+            style.line(axes, result.trace.time, UNITS[k] * result.trace.pose[:, k],
                        color=style.FOOT_COLORS[index], linestyle='-' if index == 0 else '--',
-                       linewidth=2.0 if index == 0 else 1.2, label=crouch.run.name)
+                       linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
         style.dress(axes, y=name)
     style.legend(panels[0], loc='lower right')
     _time_axis(panels[-1], done[0].trace)
@@ -54,10 +54,10 @@ def draw_path(done: Sequence[Crouch]) -> Figure:
     figure = style.new_figure(4.4)
     path, curl = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
     for axes in (path, curl):
-        for index, crouch in enumerate(done):
-            axes.plot(*(100.0 * crouch.trace.pose[:, :2].T), color=style.FOOT_COLORS[index],
+        for index, result in enumerate(done):
+            axes.plot(*(100.0 * result.trace.pose[:, :2].T), color=style.FOOT_COLORS[index],
                       linestyle='-' if index == 0 else '--',
-                      linewidth=2.0 if index == 0 else 1.2, label=crouch.run.name)
+                      linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
         axes.plot(*(100.0 * done[0].trace.target.pose[:2]), '+', color=style.TEXT, markersize=10,
                   label='wanted')
     halves = 2.0 * done[0].trace.time
@@ -79,10 +79,10 @@ def draw_errors(done: Sequence[Crouch]) -> Figure:
     target = done[0].trace.target.pose
     last = UNITS * np.abs(PAPER - target)
     for k, (axes, name) in enumerate(zip(panels, COORDINATES)):
-        for index, crouch in enumerate(done):
-            size = UNITS[k] * np.abs(crouch.trace.pose[:, k] - target[k])
-            axes.semilogy(crouch.trace.time, np.maximum(size, 1e-9),
-                          color=style.FOOT_COLORS[index], linewidth=1.0, label=crouch.run.name)
+        for index, result in enumerate(done):
+            size = UNITS[k] * np.abs(result.trace.pose[:, k] - target[k])
+            axes.semilogy(result.trace.time, np.maximum(size, 1e-9),
+                          color=style.FOOT_COLORS[index], linewidth=1.0, label=result.run.name)
         axes.plot(done[0].trace.time[-1], last[k], 'o', color=style.TEXT, markersize=5,
                   label='the paper')
         style.dress(axes, 'time [s]', 'size of the error' if k == 0 else '', title=name)
@@ -94,7 +94,7 @@ def draw_errors(done: Sequence[Crouch]) -> Figure:
 
 def draw_ground(done: Sequence[Crouch]) -> Figure:
     """Draw what the ground does: normal forces, centre of pressure in the sole, friction used."""
-    trace = next(crouch.trace for crouch in done if crouch.trace.ground_known)
+    trace = next(result.trace for result in done if result.trace.ground_known)
     figure = style.new_figure(5.6)
     load, center, friction = figure.subplots(3, 1, sharex=True)
     for foot, (name, dashes) in enumerate(LEGS):

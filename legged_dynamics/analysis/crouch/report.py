@@ -49,10 +49,10 @@ def final_values(done: Sequence[Crouch]) -> Table:
     target = done[0].trace.target.pose
     rows: list[Sequence[str]] = [("the paper's simulator", *_cells(PAPER, target), 'not said',
                                   '1000 to 2000')]
-    for crouch in done:
-        pose = crouch.trace.pose[-1]
-        slip = f'{1e3 * crouch.slip:.3f}' if np.isfinite(crouch.slip) else '-'
-        rows.append((crouch.run.name, *_cells(pose, target), slip, f'{crouch.computing:.2f}'))
+    for result in done:
+        pose = result.trace.pose[-1]
+        slip = f'{1e3 * result.slip:.3f}' if np.isfinite(result.slip) else '-'
+        rows.append((result.run.name, *_cells(pose, target), slip, f'{result.computing:.2f}'))
     return Table(f'Final values at {done[0].trace.time[-1]:g} s, and what they miss', (
         'plant', 'x [cm]', 'z [cm]', 'angle [deg]', 'error of x [cm]', 'of z [cm]',
         'of the angle [deg]', 'slip [mm]', 'computing [s]'), rows, [0], [1])

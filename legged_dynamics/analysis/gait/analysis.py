@@ -53,7 +53,7 @@ from legged_dynamics.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.gait.ground_demand import ground_demand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
-from legged_dynamics.model import RobotModel
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.payload import scaled_to
 
 PLATES = 'plates'

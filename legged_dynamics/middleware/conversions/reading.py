@@ -15,6 +15,7 @@ import numpy as np
 
 from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.middleware.protocol import stamp_ns
 from legged_dynamics.model.joint_order import JointOrder, listing
 from legged_dynamics.model.mimic import Mimics
 
@@ -211,11 +212,6 @@ def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
         bad = [name for name, value in zip(names, values) if not math.isfinite(value)]
         raise MeasurementError(f'command: {listing(bad)} not finite')
     return values
-
-
-def stamp_ns(stamp: Any) -> int:
-    """Return a Time or Duration message in nanoseconds."""
-    return int(stamp.sec) * _NS + int(stamp.nanosec)
 
 
 def diagnostic_level(status: Any) -> int:
