@@ -19,7 +19,6 @@ from scipy.sparse.linalg import spsolve
 from scipy.spatial.transform import Rotation
 
 from benchmarks.timing import microseconds
-from legged_dynamics.analysis.plots.style import FOOT_COLORS, dress, legend, new_figure
 from legged_dynamics.contact import (
     ContactInverseDynamicsOverTime,
     ContactLimits,
@@ -28,6 +27,7 @@ from legged_dynamics.contact import (
 )
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.reports.style import FOOT_COLORS, dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 
 title = 'Contact inverse dynamics over time, quadruped of 18 DoF, four feet'

@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 from benchmarks.timing import microseconds
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import BodyState, LegOdometry, Measurement
-from legged_dynamics.estimation.body_state import OdometryFault
+from legged_dynamics.estimation.leg_odometry import OdometryFault
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
@@ -35,12 +35,10 @@ from legged_dynamics.workspace import (
     WorkspaceController,
 )
 from legged_dynamics.workspace import control_tick as codes
-from legged_dynamics.workspace.big_base import BIG_BASE, articulated_scratch, reduce_big_base
 from legged_dynamics.workspace.control_tick import find_dynamics, find_efforts, find_forces
-from legged_dynamics.workspace.division_program import FACETS
-from legged_dynamics.workspace.force_division import FRICTION_CONE, friction_cone
-from legged_dynamics.workspace.leg_inverse import invert_legs
-from legged_dynamics.workspace.velocity_propagation import propagate_velocity
+from legged_dynamics.workspace.force_division import FACETS, FRICTION_CONE, friction_cone
+from legged_dynamics.workspace.propagation import invert_legs, propagate_velocity
+from legged_dynamics.workspace.stance_arrays import BIG_BASE, articulated_scratch, reduce_big_base
 
 title = 'Workspace control, quadruped of 18 DoF on four point feet'
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')

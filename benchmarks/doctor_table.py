@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.doctor_robots import CHECKUP, available, healthy
 from legged_dynamics.doctor.examination import examine
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.simulation.sensor_faults import Patient, planted_faults
 
 REPORT = Path(__file__).resolve().parent.parent / 'docs' / 'doctor_table.md'

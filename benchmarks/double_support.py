@@ -21,8 +21,8 @@ from benchmarks.gait_evaluation import (
     evaluate,
     evaluation_table,
 )
-from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.trials.subject import GaitOptions
 
 DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'double_support.md'
 BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'

@@ -137,7 +137,7 @@ def robot_case(text: str, path: Path, model: RobotModel) -> Callable[[], object]
 
 def node_case(text: str, path: Path) -> Callable[[], object]:
     """Return what makes a node with a mutated parameter file."""
-    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
 
     def case() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.analysis.gait.accuracy import LOADED, FootErrors, foot_errors
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.options import GaitOptions
-from legged_dynamics.analysis.table import Table
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.reports.page import Table
+from legged_dynamics.trials.accuracy import LOADED, FootErrors, foot_errors
+from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.subject import GaitOptions
 
 DETECTED, GIVEN = 'detected', 'from the plates'
 

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.doctor_robots import available, plant_of
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.identification.identify import identify
-from legged_dynamics.identification.sensor_log import SensorLog
+from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 from legged_dynamics.simulation.sensor_recording import record_sensors

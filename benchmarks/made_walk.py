@@ -20,17 +20,16 @@ import numpy as np
 from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation
 
-from legged_dynamics.analysis.biomechanics.storage import write_storage
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table
-from legged_dynamics.analysis.gait.sample import sample_walk
-from legged_dynamics.analysis.gait.tables import errors_table, feet_table
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.gait.ground_demand import ground_demand
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.resources import share_directory
+from legged_dynamics.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.trials.coordinates import write_storage
+from legged_dynamics.trials.cycles import gait_cycles, steps_table
+from legged_dynamics.trials.report import errors_table, feet_table
 
 MASS, DT = 70.0, 0.01
 THIGH, SHANK, ANKLE = 0.42, 0.43, 0.08

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.runner import choose_backend
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
@@ -61,7 +61,7 @@ class Bus:
     def publisher(self, kind, topic):
         """Return (send, count of listeners)."""
         if self.ros:
-            from legged_dynamics.middleware.ros2_dialect import rclpy_class
+            from legged_dynamics.middleware.ros2_node import rclpy_class
             made = self.node.create_publisher(rclpy_class(kind), topic, 100)
             return made.publish, made.get_subscription_count
         made = self.node.create_publisher(DIALECT.message(kind), topic, 100)
@@ -70,7 +70,7 @@ class Bus:
     def listen(self, kind, topic, take):
         """Call back with bytes."""
         if self.ros:
-            from legged_dynamics.middleware.ros2_dialect import rclpy_class
+            from legged_dynamics.middleware.ros2_node import rclpy_class
             self.node.create_subscription(rclpy_class(kind), topic, take, 1000, raw=True)
         else:
             self.node.create_raw_subscription(kind, topic, lambda cdr, _: take(cdr), 1000)
@@ -87,7 +87,7 @@ class Bus:
 
 def talk(rate, seconds, yaml, urdf):
     """Send a standing robot's sensors at a rate; run as a process of its own."""
-    from legged_dynamics.estimation.noise import nominal_position
+    from legged_dynamics.estimation.settings import nominal_position
     bus = Bus({})
     config, model = RobotConfig.from_yaml(yaml), RobotModel.from_urdf(urdf)
     names, still = model.joint_names, np.zeros(model.n_joints)

@@ -8,15 +8,15 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from legged_dynamics.stickybot.allocation.allocation import (
+from legged_dynamics.stickybot.allocation.force_allocation import (
     Allocation,
     AllocationStatus,
     answer,
+    certificate,
     no_answer,
 )
 from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
-from legged_dynamics.stickybot.allocation.infeasibility import certificate
-from legged_dynamics.stickybot.model.load import Load
+from legged_dynamics.stickybot.model.bookkeeping import Load
 
 
 def largest_multiple_of_polygons(load: Load, direction: np.ndarray, sets: ForceSets, sides: int

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.middleware.cyclone import CycloneBus
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.resources import robot_files
 
 DIALECT = StandaloneDialect()

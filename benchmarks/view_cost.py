@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from legged_dynamics.view.recorded import Player, read_view
 from legged_dynamics.view.show import Pace, Show, close_page, open_page
+from legged_dynamics.view.sources import Player, read_view
 
 RATE = 30.0
 CHROMIUM = ('--headless=new', '--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',

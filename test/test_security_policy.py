@@ -11,7 +11,7 @@ from robots import CONFIG
 from legged_dynamics.cli.run import NODES
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.schema import read_parameter_file
 
 POLICY = ElementTree.parse(CONFIG / 'security' / 'legged_dynamics.policy.xml').getroot()

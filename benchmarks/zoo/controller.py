@@ -12,7 +12,7 @@ from benchmarks.zoo.body import Body
 from benchmarks.zoo.ground import Ground
 from benchmarks.zoo.plan import Plan
 from benchmarks.zoo.swing import swing_path
-from legged_dynamics.simulation.leg_kinematics import rotation_vector
+from legged_dynamics.simulation.walking import rotation_vector
 
 MISS = 1e-3          # how readily the demanded wrench is missed to keep forces small
 FREQUENCY = 40.0     # rad/s: joint PD of a swinging leg, with the leg's own inertia

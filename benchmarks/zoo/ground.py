@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.zoo.descriptions import rotation_of_rpy
 from benchmarks.zoo.scenarios import Scenario
-from legged_dynamics.simulation.world import add_floor
+from legged_dynamics.simulation.plant import add_floor
 
 EDGE = 0.05              # m: feet keep away from where a block begins
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.analysis.accuracy import ON_LINE, ZERO_PHASE, main_name
-from legged_dynamics.analysis.analysis import Analysis, analyse
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.options import GaitOptions
-from legged_dynamics.analysis.options import FROM_BAG, AnalysisOptions
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError
+from legged_dynamics.recordings.replay import FROM_BAG, AnalysisOptions
+from legged_dynamics.reports.bag.accuracy import ON_LINE, ZERO_PHASE, main_name
+from legged_dynamics.reports.bag.analysis import Analysis, analyse
+from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.subject import GaitOptions
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_DATA'
 MOVING = ('walking', 'trotting')

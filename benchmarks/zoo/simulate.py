@@ -22,9 +22,9 @@ from benchmarks.zoo.truth import ground_forces, ground_wrenches
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.simulation.gait import minimum_jerk
-from legged_dynamics.simulation.leg_kinematics import rotation_matrix, rotation_vector
+from legged_dynamics.simulation.plant import build_world
 from legged_dynamics.simulation.truth import ContactTruth
-from legged_dynamics.simulation.world import build_world
+from legged_dynamics.simulation.walking import rotation_matrix, rotation_vector
 
 TIME_STEP = 2.5e-4       # s, physics
 CONTROL = 8              # physics steps a control period

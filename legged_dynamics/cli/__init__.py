@@ -28,8 +28,8 @@ from legged_dynamics.cli import (
     view,
     warm,
 )
+from legged_dynamics.cli.output import say
 from legged_dynamics.cli.processes import end_with_parent
-from legged_dynamics.cli.progress import say
 from legged_dynamics.exceptions import LeggedDynamicsError
 
 VERBS = (demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert,

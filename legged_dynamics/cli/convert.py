@@ -63,10 +63,9 @@ def _of_model(args: argparse.Namespace) -> int:
 def _of_c3d(args: argparse.Namespace) -> int:
     import numpy as np
 
-    from legged_dynamics.analysis.biomechanics.c3d import read_c3d
-    from legged_dynamics.analysis.biomechanics.storage import write_storage
-    from legged_dynamics.analysis.biomechanics.trc import write_trc
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.trials.c3d import read_c3d, write_trc
+    from legged_dynamics.trials.coordinates import write_storage
 
     sign = -1.0 if args.forward.startswith('-') else 1.0
     forward = sign * np.eye(3)['xyz'.index(args.forward[-1])]

@@ -10,16 +10,230 @@ simulated and waits for them: what comes out is the same on a busy machine, only
 from __future__ import annotations
 
 import argparse
+import hashlib
+import re
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli import body_motion
+from legged_dynamics.exceptions import SimulationError
 
 if TYPE_CHECKING:
-    from legged_dynamics.cli.demo_outcome import Outcome
+    import numpy as np
+
+
+# -------------------------------------------------------------------------------------------------
+# What became of a demo: whether the robot fell, whether the machine kept up, and its bits.
+
+
+ENDED = 'real-time factor'
+FELL = 3                # exit code
+KEPT_UP = 0.95          # of the speed asked for
+_STATEMENT = re.compile(r'robot (upright|fallen at (?P<fell>[\d.]+) s); .*real-time factor '
+                        r'(?P<factor>[\d.]+); (?P<late>\d+) of (?P<ticks>\d+) deadlines missed, '
+                        r'worst lateness (?P<worst>[\d.]+) ms')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What the simulator says at its end.
+
+    Attributes
+    ----------
+    fell : float or None
+        When the robot fell [s].
+    factor : float
+        Simulated over real time.
+    late, samples : int
+        Samples that came more than a period after their time on the wall, of all.
+    worst : float
+        Greatest lateness [ms].
+
+    """
+
+    fell: float | None
+    factor: float
+    late: int
+    samples: int
+    worst: float
+
+    @classmethod
+    def from_log(cls, lines: Sequence[str]) -> Outcome:
+        """
+        Read the simulator's last words.
+
+        Raises
+        ------
+        SimulationError
+            When it has not said any.
+
+        """
+        found = next(filter(None, map(_STATEMENT.search, reversed(lines))), None)
+        if found is None:
+            raise SimulationError('the simulator ended without saying how it went; it said: '
+                                  f'{" | ".join(lines[-3:]) or "nothing"}')
+        fell = found['fell']
+        return cls(None if fell is None else float(fell), float(found['factor']),
+                   int(found['late']), int(found['ticks']), float(found['worst']))
+
+    @property
+    def exit_code(self) -> int:
+        """0, or `FELL`."""
+        return 0 if self.fell is None else FELL
+
+    def warnings(self, speed: float = 1.0) -> list[str]:
+        """Return the sentences that a report must begin with, for a greatest speed asked for."""
+        found = []
+        if self.fell is not None:
+            found.append(f'The robot fell at {self.fell:.2f} s: what follows is not of a robot '
+                         'that stands or walks.')
+        if speed and self.factor < KEPT_UP * speed:
+            found.append(
+                f'The machine fell behind: it ran at {self.factor:.2f} of real time, and '
+                f'{self.late} of {self.samples} samples came late, by {self.worst:.0f} ms at '
+                'worst. Time was simulated and waited, so accuracy is not touched; latencies and '
+                "rates by the recorder's clock are this machine's.")
+        return found
+
+
+def digest_of(bag: Path) -> str:
+    """Return a digest of the bits of sensors, truth and estimated wrenches in a bag, in order."""
+    from legged_dynamics.recordings.bags import BagReader
+    parts: dict[str, Any] = {}
+    with BagReader(bag) as reader:
+        topics = [name for name in reader.topics
+                  if name in ('/joint_states', '/imu/data') or name.startswith('/ground_truth/')
+                  or name.endswith('/wrench')]
+        for message in reader.messages(topics):
+            parts.setdefault(message.topic, hashlib.sha256()).update(message.cdr)
+    whole = hashlib.sha256()
+    for name in sorted(parts):
+        whole.update(name.encode() + parts[name].digest())
+    return whole.hexdigest()[:16]
+
+
+# -------------------------------------------------------------------------------------------------
+# The body's motion in the demo: stands up, crouches, sways, pitches and yaws, as a trajectory.
+
+
+# Seconds after the last pose, offset of the base [m, of its height] and rotation vector [rad].
+POSES = (
+    (2.0, (0.0, 0.0, -0.3), (0.0, 0.0, 0.0)),       # down
+    (2.0, (0.0, 0.0, 0.02), (0.0, 0.0, 0.0)),       # stands up
+    (1.5, (0.0, 0.0, -0.2), (0.0, 0.0, 0.0)),       # crouches
+    (1.5, (0.0, 0.08, -0.1), (0.0, 0.0, 0.0)),      # sways
+    (1.5, (0.0, -0.08, -0.1), (0.0, 0.0, 0.0)),
+    (1.2, (0.0, 0.0, -0.05), (0.0, 0.15, 0.0)),     # pitches
+    (1.5, (0.0, 0.0, -0.05), (0.0, -0.15, 0.0)),
+    (1.5, (0.0, 0.0, -0.05), (0.0, 0.0, 0.25)),     # yaws
+    (1.8, (0.0, 0.0, -0.05), (0.0, 0.0, -0.25)),
+    (1.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+)
+DURATION = sum(seconds for seconds, _, _ in POSES)
+CONTROLLER = 'workspace_controller'
+NODE = 'body_motion'
+ANSWER = f'/{NODE}/answer'
+EVER_AFTER = (2**31 - 1) * 10**9      # ns
+BEGIN = 1.0     # s of simulated time, when the controller has taken the robot over
+ACKNOWLEDGING = 60.0    # s for the controller to have the motion
+
+
+class Motion:
+    """
+    Sends the motion at a fixed simulated time: time waits for its answers, too.
+
+    It starts where the controller says the body is wanted.
+
+    Parameters
+    ----------
+    bus : CycloneBus
+        Of a process that spins it.
+
+    """
+
+    def __init__(self, bus: Any):
+        from legged_dynamics.middleware.parameters import StandaloneDialect
+        from legged_dynamics.nodes.lock_step import BEGIN_NS
+        self._dialect = dialect = StandaloneDialect()
+        self._begin, self._sent = BEGIN_NS + round(1e9 * BEGIN), False
+        self._node = node = bus.create_node(NODE)
+        # A simulator in lock-step counts the subscriptions of the robot's topics.
+        self._ears = [node.create_raw_subscription(kind, topic, lambda cdr, now: None, 10)
+                      for kind, topic in (('sensor_msgs/msg/JointState', 'joint_states'),
+                                          ('sensor_msgs/msg/Imu', 'imu/data'))]
+        node.create_subscription(dialect.message('geometry_msgs/msg/PoseStamped'),
+                                 f'{CONTROLLER}/body_reference', self._on_reference,
+                                 dialect.qos.reliable(1000))
+        self._trajectory = node.create_publisher(
+            dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory'),
+            f'{CONTROLLER}/body_trajectory', dialect.qos.reliable(1))
+        self._answers = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'),
+                                              ANSWER, dialect.qos.latched)
+        self._answer(self._begin - 1)
+
+    def _on_reference(self, message: Any) -> None:
+        from legged_dynamics import conversions as convert
+        from legged_dynamics.exceptions import MiddlewareError
+        pose = convert.read_pose(message)
+        if self._sent or pose.stamp_ns < self._begin:
+            return
+        self._sent = True
+        self._trajectory.publish(trajectory(self._dialect, pose.position, pose.orientation))
+        # Time stands still at this sample until the controller has it.
+        if not self._trajectory.wait_for_acks(ACKNOWLEDGING):
+            raise MiddlewareError(f'{CONTROLLER} does not receive its trajectory; see its log')
+        self._answer(EVER_AFTER)
+        for ear in self._ears:
+            self._node.destroy_subscription(ear)
+
+    def _answer(self, ns: int) -> None:
+        from legged_dynamics.nodes.lock_step import answer
+        self._answers.publish(answer(self._dialect, ns, None))
+
+
+def trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
+    """
+    Return the motion as a MultiDOFJointTrajectory.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose message to make.
+    position : (3,) array [m]
+        Of the base where it starts, above the ground.
+    orientation : (4,) array
+        Of the base where it starts.
+
+    """
+    import numpy as np
+
+    from legged_dynamics import conversions as convert
+    from legged_dynamics.spatial.rotations import (
+        quaternion_from_rotation,
+        rotation_from_quaternion,
+        rotation_from_vector,
+    )
+    message = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory')()
+    point = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectoryPoint')
+    R, clock = rotation_from_quaternion(orientation), 0.0
+    for seconds, offset, turn in POSES:
+        clock += seconds
+        where = position + position[2] * R @ np.array(offset)
+        pose = dialect.message('geometry_msgs/msg/Transform')()
+        pose.translation = convert.vector3(dialect, where)
+        pose.rotation = convert.quaternion(
+            dialect, quaternion_from_rotation(R @ rotation_from_vector(np.array(turn))))
+        message.points.append(point(transforms=[pose], velocities=[], accelerations=[],
+                                    time_from_start=convert.duration_message(dialect, clock)))
+    return message
+
+
+# -------------------------------------------------------------------------------------------------
 
 SCHEDULE = 'stand 4, trot_forward 12, stand 4'
 INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu')
@@ -65,9 +279,10 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demo."""
-    from legged_dynamics.analysis.options import AnalysisOptions
-    from legged_dynamics.cli.analyze import analyse_into, show_analysis as show
-    from legged_dynamics.cli.demo_outcome import digest_of
+    from legged_dynamics.cli.analyze import analyse_into
+    from legged_dynamics.cli.analyze import show_analysis as show
+    from legged_dynamics.recordings.replay import AnalysisOptions
+    pass
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.compiling import compile_first
@@ -88,7 +303,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
     with interrupted_at_once():
-        compile_first(ESTIMATOR, *((body_motion.CONTROLLER,) if args.motion == 'body' else ()))
+        compile_first(ESTIMATOR, *((CONTROLLER,) if args.motion == 'body' else ()))
     outcome = record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings = outcome.warnings(args.speed)
@@ -115,7 +330,7 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
         When a process does not come up or stops by itself.
 
     """
-    from legged_dynamics.cli.demo_outcome import ENDED, Outcome
+    pass
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.discovery import DomainLease
@@ -131,7 +346,7 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
         '-p', f'qos_overrides.{topic}.subscription.reliability:=reliable',
         '-p', f'qos_overrides.{topic}.subscription.depth:={10 * WINDOW}')]
     answering = [*parameters, '-p', 'use_sim_time:=true', *reliable]
-    duration = MARGIN + (body_motion.DURATION if body else
+    duration = MARGIN + (DURATION if body else
                          Schedule.from_text(args.schedule).duration)
     outputs = [f'/{ESTIMATOR}/{foot.link}/{name}' for foot in RobotConfig.from_yaml(yaml).feet
                for name in ('wrench', 'contact')] + [f'/{ESTIMATOR}/external_torque']
@@ -157,12 +372,12 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
                     _say(processes.log('view')[0])
                 schedule, motion = args.schedule, None
                 if body:
-                    processes.start('controller', [*command, 'run', body_motion.CONTROLLER,
+                    processes.start('controller', [*command, 'run', CONTROLLER,
                                                    *answering])
-                    motion = body_motion.Motion(bus)
+                    motion = Motion(bus)
                     schedule = 'stand 1'
-                    answers += [f'/{body_motion.CONTROLLER}/answer', body_motion.ANSWER]
-                    duration += body_motion.BEGIN
+                    answers += [f'/{CONTROLLER}/answer', ANSWER]
+                    duration += BEGIN
                 processes.start('simulator', [
                     *command, 'run', 'simulated_robot', *parameters,
                     '-p', f"schedule:='{schedule}'", '-p', f'lock_step.answers:={answers}',
@@ -179,13 +394,13 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
     return Outcome.from_log(processes.log('simulator'))
 
 
-def _follow(bus: Any, processes: Any, motion: body_motion.Motion | None, duration: float,
+def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
             ended: str) -> None:
     """Show how far simulated time is, and take part where a motion is to be sent."""
-    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics import conversions as convert
+    from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.middleware import conversions as convert
-    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.nodes.lock_step import BEGIN_NS
 
     dialect, heard = StandaloneDialect(), [BEGIN_NS]

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.robot_arguments import add_robot_arguments
+from legged_dynamics.cli.arguments import add_robot_arguments
 
 SICK = 1        # exit code when something was found
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     examined = examine(choice.model, choice.config, log)
     print(told(examined, choice.name, log.duration))
     if args.fix:
-        from legged_dynamics.cli.robot_yaml import write_yaml
+        from legged_dynamics.cli.arguments import write_yaml
         fixes: dict[str, Any] = {}
         for finding in examined.findings:
             fixes.update(finding.fix)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
                    'fixes it')
         print(f'\nMended YAML: {args.fix}')
     if args.out:
-        from legged_dynamics.analysis.doctor_report import write_report
+        from legged_dynamics.reports.doctor import write_report
         write_report(args.out, examined, choice.name, log)
         print(f'\nReport: {args.out.resolve()}')
     return SICK if examined.findings else 0
@@ -72,10 +72,10 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
         When the bag or the robot cannot be read.
 
     """
-    from legged_dynamics.analysis.bags import BagReader
-    from legged_dynamics.analysis.robot import choose_robot
-    from legged_dynamics.analysis.sensor_log import read_sensor_log
-    from legged_dynamics.analysis.topics import input_topics
+    from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.recordings.robot import choose_robot
+    from legged_dynamics.recordings.sensor_log import read_sensor_log
+    from legged_dynamics.recordings.topics import input_topics
 
     with BagReader(args.bag) as bag:
         topic = input_topics(bag, args.joint_states, args.imu)[2]
@@ -85,7 +85,7 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
 
 def told(examined: Any, name: str, duration: float) -> str:
     """Return the findings for the terminal."""
-    from legged_dynamics.cli.robot_yaml import yaml_lines
+    from legged_dynamics.cli.arguments import yaml_lines
 
     found = examined.findings
     count = f'{len(found)} finding{"s" if len(found) != 1 else ""}'

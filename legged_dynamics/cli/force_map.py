@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from legged_dynamics.analysis.standing_reach import StandingReach
     from legged_dynamics.model import RobotModel
-    from legged_dynamics.model.foot import Foot
+    from legged_dynamics.model.feet import Foot
+    from legged_dynamics.reports.force_map import StandingReach
 
 FORMATS = ('.png', '.svg', '.pdf')
 
@@ -57,8 +57,8 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, print the table, write the figure."""
-    from legged_dynamics.analysis.standing_reach import standing_reach
     from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.reports.force_map import standing_reach
     from legged_dynamics.spatial.rotations import rotation_from_rpy
 
     suffix = args.out.suffix.lower() if args.out else '.png'
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
     for line in table(study):
         print(line)
     try:
-        from legged_dynamics.analysis.figures.force_map import draw_force_map
-        from legged_dynamics.analysis.plots import style
+        from legged_dynamics.reports import style
+        from legged_dynamics.reports.force_map import draw_force_map
     except ModuleNotFoundError as error:
         if args.out or (error.name or '').split('.')[0] != 'matplotlib':
             raise
@@ -94,9 +94,9 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
     """Return model, feet and nominal pose."""
     import numpy as np
 
-    from legged_dynamics.analysis.recognition import read_model, recognise
-    from legged_dynamics.estimation.noise import nominal_position
+    from legged_dynamics.estimation.settings import nominal_position
     from legged_dynamics.model import PointFoot, RobotConfig
+    from legged_dynamics.recordings.robot import read_model, recognise
     from legged_dynamics.resources import robot_files, urdf_path
 
     model, notes = read_model(urdf_path(args.urdf))

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.cli.arguments import add_robot_arguments
 from legged_dynamics.cli.doctor import patient
-from legged_dynamics.cli.robot_arguments import add_robot_arguments
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
@@ -46,9 +46,9 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
-    from legged_dynamics.analysis.verdict import DOUBTFUL
     from legged_dynamics.identification.identify import identify
-    from legged_dynamics.identification.noise import sensor_noise
+    from legged_dynamics.identification.samples import sensor_noise
+    from legged_dynamics.reports.bag.analysis import DOUBTFUL
     from legged_dynamics.schema import read_parameter_file
 
     choice, log = patient(args)
@@ -145,9 +145,9 @@ def write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
         When they cannot be written.
 
     """
-    from legged_dynamics.cli.robot_yaml import write_yaml
+    from legged_dynamics.cli.arguments import write_yaml
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.identification.urdf_writing import with_inertias
+    from legged_dynamics.identification.identify import with_inertias
 
     stem = choice.name
     try:

@@ -33,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
     """Print everything."""
     import warnings
 
-    from legged_dynamics.analysis.recognition import recognise
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
+    from legged_dynamics.recordings.robot import recognise
     from legged_dynamics.resources import robot_files, urdf_path
 
     source = urdf_path(args.urdf)
@@ -136,7 +136,7 @@ def joint_warnings(model: RobotModel) -> list[str]:
 def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
     """Return one line a foot: where it is in the standing pose, and what it carries there."""
     from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
-    from legged_dynamics.spatial.gravity import GRAVITY
+    from legged_dynamics.spatial.frames import GRAVITY
 
     model = config.apply_to(model)
     bodies = body_poses(model, config.nominal_in(model))
@@ -165,8 +165,8 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
         When it cannot be written.
 
     """
-    from legged_dynamics.analysis.robot_picture import robot_picture
     from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.reports.robot_picture import robot_picture
 
     model = config.apply_to(model)
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from legged_dynamics.cli.output import output_folder
 
 if TYPE_CHECKING:
-    from legged_dynamics.analysis.gait.options import GaitOptions
+    from legged_dynamics.trials.subject import GaitOptions
 
 CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
 CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
@@ -108,16 +108,19 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write the files."""
-    from legged_dynamics.analysis.gait.analysis import analyse_gait
-    from legged_dynamics.analysis.gait.cycles import gait_cycles, steps_table, write_cycles
-    from legged_dynamics.analysis.gait.export import write_bag, write_csv, write_parquet
-    from legged_dynamics.analysis.gait.opensim import write_opensim
-    from legged_dynamics.analysis.gait.sample import ORIGIN, sample_walk
-    from legged_dynamics.analysis.gait.tables import errors_table, feet_table, joints_table
-    from legged_dynamics.analysis.gait.verdict import doubts, verdict
-    from legged_dynamics.analysis.verdict import DOUBTFUL, distrust
     from legged_dynamics.cli.analyze import fresh
-    from legged_dynamics.cli.progress import say, show
+    from legged_dynamics.cli.output import say, show
+    from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust
+    from legged_dynamics.trials.analysis import ORIGIN, analyse_gait, sample_walk
+    from legged_dynamics.trials.cycles import gait_cycles, steps_table, write_cycles
+    from legged_dynamics.trials.export import write_bag, write_csv, write_opensim, write_parquet
+    from legged_dynamics.trials.report import (
+        doubts,
+        errors_table,
+        feet_table,
+        joints_table,
+        verdict,
+    )
 
     options = options_of(args)
     if args.sample:
@@ -159,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
             _optional('Bag', 'rosbags', bag)
         if not args.no_report:
             def report() -> Path:
-                from legged_dynamics.analysis.gait.report import write_report
+                from legged_dynamics.trials.report import write_report
                 return write_report(result, out, cycles)
             _optional('Report', 'matplotlib', report)
     return DOUBTFUL if reasons else 0
@@ -186,10 +189,10 @@ def options_of(args: argparse.Namespace) -> GaitOptions:
         When they contradict each other or cannot be understood.
 
     """
-    from legged_dynamics.analysis.gait.options import CUTOFF, GaitOptions
     from legged_dynamics.cli.analyze import truth_of
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.arguments import RosArguments
+    from legged_dynamics.trials.subject import CUTOFF, GaitOptions
 
     if args.sample == bool(args.motion):
         raise ConfigurationError('expected a recording, or --sample for the one that comes with '

@@ -34,9 +34,9 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.info import feet_lines, write_picture
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
-    from legged_dynamics.model.description_text import read_description_file
     from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
     from legged_dynamics.model.shapes import read_looks
+    from legged_dynamics.model.urdf import read_description_file
 
     text = read_description_file(args.urdf)
     with warnings.catch_warnings():

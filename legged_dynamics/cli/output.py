@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from legged_dynamics.reports.page import Table
 
 LOCK = '.in_use'
 
@@ -86,3 +90,122 @@ def _held(lock: int) -> bool:
 def _files(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob('*')
             if path.is_file() and path.name != LOCK}
+
+
+# -------------------------------------------------------------------------------------------------
+# What is shown only where somebody watches: progress with the time left, tables, colour.
+
+
+def console(stream: TextIO | None = None) -> Any:
+    """
+    Return rich's console of a terminal, or None: no terminal, or rich is not installed.
+
+    NO_COLOR and TERM=dumb are obeyed by rich itself.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Standard output when None.
+
+    """
+    stream = sys.stdout if stream is None else stream
+    if not stream.isatty():
+        return None
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        return None
+    return Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
+    """Print a text, in a style of rich's (such as 'bold red') on a terminal."""
+    terminal = console(stream)
+    if terminal is None:
+        print(text, file=stream)
+    else:
+        terminal.print(text, style=style or None)
+
+
+def show(table: Table) -> None:
+    """Print a table: its plain text, drawn and with strong rows set off on a terminal."""
+    terminal = console()
+    if terminal is None:
+        print(table.text)
+        return
+    from rich import box
+    from rich.table import Table as Drawn
+
+    drawn = Drawn(title=table.title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False)
+    for k, name in enumerate(table.head):
+        drawn.add_column(name, justify='right' if k else 'left', no_wrap=True)
+    for k, row in enumerate(table.rows):
+        if k and k in table.first:
+            drawn.add_section()
+        drawn.add_row(*row, style='bold' if k in table.strong else None)
+    terminal.print(drawn)
+
+
+class ProgressBar:
+    """
+    Draws a bar while called with the part done; draws nothing where there is no :func:`console`.
+
+    Parameters
+    ----------
+    title : str
+    stream : file, optional
+        Standard error when None.
+    count : int, optional
+        Number of things to do, shown beside the bar.
+
+    """
+
+    def __init__(self, title: str, stream: TextIO | None = None, count: int = 0):
+        terminal = console(sys.stderr if stream is None else stream)
+        self._progress: Any = None
+        if terminal is None:
+            return
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        self._progress = Progress(
+            TextColumn('{task.description}'), BarColumn(),
+            MofNCompleteColumn() if count else TaskProgressColumn(), TextColumn(
+                '{task.fields[note]}'), TimeElapsedColumn(), TextColumn('left'),
+            TimeRemainingColumn(), console=terminal, transient=True)
+        self._count = count or 1.0
+        self._task = self._progress.add_task(title, total=self._count, note='')
+        self._progress.start()
+
+    def __call__(self, part: float, note: str = '') -> None:
+        """Show the part done, from 0 to 1, and a few words on it."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=min(max(part, 0.0), 1.0) * self._count,
+                                  note=note)
+
+    def close(self) -> None:
+        """Wipe the bar off."""
+        if self._progress is not None:
+            self._progress.stop()
+
+
+@contextmanager
+def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
+    """Have a bar of things to do; call with whether one failed."""
+    bar, done, failed = ProgressBar(title, count=count), 0, 0
+
+    def advance(failure: bool) -> None:
+        nonlocal done, failed
+        done, failed = done + 1, failed + failure
+        bar(done / max(count, 1), f'{failed} failed')
+    try:
+        yield advance
+    finally:
+        bar.close()

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
 
 if TYPE_CHECKING:
-    from legged_dynamics.analysis.recorder import Recorder
+    from legged_dynamics.recordings.bag_writer import Recorder
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
@@ -46,10 +46,9 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
-    from legged_dynamics.analysis.bag_writer import BagWriter
-    from legged_dynamics.analysis.recorder import Recorder
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
+    from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
 
     keep_to_this_machine(args.network)
     if args.duration is not None and not args.duration > 0.0:
@@ -120,9 +119,9 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequ
                       ready: Callable[[], None]) -> None:
     """Record from Cyclone DDS until a signal or the end of the time."""
     from legged_dynamics.middleware.cyclone import CycloneBus
-    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics.middleware.lifecycle import stopped_by_signals
+    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.middleware.qos import QoSProfile
-    from legged_dynamics.middleware.signals import stopped_by_signals
 
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
@@ -161,13 +160,14 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequenc
     from rclpy.signals import SignalHandlerOptions
 
     from legged_dynamics.exceptions import MiddlewareError
+    from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.middleware.ros2 import Spinner
-    from legged_dynamics.middleware.ros2_dialect import RclpyDialect, rclpy_class
-    from legged_dynamics.middleware.ros2_endpoints import (
+    from legged_dynamics.middleware.ros2_node import (
         NativePublishers,
+        RclpyDialect,
         quiet_subscription_events,
+        rclpy_class,
     )
-    from legged_dynamics.middleware.signals import stopped_by_signals
 
     stopping: list[bool] = []
     with stopped_by_signals(lambda: stopping.append(True)):
@@ -219,3 +219,28 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequenc
         finally:
             node.destroy_node()
             rclpy.try_shutdown()
+
+
+# -------------------------------------------------------------------------------------------------
+# Verb ``repair``: what is whole in a recording that was cut off, as a new bag.
+
+
+def add_repair_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        'repair', help='save what is whole in a bag that was cut off',
+        description='Writes everything up to the last whole message of a recording that was never '
+        'closed (killed, out of power, disk full) into a new bag; the old one stays as it is.')
+    parser.add_argument('bag', type=Path, help='folder of a recording, or an .mcap or .db3 file')
+    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
+                        help='folder to make; default: <bag>_repaired')
+    parser.set_defaults(run=run_repair)
+
+
+def run_repair(args: argparse.Namespace) -> int:
+    """Repair and return the exit code."""
+    from legged_dynamics.recordings.bag_repair import repair
+    out = args.out or args.bag.with_name(f'{args.bag.stem}_repaired')
+    count = repair(args.bag, out)
+    print(f'{count} messages saved: {out}')
+    return 0

@@ -30,10 +30,9 @@ def add_parser(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, print the tables, write the report."""
-    from legged_dynamics.analysis.crouch.report import final_values, write_report
-    from legged_dynamics.analysis.crouch.robustness import measure, table
-    from legged_dynamics.analysis.crouch.runs import RUNS, crouch
-    from legged_dynamics.cli.progress import ProgressBar, show
+    from legged_dynamics.cli.output import ProgressBar, show
+    from legged_dynamics.reports.crouch.report import final_values, measure, table, write_report
+    from legged_dynamics.reports.crouch.runs import RUNS, crouch
 
     done = []
     bar = ProgressBar('Crouching')

@@ -7,7 +7,7 @@ import argparse
 from importlib import import_module
 from typing import Any
 
-from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
+from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
 
 NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
          'workspace_controller', 'stickybot_controller', 'effort_watchdog', 'reaction_relay')

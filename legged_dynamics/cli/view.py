@@ -8,8 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.network import add_network_argument, keep_to_this_machine
-from legged_dynamics.cli.robot_arguments import add_robot_arguments
+from legged_dynamics.cli.arguments import (
+    add_network_argument,
+    add_robot_arguments,
+    keep_to_this_machine,
+)
 
 PORT = 8080
 
@@ -50,8 +53,8 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.view.live import LiveOptions, follow, urdf_path
     from legged_dynamics.view.show import Show, close_page, open_page
+    from legged_dynamics.view.sources import LiveOptions, follow, urdf_path
 
     for name in ('friction', 'newtons_per_meter', 'rate'):
         if not getattr(args, name) > 0.0:
@@ -76,10 +79,10 @@ def run(args: argparse.Namespace) -> int:
 
 def play_bag(args: argparse.Namespace) -> int:
     """Serve a bag until Ctrl-C."""
-    from legged_dynamics.cli.progress import ProgressBar
-    from legged_dynamics.middleware.signals import stopped_by_signals
-    from legged_dynamics.view.recorded import play, read_view
+    from legged_dynamics.cli.output import ProgressBar
+    from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.view.show import Show, close_page, open_page
+    from legged_dynamics.view.sources import play, read_view
 
     server = open_page(args.host, args.port)        # says what is wrong with it before the work
     try:

@@ -39,9 +39,10 @@ def compiled_nodes() -> tuple[str, ...]:
 def run(args: argparse.Namespace) -> int:
     """Compile, and say what was done."""
     from legged_dynamics import nodes
-    from legged_dynamics.cli.progress import ProgressBar
+    from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.spatial import kernel_cache, kernel_state
+    from legged_dynamics.spatial import kernel_cache
+    from legged_dynamics.spatial import kernel_cache as kernel_state
 
     unknown = set(args.nodes) - set(compiled_nodes())
     if unknown:
@@ -89,10 +90,10 @@ def warm(name: str) -> None:
     """
     import numpy as np
 
-    from legged_dynamics.estimation.noise import nominal_position
-    from legged_dynamics.middleware import conversions as convert
-    from legged_dynamics.middleware.dialect import StandaloneDialect
+    from legged_dynamics import conversions as convert
+    from legged_dynamics.estimation.settings import nominal_position
     from legged_dynamics.middleware.loopback import LoopbackBus
+    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.middleware.protocol import Component
     from legged_dynamics.model import RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files

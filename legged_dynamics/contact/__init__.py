@@ -31,17 +31,16 @@ from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
     ContactSolution,
     Support,
+    equation_weights,
 )
-from legged_dynamics.contact.noise import MotionNoise
-from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
-from legged_dynamics.contact.over_time.limits import ContactLimits
-from legged_dynamics.contact.over_time.motion import GeneralizedMotion
-from legged_dynamics.contact.over_time.stretch import Stretch
-from legged_dynamics.contact.over_time.task import OverTimeSolution
-from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.contact.stated_weights import equation_weights
-from legged_dynamics.contact.uncertainty import WrenchUncertainty
-from legged_dynamics.contact.weights import EquationWeights
+from legged_dynamics.contact.over_time.inverse_dynamics import (
+    ContactInverseDynamicsOverTime,
+    OverTimeSolution,
+)
+from legged_dynamics.contact.over_time.limits import ContactLimits, OverTimeWeights
+from legged_dynamics.contact.over_time.stretch import GeneralizedMotion, Stretch
+from legged_dynamics.contact.solution import EquationWeights
+from legged_dynamics.contact.uncertainty import MotionNoise, WrenchUncertainty
 
 __all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'ContactLimits', 'ContactSolution', 'EquationWeights', 'GeneralizedMotion',

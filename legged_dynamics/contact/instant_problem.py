@@ -14,9 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from legged_dynamics.contact.memory import EASE, GUESS, NORMAL, STANDING, Memory
-from legged_dynamics.contact.solution import ContactSolution
-from legged_dynamics.contact.weights import EquationWeights
+from legged_dynamics.contact.solution import ContactSolution, EquationWeights
+from legged_dynamics.contact.tick import EASE, GUESS, NORMAL, STANDING, Memory
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -29,8 +28,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
-from legged_dynamics.model.feet import Foot
-from legged_dynamics.model.foot import MOMENT
+from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.rotations import skew
 

@@ -15,25 +15,27 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.contact.batch import ContactBatch, solve_batch
-from legged_dynamics.contact.conditions import UP, Conditions, move_references
-from legged_dynamics.contact.inputs import as_inputs, refuse
+from legged_dynamics.contact.conditions import UP, Conditions, as_inputs, move_references, refuse
 from legged_dynamics.contact.instant_problem import InstantProblem, instant_problem
-from legged_dynamics.contact.memory import MISFIT
-from legged_dynamics.contact.noise import MotionNoise
 from legged_dynamics.contact.program import (
     make_program,
     one_cone_a_foot,
 )
 from legged_dynamics.contact.program_tick import program_tick
-from legged_dynamics.contact.solution import ContactSolution, Support
-from legged_dynamics.contact.tick import tick
-from legged_dynamics.contact.uncertainty import WrenchUncertainty, wrench_uncertainty
-from legged_dynamics.contact.weights import EquationWeights
+from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
+from legged_dynamics.contact.tick import MISFIT, tick
+from legged_dynamics.contact.uncertainty import (
+    MotionNoise,
+    WrenchUncertainty,
+    shifted_models,
+    shifted_motions,
+    wrench_uncertainty,
+)
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone
-from legged_dynamics.model.foot import Foot
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import compile_only_for
 
@@ -272,3 +274,46 @@ class ContactInverseDynamics:
             failure = self._run_program(*inputs)
         if failure:
             refuse(failure)
+
+
+# -------------------------------------------------------------------------------------------------
+# How far equations of motion can be trusted, from stated noise.
+
+
+def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
+                     prior_force: float = 1000.0, prior_moment: float = 100.0
+                     ) -> EquationWeights:
+    """
+    Return how far the equations of base and joints can be trusted under stated noise.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    noise : MotionNoise
+        Of what is measured, and of the model.
+    motion : Motion
+        About which: the variances hold for motions like it.
+    prior_force, prior_moment : float [N, N m]
+        Standard deviation of every component of a wrench before anything is measured.
+
+    Raises
+    ------
+    ConfigurationError
+        When an equation has no noise at all.
+
+    """
+    solver = ContactInverseDynamics(model, [])
+
+    def answer() -> np.ndarray:
+        found = solver.solve(motion)
+        return np.concatenate([found.root_residual, found.joint_effort])
+
+    shifted = solver.batch(*shifted_motions(model, motion, noise))
+    pairs = np.hstack([shifted.root_residual, shifted.joint_effort])
+    half = len(pairs) // 2
+    moves = np.vstack([shifted_models(solver.memory, noise, answer),
+                       (pairs[:half] - pairs[half:]) / 2.0])
+    variance = (moves ** 2).sum(axis=0)
+    return EquationWeights(variance[:6], variance[6:] + noise.of('effort', model.nv) ** 2,
+                           prior_force, prior_moment)

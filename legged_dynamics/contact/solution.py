@@ -3,11 +3,13 @@
 """ContactSolution: ground reactions and joint efforts of one instant, and how sure they are."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from legged_dynamics.contact.memory import KKT, OUTCOME, RANK, RESIDUAL, UNKNOWNS
+from legged_dynamics.contact.tick import KKT, OUTCOME, RANK, RESIDUAL, UNKNOWNS
+from legged_dynamics.exceptions import ConfigurationError
 
 
 class Support(Enum):
@@ -106,3 +108,116 @@ class ContactSolution:
         return (f'ContactSolution({self.support.name}, normal forces '
                 f'{self.wrench[:, 2].round(1).tolist()} N in foot axes, '
                 f'residual {np.abs(self.root_residual).max(initial=0.0):.2g})')
+
+
+# -------------------------------------------------------------------------------------------------
+# How far each equation is trusted when measured joint torque joins the motion.
+
+
+@dataclass(frozen=True, eq=False)
+class EquationWeights:
+    """
+    Variances of the equations of base and joints, and the prior where neither sees.
+
+    Attributes
+    ----------
+    base : (6,) array [N^2, (N m)^2]
+        Of the wrench that the motion asks of the ground, in base axes.
+    joint : (nv,) array [(N m)^2 or N^2]
+        Of measured less computed joint torque.
+    prior_force, prior_moment : float [N, N m]
+        Standard deviation of every component before anything is measured.
+
+    """
+
+    base: np.ndarray
+    joint: np.ndarray
+    prior_force: float = 1000.0
+    prior_moment: float = 100.0
+
+    def packed(self, nv: int) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the variances of the base's equations with the priors', and the joints'.
+
+        Raises
+        ------
+        ConfigurationError
+            When a variance is not above zero, or their number does not fit.
+
+        """
+        base = np.append(np.asarray(self.base, float),
+                         [self.prior_force ** 2, self.prior_moment ** 2])
+        joint = np.asarray(self.joint, float)
+        if base.shape != (8,) or joint.shape != (nv,):
+            raise ConfigurationError(f'expected variances of 6 base and {nv} joint equations, got '
+                                     f'shapes {np.shape(self.base)} and {joint.shape}')
+        if not ((base > 0.0).all() and (joint > 0.0).all()):
+            raise ConfigurationError('expected variances above 0, got base '
+                                     f'{base[:6].tolist()}, joint {joint.tolist()}')
+        return base, joint
+
+
+# -------------------------------------------------------------------------------------------------
+# How far a robot is from slipping, from tipping over and from its motors' limits.
+
+
+def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.ndarray:
+    """
+    Return how much of the friction each foot uses: 1 where it would begin to slip.
+
+    Parameters
+    ----------
+    force : (n, 3) array [N]
+        Of the ground on the feet.
+    normal : (3,) or (n, 3) array
+        Of the ground, under all feet or under each: unit length, in the same axes.
+    friction : float
+        Coefficient.
+
+    Returns
+    -------
+    (n,) array
+        |tangential| / (friction * normal force); infinite for a foot that is pulled.
+
+    """
+    along = (force * normal).sum(axis=1)
+    across = np.linalg.norm(force - along[:, None] * normal, axis=1)
+    return np.where(along > 0.0, across / np.maximum(friction * along, 1e-12), np.inf)
+
+
+def support_margin(corners: np.ndarray, center: np.ndarray) -> float:
+    """
+    Return how far a point is inside of a convex polygon [m]; negative outside.
+
+    Parameters
+    ----------
+    corners : (n, 2) array [m]
+        Counter-clockwise; of two, the line between them, where nothing is inside; NaN for none.
+    center : (2,) array [m]
+        Centre of pressure, say.
+
+    """
+    if not len(corners) or not np.isfinite(center).all():
+        return np.nan
+    start, end = corners, np.roll(corners, -1, axis=0)
+    edge, arm = end - start, center - start
+    length = np.maximum(np.einsum('ij,ij->i', edge, edge), 1e-18)
+    share = np.clip(np.einsum('ij,ij->i', edge, arm) / length, 0.0, 1.0)
+    distance = float(np.linalg.norm(arm - share[:, None] * edge, axis=1).min())
+    inside = len(corners) > 2 and bool(
+        (edge[:, 0] * arm[:, 1] - edge[:, 1] * arm[:, 0] >= 0.0).all())
+    return distance if inside else -distance
+
+
+def effort_used(effort: np.ndarray, limits: np.ndarray) -> float:
+    """
+    Return the largest part of its limit that a joint's effort is; NaN where none is known.
+
+    Parameters
+    ----------
+    effort, limits : (nj,) array [N m or N]
+        NaN where an effort is not measured, infinite where there is no limit.
+
+    """
+    part = np.abs(effort) / np.where(limits > 0.0, limits, np.inf)
+    return float(np.nanmax(part)) if np.isfinite(part).any() else np.nan

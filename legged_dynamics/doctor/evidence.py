@@ -112,7 +112,7 @@ class Judge:
     def _standing_height(self, config: RobotConfig) -> float:
         """Return how far the feet are from the base, at most, when the robot stands [m]."""
         from legged_dynamics.dynamics.kinematics import frame_poses
-        from legged_dynamics.estimation.noise import nominal_position
+        from legged_dynamics.estimation.settings import nominal_position
         q = nominal_position(self.model, config)
         poses = frame_poses(self.model, q, tuple(foot.link for foot in config.feet))
         return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)

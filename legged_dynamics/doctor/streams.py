@@ -15,7 +15,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from legged_dynamics.doctor.finding import Finding, changes
-from legged_dynamics.identification.sensor_log import JointLog, SensorLog
+from legged_dynamics.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 

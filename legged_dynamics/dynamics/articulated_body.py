@@ -65,7 +65,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.spatial.layout import matrix, vector
+from legged_dynamics.spatial.layout import get3, get6, get9, matrix, put3, put6, put9, vector
 from legged_dynamics.spatial.symmetric import (
     add6,
     add9,
@@ -78,7 +78,6 @@ from legged_dynamics.spatial.symmetric import (
     scale6,
     scale9,
 )
-from legged_dynamics.spatial.table import get3, get6, get9, put3, put6, put9
 
 # Columns of the body table behind those of dynamics.rigid_body. The articulated inertia
 # IA_i = [[M, G], [G^T, J]] maps linear and angular acceleration to force and moment; BIAS is

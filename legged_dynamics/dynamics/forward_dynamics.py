@@ -13,7 +13,6 @@ from legged_dynamics.dynamics.articulated_body import (
     articulated_body,
     carve,
 )
-from legged_dynamics.dynamics.external import body_wrenches
 from legged_dynamics.dynamics.motion import (
     GRAVITY,
     UP,
@@ -22,6 +21,7 @@ from legged_dynamics.dynamics.motion import (
     input_views,
     state_vector,
 )
+from legged_dynamics.dynamics.newton_euler import body_wrenches
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.spatial.layout import length_of

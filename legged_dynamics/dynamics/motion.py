@@ -10,7 +10,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.gravity import GRAVITY
+from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.rotations import check_rotation, rotation_from_quaternion
 
 UP = np.array([0.0, 0.0, 1.0])

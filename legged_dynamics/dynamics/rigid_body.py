@@ -20,8 +20,8 @@ from legged_dynamics.model.tree import COM, INERTIA
 from legged_dynamics.model.tree import MASS as TREE_MASS
 from legged_dynamics.spatial.algebra import add, cross, rotate, scale, symmetric_times
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.layout import get3, get6, get9, put3, put6
 from legged_dynamics.spatial.symmetric import about_origin, rotate_symmetric
-from legged_dynamics.spatial.table import get3, get6, get9, put3, put6
 
 # Columns of the body table behind those of dynamics.kinematics: mass, mass times centre of mass,
 # inertia about the body's origin.

@@ -15,10 +15,9 @@
 #   imu                   whether this sample has an IMU reading
 #   probability, contact  (nf,): of each foot that it is in contact; flags
 #   i, dt                 number of a foot; time since the last sample [s]
-from legged_dynamics.estimation.body_state import BodyState, OdometryFault
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import Fault, GroundReaction, Mode
-from legged_dynamics.estimation.leg_odometry import LegOdometry
+from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import EstimatorSettings
 

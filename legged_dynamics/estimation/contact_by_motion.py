@@ -29,7 +29,7 @@ import math
 from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.contact_detection import (
+from legged_dynamics.estimation.contact import (
     DOUBT,
     clip,
     force_evidence,
@@ -37,8 +37,8 @@ from legged_dynamics.estimation.contact_detection import (
     relax,
     weigh,
 )
-from legged_dynamics.estimation.ground_plane import N_PLACE
-from legged_dynamics.estimation.layout import WEIGHTS
+from legged_dynamics.estimation.filter.layout import WEIGHTS
+from legged_dynamics.estimation.ground import N_PLACE
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,

@@ -9,30 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics.branch_elimination import branch_ends, branches_of
+from legged_dynamics.dynamics.composite_body import branch_ends, branches_of
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation import layout as codes
-from legged_dynamics.estimation.contact_levels import contact_levels, foot_homes, motion_levels
-from legged_dynamics.estimation.derivatives import acceleration_noise, effort_place
-from legged_dynamics.estimation.equation_errors import end_stops, jump_share, lasting_samples
-from legged_dynamics.estimation.external_link import external_settings, let_bear_external
-from legged_dynamics.estimation.force_limits import limits_of
-from legged_dynamics.estimation.given_ground import given_normals
+from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
+from legged_dynamics.estimation.contact import contact_levels, foot_homes, motion_levels
+from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.equation_errors import (
+    end_stops,
+    jump_share,
+    lasting_samples,
+)
+from legged_dynamics.estimation.filter.layout import LAYOUT, Robot, allocate, make_layout, unpack
+from legged_dynamics.estimation.filter.noise import momentum_time
+from legged_dynamics.estimation.filter.tick import tick
+from legged_dynamics.estimation.ground import given_normals, limits_of
 from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
-from legged_dynamics.estimation.layout import LAYOUT, Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.momentum_noise import momentum_time
-from legged_dynamics.estimation.noise import (
+from legged_dynamics.estimation.push import external_settings, let_bear_external
+from legged_dynamics.estimation.settings import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
+    EstimatorSettings,
     base_model_error,
+    check_floating_robot,
+    robot_size,
     variance_ratio,
 )
-from legged_dynamics.estimation.robot_check import check_floating_robot
-from legged_dynamics.estimation.robot_size import robot_size
-from legged_dynamics.estimation.settings import EstimatorSettings
-from legged_dynamics.estimation.tick import tick
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

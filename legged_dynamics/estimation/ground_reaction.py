@@ -17,7 +17,7 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     FeetTable,
 )
-from legged_dynamics.estimation import layout as codes
+from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.exceptions import UnknownNameError
 
 

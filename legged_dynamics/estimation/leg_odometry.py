@@ -5,21 +5,136 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntFlag
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
-from legged_dynamics.estimation import foot_places as places
 from legged_dynamics.estimation import odometry_tick as codes
-from legged_dynamics.estimation.body_state import BodyState, OdometryFault
+from legged_dynamics.estimation import odometry_tick as places
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.odometry_settings import OdometrySettings
-from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.schema import CheckedSettings, setting
+
+# -------------------------------------------------------------------------------------------------
+# Settings of leg odometry.
+
+
+@dataclass(frozen=True)
+class OdometrySettings(CheckedSettings):
+    """Checked settings, each with its default, unit and range."""
+
+    foothold: float = setting(
+        'odometry.foothold', 1e-3, 'm', 'How well a standing foot keeps its place, one deviation.',
+        1e-5, 0.1)
+    creep: float = setting(
+        'odometry.creep', 2e-3, 'm/s',
+        "Speed of a standing foot beside what the joints' noise explains, one deviation.", 1e-5,
+        1.0)
+    slip_distance: float = setting(
+        'odometry.slip_distance', 0.02, 'm',
+        'A standing foot seen further than this from its place has slipped, and gets a new one.',
+        1e-3, 1.0)
+    settling: float = setting(
+        'odometry.settling', 10.0, 's',
+        'Time over which places of standing feet that disagree are reconciled.', 0.1, 1e4)
+    acceleration_error: float = setting(
+        'odometry.acceleration_error', 0.1, 'm/s^2',
+        'Error of the accelerometer beside its noise, one deviation: how fast the feet correct '
+        'the velocity.', 1e-3, 100.0)
+    position_rate: float = setting(
+        'odometry.position_rate', 50.0, '1/s', 'How fast the feet correct the position.', 0.1, 1e4)
+    heading: str = setting(
+        'odometry.heading', 'imu', '',
+        'What corrects the heading besides the feet: the orientation of the IMU, or nothing.',
+        choices=('imu', 'feet'))
+    flat_ground: bool = setting(
+        'odometry.flat_ground', False, '',
+        'Whether all feet stand at the height of the ground under the first stance.')
+    max_gap: float = setting(
+        'odometry.max_gap', 0.05, 's',
+        'After a longer gap between samples all feet get new places.', 1e-4, 10.0)
+
+
+SETTINGS = OdometrySettings.table()
+
+
+# -------------------------------------------------------------------------------------------------
+# BodyState: where the base is and how it moves, with what speaks for and against it.
+
+
+class OdometryFault(IntFlag):
+    """What was wrong with the input of a body state."""
+
+    NONE = 0
+    TIME_JUMPED_BACK = 1    # everything was forgotten
+    GAP = 2                 # all feet got new places
+    NO_IMU = 4              # neither gyro nor accelerometer
+    NO_ORIENTATION = 8      # tilt from the accelerometer, heading from the gyro and the feet
+    NO_STANCE = 16          # no foot stands: gyro and accelerometer alone
+    SLIP = 32               # a foot was found far from its place and got a new one
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BodyState:
+    """
+    Pose and twist of the base at one instant. Arrays are read-only.
+
+    World W: z up; its origin on the ground in the middle of the first stance, its heading that
+    of the IMU's world (without orientation, that of the base at the start).
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+        Of the measurement.
+    position : (3,) array [m]
+        ``p_WB``.
+    rotation : (3, 3) array
+        ``R_WB``.
+    twist : (6,) array [m/s, rad/s]
+        ``[v; w]`` of the base's origin over ground, in base axes.
+    contact : (nf,) array of bool
+        The feet that were taken to stand.
+    foot_position : (nf, 3) array [m]
+        Contact points in W: where a standing foot stands, where the legs see another one.
+    foot_offset : (nf,) array [m]
+        How far the legs see each standing foot from its place: the feet's disagreement.
+    position_deviation : float [m]
+        One standard deviation of the position against the start; grows with every step.
+    steps : int
+        How often a foot was given a place after the first stance.
+    slips : int
+        How often a foot was found far from its place.
+    faults : OdometryFault
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    rotation: np.ndarray
+    twist: np.ndarray
+    contact: np.ndarray
+    foot_position: np.ndarray
+    foot_offset: np.ndarray
+    position_deviation: float
+    steps: int
+    slips: int
+    faults: OdometryFault
+
+    @property
+    def up(self) -> np.ndarray:
+        """Unit vector against gravity in base axes, (3,)."""
+        return self.rotation[2]
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # Noise below these is not believed: sensors are never exact, and weights must stay finite.
 LEAST_RATE_NOISE, LEAST_TURN_NOISE = 1e-5, 1e-5

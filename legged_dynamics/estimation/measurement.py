@@ -9,11 +9,14 @@ SwitchSample (`middleware.conversions`), and those are paired into a Measurement
 """
 from __future__ import annotations
 
+import math
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.joint_order import JointOrder
 
 
@@ -110,3 +113,191 @@ class Measurement:
         """Return the measurement with its joints in another order, a model's say."""
         return replace(self, position=order(self.position), velocity=order(self.velocity),
                        effort=None if self.effort is None else order(self.effort))
+
+
+# -------------------------------------------------------------------------------------------------
+# Pairs joint states with IMU readings, by their stamps alone.
+#
+# A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly
+# ``s`` is used as it is; otherwise the readings on either side are interpolated to ``s`` when they
+# lie closer together than a stated gap. When the joint states have run ahead of the newest IMU
+# reading by more than the time-out, the IMU counts as lost, and joint states go out at once
+# without it until it is back. Each topic's own messages are expected in order; how the two topics
+# interleave does not matter as long as the IMU lags by less than the time-out, so a bag gives the
+# pairs that the live robot had, bursts and queues notwithstanding. (Only for the first samples
+# after a loss may the order of arrival decide.)
+
+
+# Joint states and IMU readings kept at most; the oldest make room.
+CAPACITY = 4096
+# Waiting costs nothing while the IMU lives, so bursts of this length do no harm [s].
+IMU_TIMEOUT = 0.1
+# A contact switch counts as it was read for this long [ns].
+SWITCH_AGE_NS = 100_000_000
+# IMU readings further apart than this are not interpolated, unless told otherwise [s].
+MAX_GAP = 0.02
+
+
+class MeasurementSynchronizer:
+    """
+    Makes measurements out of joint states and IMU readings.
+
+    Parameters
+    ----------
+    imu_timeout : float [s]
+        How far joint states may run ahead of the newest IMU reading before they stop waiting. A
+        message older than its topic's newest by no more than this came out of order and is left
+        out; an older one means that time was set back.
+    max_gap : float, optional [s]
+        Largest distance of two IMU readings that are interpolated; at most the time-out.
+
+    Attributes
+    ----------
+    late : int
+        Messages left out because a newer one of their topic had come before them.
+    jumps_back : int
+        How often time was set back; what waited then is dropped.
+
+    Raises
+    ------
+    ConfigurationError
+        When a time is not positive, or the gap is larger than the time-out.
+
+    """
+
+    def __init__(self, imu_timeout: float = IMU_TIMEOUT, max_gap: float | None = None):
+        max_gap = min(MAX_GAP, imu_timeout) if max_gap is None else max_gap
+        if not 0.0 < imu_timeout < math.inf:
+            raise ConfigurationError(f'imu_timeout: expected a time above 0 s, got {imu_timeout}')
+        # Then a gap that outlasts the time-out gives no IMU either way, whatever came first.
+        if not 0.0 < max_gap <= imu_timeout:
+            raise ConfigurationError(f'max_gap: expected a time above 0 and up to imu_timeout '
+                                     f'({imu_timeout} s), got {max_gap}')
+        self._timeout = round(imu_timeout * 1e9)
+        self._max_gap = round(max_gap * 1e9)
+        self.late = 0
+        self.jumps_back = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop everything that waits."""
+        self._waiting: deque[JointSample] = deque()
+        self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
+        self._switches: deque[SwitchSample] = deque(maxlen=CAPACITY)
+        self._newest_joints: int | None = None
+        self._newest_imu: int | None = None
+        self._first_joints: int | None = None
+
+    def push_joints(self, sample: JointSample) -> list[Measurement]:
+        """Take a joint state and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
+        newest = self._newest_joints
+        if newest is not None and stamp_ns < newest:
+            if newest - stamp_ns <= self._timeout:
+                self.late += 1
+                return []
+            self.jumps_back += 1
+            self._waiting.clear()
+            self._drop_readings_after(stamp_ns + self._timeout)
+            self._first_joints = stamp_ns
+        if newest is None:
+            self._first_joints = stamp_ns
+        self._newest_joints = stamp_ns
+        self._waiting.append(sample)
+        return self._release()
+
+    def push_imu(self, sample: ImuSample) -> list[Measurement]:
+        """Take an IMU reading and return the measurements that are complete now, oldest first."""
+        stamp_ns = sample.stamp_ns
+        newest = self._newest_imu
+        if newest is not None and stamp_ns <= newest:
+            if newest - stamp_ns <= self._timeout:
+                self.late += 1
+                return []
+            self.jumps_back += 1
+            self._readings.clear()
+            while self._waiting and self._waiting[-1].stamp_ns > stamp_ns + self._timeout:
+                self._waiting.pop()
+        self._newest_imu = stamp_ns
+        self._readings.append(sample)
+        return self._release()
+
+    def push_switches(self, sample: SwitchSample) -> None:
+        """
+        Take a reading of the contact switches; it counts for joint states of its stamp or later.
+
+        Nothing waits for it: it counts from the next joint state on that is complete.
+        """
+        switches = self._switches
+        if switches and sample.stamp_ns <= switches[-1].stamp_ns:
+            if switches[-1].stamp_ns - sample.stamp_ns <= self._timeout:
+                self.late += 1
+                return
+            self.jumps_back += 1
+            switches.clear()
+        switches.append(sample)
+
+    def _closed(self, stamp_ns: int) -> np.ndarray | None:
+        """Return the switches at a stamp, as they were read last."""
+        switches = self._switches
+        while len(switches) > 1 and switches[1].stamp_ns <= stamp_ns:
+            switches.popleft()
+        if not switches or not 0 <= stamp_ns - switches[0].stamp_ns <= SWITCH_AGE_NS:
+            return None
+        return switches[0].closed
+
+    def _drop_readings_after(self, stamp_ns: int) -> None:
+        """Drop what the IMU said before time was set back."""
+        while self._readings and self._readings[-1].stamp_ns > stamp_ns:
+            self._readings.pop()
+        self._newest_imu = self._readings[-1].stamp_ns if self._readings else None
+
+    def _release(self) -> list[Measurement]:
+        ready: list[Measurement] = []
+        while self._waiting:
+            stamp, imu = self._waiting[0].stamp_ns, self._newest_imu
+            heard = self._first_joints if imu is None else imu
+            lost = self._newest_joints - heard > self._timeout      # type: ignore[operator]
+            if not (lost or (imu is not None and imu >= stamp) or len(self._waiting) > CAPACITY):
+                break
+            ready.append(self._complete(self._waiting.popleft()))
+        return ready
+
+    def _complete(self, joints: JointSample) -> Measurement:
+        """Return the joint state with its IMU reading, and forget the readings before that."""
+        stamp, readings = joints.stamp_ns, self._readings
+        # Joint states come in order: no later one needs what lies before this one's neighbours.
+        while len(readings) > 1 and readings[1].stamp_ns <= stamp:
+            readings.popleft()
+        closed = self._closed(stamp)
+        if not readings or readings[0].stamp_ns > stamp:
+            return Measurement(*joints, switches=closed)
+        before = readings[0]
+        if before.stamp_ns == stamp:
+            return Measurement(*joints, *before[1:], closed)
+        if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
+            return Measurement(*joints, switches=closed)
+        return Measurement(*joints, *_between(before, readings[1], stamp), closed)
+
+
+def _between(a: ImuSample, b: ImuSample,
+             stamp_ns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    t = (stamp_ns - a.stamp_ns) / (b.stamp_ns - a.stamp_ns)
+    orientation = None
+    if a.orientation is not None and b.orientation is not None:
+        orientation = _slerp(a.orientation, b.orientation, t)
+    return ((1.0 - t) * a.angular_velocity + t * b.angular_velocity,
+            (1.0 - t) * a.linear_acceleration + t * b.linear_acceleration, orientation)
+
+
+def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
+    """Interpolate two unit quaternions along the shorter way."""
+    cosine = float(a @ b)
+    if cosine < 0.0:
+        b, cosine = -b, -cosine
+    angle = math.acos(min(cosine, 1.0))
+    if angle < 1e-6:        # sin(angle) is no longer told from angle
+        mixed = (1.0 - t) * a + t * b
+    else:
+        mixed = math.sin((1.0 - t) * angle) * a + math.sin(t * angle) * b
+    return mixed / math.sqrt(mixed @ mixed)

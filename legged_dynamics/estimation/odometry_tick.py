@@ -25,11 +25,15 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
+    FOOT_ROTATION,
     N_FOOT_STATE,
+    RADIUS,
     SIZE,
     START,
     contact_jacobians,
     contact_points,
+    has_moment,
+    held,
     moment_axis,
 )
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics
@@ -40,15 +44,14 @@ from legged_dynamics.estimation.attitude import (
     rotation_from_imu,
     rotation_of_tilt,
 )
-from legged_dynamics.estimation.foot_places import add_places, roll_places, settle_places
-from legged_dynamics.estimation.pose_correction import add_point, add_turn, clear_equations
-from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     add,
     add_scaled,
     compose,
     cross,
+    dot,
     load3,
     load9,
     norm,
@@ -62,6 +65,201 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.exponential import rotation_exp, rotation_log
 from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import get3, get9, put3, put9
+
+# -------------------------------------------------------------------------------------------------
+# Weighted least squares for six unknowns of a rigid body: a twist, or a small correction of a
+# pose.
+#
+# Both are ``x = [t; r]`` in base axes at the base's origin, and a point at ``c`` of the body sees
+# ``t + r x c``: so a foot that stands says the same of a velocity and of a displacement. Equations
+# are added one by one to the normal equations ``A x = b``, of which A is kept as lower triangle.
+
+
+@part
+def clear_equations(A, b):
+    """Start over."""
+    for i in range(6):
+        b[i] = 0.0
+        for j in range(6):
+            A[i, j] = 0.0
+
+
+@part
+def add_point(A, b, c, seen, weight):
+    """Add ``t + r x c = seen`` (vectors), each component with that weight."""
+    x, y, z = c
+    for i in range(3):
+        A[i, i] += weight
+        b[i] += weight * seen[i]
+    # With S(c) the cross-product matrix, the rows are [1, -S(c)].
+    A[3, 1] -= weight * z
+    A[3, 2] += weight * y
+    A[4, 0] += weight * z
+    A[4, 2] -= weight * x
+    A[5, 0] -= weight * y
+    A[5, 1] += weight * x
+    A[3, 3] += weight * (y * y + z * z)
+    A[4, 4] += weight * (x * x + z * z)
+    A[5, 5] += weight * (x * x + y * y)
+    A[4, 3] -= weight * x * y
+    A[5, 3] -= weight * x * z
+    A[5, 4] -= weight * y * z
+    moment = cross(c, seen)
+    for i in range(3):
+        b[3 + i] += weight * moment[i]
+
+
+@part
+def add_turn(A, b, seen, weight, up, about_up):
+    """
+    Add ``r = seen`` with one weight, and another for the component along ``up``.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations; added to.
+    seen : tuple of 3 floats
+        What the rotation is seen to be.
+    weight, about_up : float
+        Inverse variances across ``up`` and along it.
+    up : tuple of 3 floats
+        Unit vector, base axes.
+
+    """
+    along = (about_up - weight) * (up[0] * seen[0] + up[1] * seen[1] + up[2] * seen[2])
+    for i in range(3):
+        A[3 + i, 3 + i] += weight
+        b[3 + i] += weight * seen[i] + along * up[i]
+        for j in range(i + 1):
+            A[3 + i, 3 + j] += (about_up - weight) * up[i] * up[j]
+
+
+# -------------------------------------------------------------------------------------------------
+# Where standing feet stand: places that a pose is corrected by, that roll along, and that settle.
+#
+# A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A
+# foot that carries moments has an orientation beside its place, about their axes.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``. ``places`` is
+# (nf, .), ``p`` a record of settings, ``R`` and ``position`` the pose of the base, ``A`` and ``b``
+# normal equations.
+
+
+# The memory of a foot: place in the world, orientation there (of a ball: when it last rolled),
+# number of samples it has stood, how far it is seen from its place; and where it is, standing or
+# not.
+PLACE, TURN, AGE, OFFSET, NOW = 0, 3, 12, 13, 14
+N_PLACE = 17
+# Number of samples after which the place of a foot counts half of what it may.
+TRUSTED = 250.0
+# Arm [m] at which the turn of a sole counts as much as its place.
+SOLE = 0.1
+
+
+@part
+def roll_places(feet, places, states, contact, R):
+    """Let the places of standing balls roll along, and remember how each ball is turned."""
+    for i in range(feet.index.shape[0]):
+        if feet.geometry[i, RADIUS] == 0.0:
+            continue
+        R_WF = compose(R, get9(states, i, FOOT_ROTATION))
+        if contact[i] > 0.5 and places[i, AGE] > 0.0:
+            phi = rotation_log(compose(R_WF, transpose(get9(places, i, TURN))))
+            step = cross(phi, (0.0, 0.0, feet.geometry[i, RADIUS]))
+            put3(places, i, PLACE, add(get3(places, i, PLACE), step))
+        put9(places, i, TURN, R_WF)
+
+
+@part
+def add_places(feet, places, states, contact, R, position, p, A, b):
+    """
+    Add where the standing feet are to be; return the sum of their weights.
+
+    Places found by one orientation of the base say nothing about another one: it takes a while
+    until they are worth more than the IMU.
+    """
+    total = 0.0
+    for i in range(feet.index.shape[0]):
+        if contact[i] < 0.5 or places[i, AGE] == 0.0:
+            continue
+        age = places[i, AGE]
+        weight = age / ((age + TRUSTED) * p.foothold * p.foothold)
+        c = get3(states, i, CONTACT)
+        seen = subtract(rotate_back(R, subtract(get3(places, i, PLACE), position)), c)
+        add_point(A, b, c, seen, weight)
+        if has_moment(feet.index, i):
+            # The rotation r that takes the foot as it is seen to where it stands: base axes.
+            R_WF = compose(R, get9(states, i, FOOT_ROTATION))
+            turn = rotation_log(compose(get9(places, i, TURN), transpose(R_WF)))
+            weight_turn = SOLE * SOLE * weight
+            for k in range(feet.index[i, SIZE] - 3):
+                axis = moment_axis(feet.index, states, i, k)
+                add_turn(A, b, rotate_back(R, turn), 0.0, axis, weight_turn)
+        total += weight
+    return total
+
+
+@part
+def on_ground(place, p):
+    """Return a place of a foot, on the ground if that is known to be flat."""
+    return place[0], place[1], 0.0 if p.flat_ground > 0.5 else place[2]
+
+
+@part
+def settle_places(feet, places, states, contact, R, position, p, dt):
+    """
+    Compare standing feet with their places, and give places to those that have landed.
+
+    Returns
+    -------
+    stepping, slips : int
+        How many feet got a place; how many of them had one, from which they were far.
+    variance : float [m^2]
+        What that adds to the position's.
+
+    """
+    standing, stepping, slips, known, offsets = 0, 0, 0, 0, 0.0
+    for i in range(feet.index.shape[0]):
+        seen = add(position, rotate(R, get3(states, i, CONTACT)))
+        put3(places, i, NOW, seen)
+        if contact[i] < 0.5:
+            places[i, AGE], places[i, OFFSET] = 0.0, 0.0
+            continue
+        standing += 1
+        if places[i, AGE] > 0.0:
+            away = subtract(seen, get3(places, i, PLACE))
+            places[i, OFFSET] = norm(away)
+            if places[i, OFFSET] <= p.slip_distance:
+                known, offsets = known + 1, offsets + dot(away, away)
+                # A running mean, until it has the length of the settling time.
+                rate = max(1.0 / (places[i, AGE] + 1.0), min(dt / p.settling, 1.0))
+                place = on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
+                put3(places, i, PLACE, place)
+                put3(places, i, NOW, place)
+                if has_moment(feet.index, i):
+                    R_WF = compose(R, get9(states, i, FOOT_ROTATION))
+                    before = get9(places, i, TURN)
+                    turn = rotation_log(compose(R_WF, transpose(before)))
+                    # What nothing holds has gone all the way.
+                    kept = rotate(R, held(feet.index, states, i, rotate_back(R, turn)))
+                    turn = add_scaled(turn, rate - 1.0, kept)
+                    put9(places, i, TURN, compose(rotation_exp(turn), before))
+                places[i, AGE] += 1.0
+                continue
+            slips += 1
+        stepping += 1
+        seen = on_ground(seen, p)
+        put3(places, i, PLACE, seen)
+        put3(places, i, NOW, seen)
+        put9(places, i, TURN, compose(R, get9(states, i, FOOT_ROTATION)))
+        places[i, AGE] = 1.0
+    # A new place is as wrong as the feet disagree, and has its share in the position.
+    error = max(offsets / max(known, 1), p.foothold * p.foothold)
+    return stepping, slips, error * stepping / max(standing, 1) ** 2
+
+
+# -------------------------------------------------------------------------------------------------
 
 PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
     'gyro', 'orientation', 'heading', 'tilt_rate', 'velocity', 'creep', 'foothold',

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+
+from legged_dynamics.dynamics.kinematics import FORCE, body_workspace, frame_poses
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.estimation.filter.equation_errors import LASTING_TIME
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, SPHERICAL
 from legged_dynamics.schema import CheckedSettings, setting
 
 
@@ -106,3 +117,121 @@ class EstimatorSettings(CheckedSettings):
 
 
 SETTINGS = EstimatorSettings.table()
+
+
+# -------------------------------------------------------------------------------------------------
+# What of the equations' errors does not depend on the pose: of the model, and guesses of motion.
+#
+# What noise of sensors does to the equations: see `equation_errors` and `momentum_noise`.
+
+
+# Without an IMU the base's motion is guessed to be rest: standard deviations of that guess.
+UNKNOWN_ACCELERATION = 1.0          # m/s^2
+UNKNOWN_ANGULAR_ACCELERATION = 5.0  # rad/s^2
+# After which time an error of the model counts as a new one, without torque [s].
+MODEL_LASTS = 0.048
+
+
+def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
+    """Return the standing pose in the model's joint order, (nq,) [rad or m]."""
+    return config.nominal_in(model)
+
+
+def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
+    """
+    Return the variances of the base's equations by the stated errors of mass and its centre.
+
+    Of an equation a `LASTING_TIME`: what lasts longer is no news so often, and counts for more.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the joint physics of the config.
+    config : RobotConfig
+        Its model noise, and its nominal pose.
+
+    Returns
+    -------
+    (6,) array [N^2, (N m)^2]
+
+    """
+    noise, bodies, tau = config.noise, body_workspace(model), np.zeros(model.nv)
+    at_rest = np.array([0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], float)
+    newton_euler(model.tree, nominal_position(model, config), np.zeros(model.nv),
+                 np.zeros(model.nv), at_rest, bodies, tau)
+    weight = model.total_mass * GRAVITY
+    error = (noise.mass * bodies[0, FORCE:FORCE + 6]) ** 2
+    error[3:] += (weight * noise.center_of_mass) ** 2
+    # Exact sensors still meet a finite precision.
+    return MODEL_LASTS / LASTING_TIME * error + (1e-6 * weight) ** 2
+
+
+def variance_ratio(lasting: float, brief: float) -> float:
+    """Return by how much the variance of a lasting error is larger than that of a brief one."""
+    return (lasting / brief) ** 2 if brief > 0.0 else 1.0
+
+
+# -------------------------------------------------------------------------------------------------
+# What a robot must be for its base to be followed: floating, on feet, by 1-DoF joints.
+
+
+def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
+    """
+    Check that a robot has feet, a floating base and joints of one degree of freedom.
+
+    Raises
+    ------
+    ConfigurationError
+        When it has not.
+
+    """
+    if not config.feet:
+        raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
+                                 f'links are: {", ".join(model.frames)}')
+    if not model.floating:
+        raise ConfigurationError('expected a model with a floating base, got a fixed one; read '
+                                 "the URDF with base='floating'")
+    if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
+        raise ConfigurationError('expected joints of one degree of freedom: joint_states carries '
+                                 'one position a joint, and the model has a spherical one')
+
+
+# -------------------------------------------------------------------------------------------------
+# How large the robot is: lengths and times that thresholds are in terms of.
+
+
+# A foot has risen by more than so many deviations of kinematics, and by more than so much of the
+# leg's length, by which ground and rubber give way.
+RISEN, GIVING_WAY = 1.5, 0.001
+
+
+class RobotSize(NamedTuple):
+    """
+    Of a robot in its standing pose.
+
+    Attributes
+    ----------
+    reach : float [m]
+        How far the feet are from the base on the ground.
+    pace : float [1/s]
+        Angular frequency of a pendulum as long as the legs.
+    risen : float [m]
+        Height that a foot must rise by to be seen to have risen.
+
+    """
+
+    reach: float
+    pace: float
+    risen: float
+
+
+def robot_size(model: RobotModel, config: RobotConfig) -> RobotSize:
+    """Return the robot's size, with the stated noise of position and orientation."""
+    feet = frame_poses(model, nominal_position(model, config),
+                       tuple(foot.link for foot in config.feet))
+    places = np.array([pose.p for pose in feet.values()])
+    reach = float(np.sqrt(np.mean(places[:, 0] ** 2 + places[:, 1] ** 2) + 1e-6))
+    leg = max(float(np.abs(places[:, 2]).max()), 0.1 * reach)
+    position = config.noise.of_joints('position', model, config.joints).max(initial=0.0)
+    risen = RISEN * np.hypot(position * leg, config.noise.orientation * reach) + GIVING_WAY * leg
+    return RobotSize(reach, float(np.sqrt(GRAVITY / leg)), float(risen))

@@ -5,7 +5,6 @@ from legged_dynamics.force_map.affine import ForceMap
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, Redundancy
 from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
-from legged_dynamics.force_map.foot_reach import FootReach, foot_reach, leg_columns
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, GroundForces
 from legged_dynamics.force_map.inversion import (
@@ -17,13 +16,15 @@ from legged_dynamics.force_map.inversion import (
 )
 from legged_dynamics.force_map.load_sharing import LoadShares, share_load
 from legged_dynamics.force_map.producible import (
+    FootReach,
     ForceEllipsoid,
     ForcePolytope,
+    foot_reach,
     force_ellipsoid,
     force_polytope,
+    leg_columns,
 )
-from legged_dynamics.force_map.stance import Stance, standing_on
-from legged_dynamics.force_map.stance_dynamics import StanceDynamics, StanceTerms
+from legged_dynamics.force_map.stance import Stance, StanceDynamics, StanceTerms, standing_on
 from legged_dynamics.optimization.quadratic_program import (
     Outcome,
     QuadraticSolution,

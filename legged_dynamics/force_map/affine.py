@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""
+"""
 An affine map from joint torques to ground forces, and what its singular values say.
 
 Newton and Euler, the joints and a foot that stays where it is leave no freedom: at a given state
@@ -22,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
+from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
 
 # Singular values below this fraction of the largest are zero.
 RANK_TOLERANCE = 1e-10
@@ -113,3 +115,34 @@ class ForceMap(AffineMap):
     offset: np.ndarray
     matrix: np.ndarray
     columns: tuple[str, ...]
+
+
+# -------------------------------------------------------------------------------------------------
+# Which joint velocities, and what names, the columns of a force map have.
+
+
+def velocity_rows(model: RobotModel, bodies: Sequence[int]) -> np.ndarray:
+    """Return the indices, among joint velocities, of the joints that move these bodies."""
+    topology = model.tree.topology
+    return np.array([int(topology[b, V_START]) + k for b in bodies
+                     for k in range(VELOCITY_SIZE[int(topology[b, JOINT])])], dtype=np.int64)
+
+
+def column_names(model: RobotModel, bodies: Sequence[int]) -> tuple[str, ...]:
+    """Return a name for each of them: the joint's, with ``.x .y .z`` for a spherical one."""
+    names: list[str] = []
+    for b in bodies:
+        name = model.joints[b - 1].name
+        spherical = int(model.tree.topology[b, JOINT]) == SPHERICAL
+        names.extend(f'{name}.{axis}' for axis in 'xyz') if spherical else names.append(name)
+    return tuple(names)
+
+
+# -------------------------------------------------------------------------------------------------
+# What counts how much when feet cannot do everything at once; squares of forces are compared.
+
+
+# A newton missing on the whole robot counts as much as a hundred under a foot.
+BALANCE_WEIGHT = 1e4
+# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
+ASKED_WEIGHT = 1e4

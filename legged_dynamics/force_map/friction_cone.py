@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.feet import PointFoot
-from legged_dynamics.model.foot import FORCE, MOMENT, Foot
+from legged_dynamics.model.feet import FORCE, MOMENT, Foot, PointFoot
 from legged_dynamics.spatial.rotations import check_normal, rotation_to_z
 
 

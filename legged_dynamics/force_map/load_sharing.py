@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.affine import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
-from legged_dynamics.force_map.weights import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.optimization.quadratic_program import Outcome
 
 

@@ -38,7 +38,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import PARENT, PRISMATIC, V_START
 from legged_dynamics.spatial.algebra import cross, dot, load3, rotate, rotate_back, z_axis
 from legged_dynamics.spatial.jit import kernel, part
-from legged_dynamics.spatial.table import get3, get9
+from legged_dynamics.spatial.layout import get3, get9
 
 N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin (xx xy xz yy yz zz)
 

@@ -14,21 +14,164 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.estimation.noise import nominal_position
-from legged_dynamics.estimation.robot_check import check_floating_robot
+from legged_dynamics.estimation.settings import check_floating_robot, nominal_position
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.identification.problem import Problem
-from legged_dynamics.identification.quantities import Quantity, quantities
-from legged_dynamics.identification.samples import Signals, filtered
-from legged_dynamics.identification.sensor_log import SensorLog
-from legged_dynamics.identification.unknowns import Trust, Unknowns, check_total_mass
+from legged_dynamics.identification.problem import (
+    PER_AXIS,
+    Problem,
+    Trust,
+    Unknowns,
+    check_total_mass,
+)
+from legged_dynamics.identification.samples import SensorLog, Signals, filtered
+from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.frames import Transform
+
+# -------------------------------------------------------------------------------------------------
+# Identified quantities as people ask for them: value, error bar, and whether the motion tells.
+
+
+# A quantity counts as told when the recording makes its error bar at least that much smaller.
+TOLD = 0.5
+UNITS = {'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
+         'position_offset': 'rad', 'imu_mount': 'rad', 'accelerometer_bias': 'm/s^2',
+         'gyro_bias': 'rad/s'}
+# Which motion would tell what this one does not.
+MOTIONS = {
+    'mass': 'weigh the robot (--total-mass), or trust the torques (--trust-effort)',
+    'center_of_mass': 'lean the body about x and y while all feet stand; for its height, lean '
+                      'further',
+    'inertia': 'sway the body quickly: roll, pitch and yaw at 1 Hz or more, or trot',
+    'link_mass': 'lift the leg and hold it at several angles; swing it',
+    'effort_scale': 'squat and lift each leg; weigh the robot (--total-mass)',
+    'coulomb': 'swing the joint slowly to and fro, leg lifted',
+    'viscous': 'swing the joint at several speeds up to its limit, leg lifted',
+    'armature': 'swing the joint quickly, leg lifted: several Hz',
+    'position_offset': 'squat, and lift each leg, on level ground',
+    'imu_mount': 'stand level, then lean about x and y',
+    'accelerometer_bias': 'stand for 10 s with the body leaned to each side',
+    'gyro_bias': 'stand still for 10 s'}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """
+    One identified quantity.
+
+    Attributes
+    ----------
+    kind, name, unit : str
+        Such as 'viscous', 'LF_HFE', 'N m s/rad'.
+    described, value : float
+        In the description, and identified.
+    deviation : float
+        Error bar: one standard deviation.
+    trust : float
+        How far it could be from the description before the recording: one standard deviation.
+    told : bool
+        Whether the recording tells it.
+
+    """
+
+    kind: str
+    name: str
+    unit: str
+    described: float
+    value: float
+    deviation: float
+    trust: float
+    told: bool
+
+    @property
+    def motion(self) -> str:
+        """Which motion would tell it; empty when this one does."""
+        return '' if self.told else MOTIONS[self.kind]
+
+
+def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
+               prior: np.ndarray) -> tuple[Quantity, ...]:
+    """
+    Return everything that was identified.
+
+    Parameters
+    ----------
+    u : Unknowns
+        What is identified.
+    x : (p,) array
+        Identified values.
+    covariance, prior : (p, p) array
+        After and before the recording.
+
+    """
+    found = []
+
+    def add(kind: str, name: str, unit: str, described: float, value: float,
+            gradient: np.ndarray) -> None:
+        after = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
+        before = float(np.sqrt(max(gradient @ prior @ gradient, 0.0)))
+        found.append(Quantity(kind, name, unit, described, value, after, before,
+                              after < TOLD * before))
+    zero = np.zeros(u.size)
+    p0, p1, dp = u.inertial(zero), u.inertial(x), u.inertial_gradient(x)
+    masses, base = 10 * np.arange(u.model.n_bodies), p1[0]
+    total = np.zeros(u.size)
+    for i, at in enumerate(masses):
+        total[at:at + 10] = dp[i][0]
+    add('mass', 'total', 'kg', float(p0[masses].sum()), float(p1[masses].sum()), total)
+    row = np.zeros(u.size)
+    row[:10] = dp[0][0]
+    add('mass', u.model.base_link, 'kg', float(p0[0]), float(base), row)
+    for k, axis in enumerate('xyz'):
+        row = np.zeros(u.size)
+        row[:10] = (dp[0][1 + k] - p1[1 + k] / base * dp[0][0]) / base
+        add('center_of_mass', f'{u.model.base_link} {axis}', 'm', p0[1 + k] / p0[0],
+            p1[1 + k] / base, row)
+    first, last = u.bodies[0].inertia(zero[:10]), u.bodies[0].inertia(x[:10])
+    for k, axes in enumerate(('xx', 'yy', 'zz')):
+        row = np.zeros(u.size)
+        for j in range(10):
+            step = 1e-5 * np.eye(10)[j]
+            row[j] = (u.bodies[0].inertia(x[:10] + step).about_com[k, k]
+                      - u.bodies[0].inertia(x[:10] - step).about_com[k, k]) / 2e-5
+        add('inertia', f'{u.model.base_link} {axes}', 'kg m^2', first.about_com[k, k],
+            last.about_com[k, k], row)
+    for i, joint in enumerate(u.model.joints, start=1):
+        row = np.zeros(u.size)
+        row[10 * i:10 * i + 10] = dp[i][0]
+        add('link_mass', joint.child, 'kg', p0[10 * i], p1[10 * i], row)
+    c = u.config.sensors
+    now = {'effort_scale': c.per_joint('effort_scale', u.model.joint_names, 1.0),
+           'coulomb': [j.friction for j in u.model.joints],
+           'viscous': [j.damping for j in u.model.joints],
+           'armature': [j.armature for j in u.model.joints],
+           'position_offset': c.per_joint('position_offset', u.model.joint_names, 0.0)}
+    for kind, described in now.items():
+        for i, joint in enumerate(u.model.joints):
+            at = u.parts[kind].start + i
+            row = np.eye(u.size)[at]
+            if kind == 'effort_scale':
+                value = described[i] * np.exp(x[at])
+                add(kind, joint.name, '1', float(described[i]), float(value), value * row)
+            else:
+                add(kind, joint.name, UNITS[kind], float(described[i]),
+                    float(described[i] + x[at]), row)
+    for kind in PER_AXIS:
+        if kind in u.parts:
+            for i, axis in enumerate('xyz'):
+                at = u.parts[kind].start + i
+                add(kind, axis, UNITS[kind], 0.0, float(x[at]), np.eye(u.size)[at])
+    return tuple(found)
+
+
+# -------------------------------------------------------------------------------------------------
 
 BLOCK = 1.5             # s, over which residuals may stay alike
 WEIGHED = 0.003         # of the mass: how well a scale weighs a robot
@@ -280,3 +423,47 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     meat = g.T @ g
     middle = bread @ (meat + known) @ bread
     return middle * np.outer(D, D)
+
+
+# -------------------------------------------------------------------------------------------------
+# A URDF with the inertias that were identified, everything else as it was.
+
+
+def with_inertias(urdf: str, described: RobotModel, identified: RobotModel) -> str:
+    """
+    Return the URDF's text with a body's inertia in the link that heads it.
+
+    Links welded to it lose theirs, which is in the body's now: the equations see bodies alone.
+
+    Parameters
+    ----------
+    urdf : str
+        The XML.
+    described, identified : RobotModel
+        Of that URDF, and with other inertias.
+
+    """
+    root = ElementTree.fromstring(urdf)
+    heads = [described.base_link, *(joint.child for joint in described.joints)]
+    links = {link.get('name'): link for link in root.findall('link')}
+    for body, head in enumerate(heads):
+        new = identified.body_inertia(body)
+        pose = described.frame(head).pose       # of the link in the body, whose z is the axis
+        for name, frame in described.frames.items():
+            inertial = links[name].find('inertial') if name in links else None
+            if frame.body == body and inertial is not None:
+                links[name].remove(inertial)
+        links[head].insert(0, _inertial(new.seen_from(Transform(pose.R, pose.p).inverse())))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding='unicode') + '\n'
+
+
+def _inertial(inertia: Inertia) -> ElementTree.Element:
+    part = ElementTree.Element('inertial')
+    ElementTree.SubElement(part, 'origin', xyz=' '.join(f'{x:.9g}' for x in inertia.com),
+                           rpy='0 0 0')
+    ElementTree.SubElement(part, 'mass', value=f'{inertia.mass:.9g}')
+    I_c = inertia.about_com
+    ElementTree.SubElement(part, 'inertia', {
+        f'i{"xyz"[i]}{"xyz"[k]}': f'{I_c[i, k]:.9g}' for i, k in zip(*np.triu_indices(3))})
+    return part

@@ -11,6 +11,7 @@ before the filter and thousands of times cheaper.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +20,101 @@ from scipy.signal import butter, sosfiltfilt
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.identification.sensor_log import SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import kernel
+
+# -------------------------------------------------------------------------------------------------
+# What the sensors said over time, as it came: before any name, unit or axis is believed.
+
+
+@dataclass(frozen=True, eq=False)
+class JointLog:
+    """
+    Joint states as the driver sent them.
+
+    Attributes
+    ----------
+    stamp_ns, receipt_ns : (n,) int array
+        The driver's stamps and the recorder's clock.
+    names : tuple of str
+        As in the messages.
+    position, velocity, effort : (n, nj) array
+        NaN where a message has none.
+
+    """
+
+    stamp_ns: np.ndarray
+    receipt_ns: np.ndarray
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ImuLog:
+    """
+    IMU readings as the driver sent them.
+
+    Attributes
+    ----------
+    stamp_ns, receipt_ns : (n,) int array
+    gyro, acceleration : (n, 3) array
+    orientation : (n, 4) array
+        NaN where there is none.
+    frame_id : str
+
+    """
+
+    stamp_ns: np.ndarray
+    receipt_ns: np.ndarray
+    gyro: np.ndarray
+    acceleration: np.ndarray
+    orientation: np.ndarray
+    frame_id: str = ''
+
+
+@dataclass(frozen=True, eq=False)
+class SensorLog:
+    """
+    A recording of a robot's sensors.
+
+    Attributes
+    ----------
+    joints : JointLog
+    imu : ImuLog or None
+    simulated : bool
+        Whether stamps are of a simulator's time, which goes as fast as it can.
+
+    """
+
+    joints: JointLog
+    imu: ImuLog | None = None
+    simulated: bool = False
+
+    @property
+    def duration(self) -> float:
+        """Time from the first joint state to the last [s], by the recorder's clock."""
+        receipt = self.joints.receipt_ns
+        return float(receipt[-1] - receipt[0]) * 1e-9 if len(receipt) else 0.0
+
+    def part(self, start: float, stop: float) -> SensorLog:
+        """Return what was received from `start` to `stop` [s] after the first joint state."""
+        first = int(self.joints.receipt_ns[0])
+
+        def cut(log: JointLog | ImuLog) -> dict[str, object]:
+            age = (log.receipt_ns - first) * 1e-9
+            inside = (age >= start) & (age < stop)
+            return {name: value[inside] if isinstance(value, np.ndarray) else value
+                    for name, value in vars(log).items()}
+        return SensorLog(JointLog(**cut(self.joints)),          # type: ignore[arg-type]
+                         None if self.imu is None else ImuLog(
+                             **cut(self.imu)),                  # type: ignore[arg-type]
+                         self.simulated)
+
+
+# -------------------------------------------------------------------------------------------------
 
 BAND = 8.0          # Hz: legs swing and bodies sway below it, impacts and structure ring above
 OF_RATE = 0.12      # of the sampling rate, the most that the band may be
@@ -310,3 +402,63 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
     attitude = (np.full((n, 3), np.nan) if c.ignore_orientation
                 else reported @ c.imu_matrix.T @ mount.R.T)
     return np.hstack([w, alpha, a]), up, attitude
+
+
+# -------------------------------------------------------------------------------------------------
+# Sensor noise out of a recording: what the YAML's ``noise.*`` should be.
+#
+# The third difference of a signal leaves next to nothing of a slow motion and twenty times the
+# variance of white noise. It is taken in short stretches, and the quieter ones speak; the median
+# makes a single impact harmless. A signal in steps (an encoder's resolution) has at least the
+# deviation of a step's width over the root of twelve.
+
+
+STRETCH = 50            # samples
+QUIET = 0.3             # part of the stretches that speaks
+_THIRD = 20.0           # 1 + 9 + 9 + 1: variance of a third difference of white noise
+
+
+def white_noise(values: np.ndarray) -> np.ndarray:
+    """
+    Return the standard deviation of each column's white noise.
+
+    Parameters
+    ----------
+    values : (n, k) array
+        Evenly sampled; columns without numbers give NaN.
+
+    """
+    third = np.diff(values, n=3, axis=0)
+    count = len(third) // STRETCH
+    if count < 1:
+        return np.full(values.shape[1], np.nan)
+    stretches = third[:count * STRETCH].reshape(count, STRETCH, -1)
+    each = np.sqrt(np.mean(stretches ** 2, axis=1) / _THIRD)
+    each.sort(axis=0)
+    quiet = each[:max(int(QUIET * count), 1)]
+    # The quietest of equal stretches are quiet by chance, by a few per cent: the median of all
+    # does not, and is taken where the motion leaves it unspoilt.
+    found = np.where(each[count // 2] < 1.5 * np.median(quiet, axis=0), each[count // 2],
+                     np.median(quiet, axis=0))
+    steps = np.abs(np.diff(values, axis=0))
+    width = np.array([np.min(column[column > 0.0], initial=np.inf) for column in steps.T])
+    repeats = np.mean(steps == 0.0, axis=0) > 0.3       # a coarse signal repeats itself
+    return np.where(repeats & np.isfinite(width), np.maximum(found, width / np.sqrt(12.0)), found)
+
+
+def sensor_noise(log: SensorLog) -> Mapping[str, float]:
+    """
+    Return the noise settings that a recording gives, by dotted name.
+
+    The largest joint speaks for all: one number serves every joint, and caution is cheap.
+    """
+    found: dict[str, float] = {}
+    parts = [(f'noise.{name}', getattr(log.joints, name)) for name in (
+        'position', 'velocity', 'effort')]
+    if log.imu is not None:
+        parts += [('noise.gyro', log.imu.gyro), ('noise.accelerometer', log.imu.acceleration)]
+    for name, values in parts:
+        each = white_noise(values)
+        if np.isfinite(each).any():
+            found[name] = float(np.nanmax(each))
+    return found

@@ -33,7 +33,7 @@ def compile_first(*names: str) -> None:
         Of nodes.
 
     """
-    from legged_dynamics.spatial.kernel_state import is_warm
+    from legged_dynamics.spatial.kernel_cache import is_warm
     cold = [name for name in names if not is_warm(name)]
     if cold:
         print('Compiling (once; a minute or two)', file=sys.stderr, flush=True)
@@ -64,7 +64,7 @@ class Compilation:
     """
 
     def __init__(self, component_class: type[Component], logger: Logger):
-        from legged_dynamics.spatial.kernel_state import is_warm
+        from legged_dynamics.spatial.kernel_cache import is_warm
         self._logger = logger
         self._process: subprocess.Popen[bytes] | None = None
         self.state = ''

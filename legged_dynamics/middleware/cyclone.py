@@ -9,15 +9,19 @@ handed to Cyclone through its public API.
 """
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
 from cyclonedds.core import (
     DDSException,
+    DDSStatus,
     GuardCondition,
     InstanceState,
     ReadCondition,
@@ -26,22 +30,229 @@ from cyclonedds.core import (
     WaitSet,
 )
 from cyclonedds.domain import Domain, DomainParticipant
+from cyclonedds.idl import IdlStruct, make_idl_struct, types
 from cyclonedds.pub import DataWriter
+from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware import discovery
-from legged_dynamics.middleware.arguments import RosArguments
-from legged_dynamics.middleware.bounds import Bounds
+from legged_dynamics.middleware.arguments import (
+    RosArguments,
+    dds_topic,
+    dds_type,
+    ros_topic,
+    ros_type,
+)
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.cyclone_matching import Matching
-from legged_dynamics.middleware.cyclone_qos import policies, profile_of
-from legged_dynamics.middleware.idl import envelope
-from legged_dynamics.middleware.names import dds_topic, ros_topic, ros_type
+from legged_dynamics.middleware.messages import (
+    DEFINITIONS,
+    Definition,
+    Field,
+    definition,
+    full_name,
+)
 from legged_dynamics.middleware.node import StandaloneNode
-from legged_dynamics.middleware.qos import QoSProfile
+from legged_dynamics.middleware.qos import Bounds, QoSProfile
+
+# -------------------------------------------------------------------------------------------------
+# Which subscriptions match the publishers of a process on Cyclone DDS.
+
+
+class Matching:
+    """
+    How many subscriptions each writer has.
+
+    A component asks for every topic in every tick. While callbacks run, the answer is the one of
+    their beginning, and one call finds out whether any has changed since; at other times it is
+    asked of Cyclone.
+    """
+
+    def __init__(self, participant: DomainParticipant):
+        self._changed: Any = WaitSet(participant)
+        self._counts: dict[DataWriter, int] = {}
+        self._held = False
+
+    def add(self, writer: DataWriter) -> None:
+        """Watch a writer."""
+        writer.set_status_mask(DDSStatus.PublicationMatched)
+        self._changed.attach(writer)
+        self._counts[writer] = _matched(writer)
+
+    def remove(self, writer: DataWriter) -> None:
+        """Watch it no more."""
+        self._changed.detach(writer)
+        del self._counts[writer]
+
+    def __enter__(self) -> None:
+        if self._counts and self._changed.wait(0):
+            self._counts = {writer: _matched(writer) for writer in self._counts}
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+
+    def count(self, writer: DataWriter) -> int:
+        """Return how many subscriptions a writer has."""
+        if not self._held:          # asking takes the change from what `wait` sees: keep it
+            self._counts[writer] = _matched(writer)
+        return self._counts[writer]
+
+
+def _matched(writer: DataWriter) -> int:
+    # not get_matched_subscriptions: it fails when one joins between its two calls
+    return writer.get_publication_matched_status().current_count
+
+
+# -------------------------------------------------------------------------------------------------
+# Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
+#
+# Cyclone needs a type to announce (its mangled ROS name and its fields) and something to put bytes
+# in. Its own Python serialiser is slow, so the class on the wire is an :class:`Envelope`: it looks
+# like the message to Cyclone's type system and carries bytes that are CDR already.
+
+
+# no `from __future__ import annotations` here: Cyclone reads annotations as objects
+
+
+
+_PRIMITIVES = {
+    'bool': bool, 'byte': types.byte, 'string': str, 'int8': types.int8, 'uint8': types.uint8,
+    'int16': types.int16, 'uint16': types.uint16, 'int32': types.int32, 'uint32': types.uint32,
+    'int64': types.int64, 'uint64': types.uint64, 'float32': types.float32,
+    'float64': types.float64,
+}
+
+
+@cache
+def idl_struct(name: str) -> type[IdlStruct]:
+    """Return the IDL dataclass of a message in the table."""
+    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
+                           {entry.name: _idl_type(entry) for entry in definition(name).fields})
+
+
+@cache
+def envelope(name: str) -> type[IdlStruct]:
+    """
+    Return the class that carries a message's bytes.
+
+    An instance made from the bytes has them as its ``cdr``: ``envelope(name)(cdr).cdr``.
+    A message that is not in the table gets an opaque type of the right name: enough to record it.
+    """
+    name = full_name(name)
+    fields: dict[str, Any] = {'opaque': types.uint8}
+    if name in DEFINITIONS:
+        fields = {entry.name: _idl_type(entry) for entry in definition(name).fields}
+    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
+                           dataclassify=False)
+    for method in (_init, _serialize):
+        setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
+    made.deserialize = classmethod(_deserialize)  # type: ignore[assignment]
+    made.deserialize_key = classmethod(_deserialize)  # type: ignore[assignment]
+    return made
+
+
+def _init(self: Any, cdr: bytes) -> None:
+    self.cdr = cdr
+
+
+def _serialize(self: Any, *_: Any, **__: Any) -> bytes:
+    return self.cdr
+
+
+def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
+    return cls(data)
+
+
+def _idl_type(entry: Field) -> Any:
+    element: Any = idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
+    make: Any = types
+    if entry.size is None:
+        return element
+    return make.array[element, entry.size] if entry.size else make.sequence[element]
+
+
+# -------------------------------------------------------------------------------------------------
+# The hash by which ROS 2 nodes recognise each other's message definitions (RIHS01, REP-2016).
+
+
+# type_description_interfaces/msg/FieldType
+_TYPE_IDS = {'message': 1, 'int8': 2, 'uint8': 3, 'int16': 4, 'uint16': 5, 'int32': 6, 'uint32': 7,
+             'int64': 8, 'uint64': 9, 'float32': 10, 'float64': 11, 'bool': 15, 'byte': 16,
+             'string': 17}
+_ARRAY, _SEQUENCE = 48, 144
+
+
+@cache
+def type_hash(name: str) -> str:
+    """Return 'RIHS01_' and the SHA-256 of a message's type description."""
+    message = definition(name)
+    referenced = {entry.type: definition(entry.type) for entry in _nested(message)}
+    description = {
+        'type_description': _describe(message),
+        'referenced_type_descriptions': [_describe(referenced[key]) for key in sorted(referenced)],
+    }
+    return 'RIHS01_' + sha256(json.dumps(description).encode()).hexdigest()
+
+
+def _nested(message: Definition) -> list[Field]:
+    direct = [entry for entry in message.fields if entry.is_message]
+    return direct + [inner for entry in direct for inner in _nested(definition(entry.type))]
+
+
+def _describe(message: Definition) -> dict[str, Any]:
+    return {'type_name': message.name,
+            'fields': [{'name': entry.name, 'type': _describe_type(entry)}
+                       for entry in message.fields]}
+
+
+def _describe_type(entry: Field) -> dict[str, Any]:
+    shift = 0 if entry.size is None else _ARRAY if entry.size else _SEQUENCE
+    return {'type_id': _TYPE_IDS['message' if entry.is_message else entry.type] + shift,
+            'capacity': entry.size or 0, 'string_capacity': 0,
+            'nested_type_name': entry.type if entry.is_message else ''}
+
+
+# -------------------------------------------------------------------------------------------------
+# Quality of service between ROS 2's profiles and Cyclone DDS's policies.
+
+
+# ROS 2 blocks for ever on a reader that hangs; a robot's node rather loses a message
+_LONGEST_WRITE_MS = 20
+
+
+def policies(qos: QoSProfile, name: str) -> Qos:
+    """Return a profile as rmw_cyclonedds spells it in DDS policies."""
+    found = [
+        Policy.WriterDataLifecycle(autodispose=False),
+        Policy.History.KeepLast(qos.depth),
+        Policy.Reliability.Reliable(duration(milliseconds=_LONGEST_WRITE_MS)) if qos.reliable
+        else Policy.Reliability.BestEffort,
+        Policy.Durability.Volatile,
+    ]
+    if qos.latched:
+        found[-1] = Policy.Durability.TransientLocal
+        found.append(Policy.DurabilityService(0, Policy.History.KeepLast(qos.depth), -1, -1, -1))
+    if name in DEFINITIONS:
+        found.append(Policy.Userdata(f'typehash={type_hash(name)};'.encode()))
+    return Qos(*found)
+
+
+def profile_of(offered: Qos) -> QoSProfile:
+    """Return what a discovered publisher offers; its depth is not announced unless it latches."""
+    reliability, durability = offered[Policy.Reliability], offered[Policy.Durability]
+    service = offered[Policy.DurabilityService]
+    latched = durability is not None and durability != Policy.Durability.Volatile
+    depth = 1
+    if latched and service is not None:
+        depth = max(1, getattr(service.history, 'depth', 1))
+    return QoSProfile(depth, isinstance(reliability, Policy.Reliability.Reliable), latched)
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # a C call cannot be interrupted: Ctrl-C is answered when the wait ends
 _LONGEST_WAIT_S = 0.05

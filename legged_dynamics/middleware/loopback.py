@@ -14,15 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from legged_dynamics.middleware.arguments import RosArguments
-from legged_dynamics.middleware.bounds import Bounds
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.lifecycle import ComponentHost
-from legged_dynamics.middleware.log import LogRecord
 from legged_dynamics.middleware.messages import message_class
-from legged_dynamics.middleware.node import StandaloneNode
+from legged_dynamics.middleware.node import LogRecord, NodeClock, StandaloneNode
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.middleware.timing import NodeClock
+from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 
 class LoopbackPublisher:

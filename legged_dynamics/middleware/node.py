@@ -7,23 +7,166 @@ How bytes travel is the business of its :class:`Transport`: the loopback or Cycl
 """
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware.arguments import Override, RosArguments
-from legged_dynamics.middleware.protocol import stamp_ns
-from legged_dynamics.middleware.log import LogRecord, NodeLogger, print_record
+from legged_dynamics.middleware.arguments import (
+    LOG_LEVELS,
+    Override,
+    RosArguments,
+    remapped_identity,
+    resolve,
+)
 from legged_dynamics.middleware.messages import message_class, type_name
-from legged_dynamics.middleware.names import remapped_identity, resolve
 from legged_dynamics.middleware.parameters import (
     Parameter,
     ParameterDescriptor,
     ParameterStore,
     SetParametersResult,
 )
+from legged_dynamics.middleware.protocol import stamp_ns
 from legged_dynamics.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
-from legged_dynamics.middleware.timing import NodeClock, NodeTimer
+
+# -------------------------------------------------------------------------------------------------
+# A node's log for the backends without rclpy, in the form of rclpy's console output.
+
+
+class LogRecord(NamedTuple):
+    """One line of a log."""
+
+    level: str
+    node: str
+    message: str
+
+
+def print_record(record: LogRecord) -> None:
+    """Print a log line to stderr as a ROS 2 node does."""
+    print(f'[{record.level.upper()}] [{time.time():.9f}] [{record.node}]: {record.message}',
+          file=sys.stderr, flush=True)
+
+
+class NodeLogger:
+    """
+    Logger spelled as rclpy's.
+
+    Parameters
+    ----------
+    name : str
+        Node the lines are from.
+    level : str
+        Least severe level that is kept.
+    sink : callable
+        Takes each LogRecord.
+
+    """
+
+    def __init__(self, name: str, level: str = 'info',
+                 sink: Callable[[LogRecord], None] = print_record):
+        self._name = name
+        self._threshold = LOG_LEVELS.index(level)
+        self._sink = sink
+        self._last: dict[tuple, float] = {}
+
+    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log for developers; returns whether it was logged."""
+        return self._log('debug', message, throttle_duration_sec)
+
+    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what a user may want to know."""
+        return self._log('info', message, throttle_duration_sec)
+
+    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what should not be, but can be lived with."""
+        return self._log('warn', message, throttle_duration_sec)
+
+    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what stops something from working."""
+        return self._log('error', message, throttle_duration_sec)
+
+    def _log(self, level: str, message: str, throttle: float) -> bool:
+        if LOG_LEVELS.index(level) < self._threshold:
+            return False
+        if throttle:
+            caller = sys._getframe(2)  # throttled per place in the code, as rclpy does
+            place, now = (caller.f_code, caller.f_lineno), time.monotonic()
+            if now - self._last.get(place, -throttle) < throttle:
+                return False
+            self._last[place] = now
+        self._sink(LogRecord(level, self._name, message))
+        return True
+
+
+# -------------------------------------------------------------------------------------------------
+# Clocks and timers of the nodes that run without rclpy.
+
+
+class Instant:
+    """A point in time."""
+
+    __slots__ = ('nanoseconds',)
+
+    def __init__(self, nanoseconds: int):
+        self.nanoseconds = nanoseconds
+
+
+class NodeClock:
+    """
+    A node's clock: the bus's, until simulated time from /clock takes over.
+
+    Parameters
+    ----------
+    wall_ns, steady_ns : callable
+        Time for stamps and time for timers, which must not jump with the wall clock [ns].
+
+    """
+
+    def __init__(self, wall_ns: Callable[[], int] = time.time_ns,
+                 steady_ns: Callable[[], int] = time.monotonic_ns):
+        self._wall_ns = wall_ns
+        self.steady_ns = steady_ns
+
+    def now(self) -> Instant:
+        """Return the present time."""
+        return Instant(self._wall_ns())
+
+    def follow(self, ns: int) -> None:
+        """Take simulated time; from the first call on, the clock stands still between calls."""
+        self._wall_ns = self.steady_ns = lambda: ns
+
+
+class NodeTimer:
+    """Calls back every period on the node's clock; periods missed are skipped, as in rcl."""
+
+    def __init__(self, clock: NodeClock, period_ns: int, callback: Callable[[], None]):
+        self._clock = clock
+        self.period_ns = period_ns
+        self.callback = callback
+        self.cancelled = False
+        self.due_ns = clock.steady_ns() + period_ns
+
+    def cancel(self) -> None:
+        """Stop calling back."""
+        self.cancelled = True
+
+    def remaining_ns(self) -> int:
+        """Return the time until the next call, not positive when it is due."""
+        remaining = self.due_ns - self._clock.steady_ns()
+        if remaining > self.period_ns:
+            # time jumped back, or simulated time has just begun
+            self.due_ns -= remaining - self.period_ns
+            remaining = self.period_ns
+        return remaining
+
+    def advance(self) -> None:
+        """Set the next call, on the grid of the period, behind the present time."""
+        late = self._clock.steady_ns() - self.due_ns
+        self.due_ns += self.period_ns * (late // self.period_ns + 1)
+
+
+# -------------------------------------------------------------------------------------------------
 
 RawCallback = Callable[[bytes, int], None]
 

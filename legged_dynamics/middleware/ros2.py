@@ -15,10 +15,9 @@ from rclpy.task import Future
 
 from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.compiling import Compilation
-from legged_dynamics.middleware.lifecycle import report_fault
+from legged_dynamics.middleware.lifecycle import report_fault, stopped_by_signals
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.ros2_node import ComponentNode
-from legged_dynamics.middleware.signals import stopped_by_signals
 
 _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 

@@ -3,13 +3,21 @@
 """Components on real ROS 2: a lifecycle node that hosts one."""
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from copy import copy
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Any
 
-from rcl_interfaces.msg import IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.duration import Duration
 from rclpy.exceptions import (
     InvalidParameterTypeException,
     InvalidParameterValueException,
@@ -17,20 +25,196 @@ from rclpy.exceptions import (
     ParameterException,
 )
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
 from legged_dynamics.middleware.arguments import Override, RosArguments
+from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.lifecycle import report_fault
+from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.ros2_dialect import RclpyDialect, rclpy_class
-from legged_dynamics.middleware.ros2_endpoints import (
-    RclpyPublisher,
-    RclpySubscription,
-    quiet_publisher_events,
-    quiet_subscription_events,
-)
+
+# -------------------------------------------------------------------------------------------------
+# rclpy's dialect: its QoS profiles and parameters, and our messages with its classes behind.
+
+
+_HUGE = sys.float_info.max
+
+
+class RclpyQoS:
+    """The profiles components use, as rclpy's."""
+
+    sensor_data = qos_profile_sensor_data
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+    @staticmethod
+    def reliable(depth: int = 10) -> QoSProfile:
+        """Return reliable, volatile, keep last ``depth``."""
+        return QoSProfile(depth=depth)
+
+    @staticmethod
+    def best_effort(depth: int = 10) -> QoSProfile:
+        """Return best effort, volatile, keep last ``depth``."""
+        return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+@cache
+def rclpy_class(name: str) -> Any:
+    """
+    Return rclpy's own class of a message or service such as 'sensor_msgs/msg/JointState'.
+
+    Raises
+    ------
+    MiddlewareError
+        When its package is not installed.
+
+    """
+    package, folder, kind = (name if '/srv/' in name else full_name(name)).split('/')
+    try:
+        return getattr(import_module(f'{package}.{folder}'), kind)
+    except (ImportError, AttributeError) as error:
+        raise MiddlewareError(f'ROS 2 has no {name!r} here: install '
+                              f'ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
+
+
+class RclpyDialect:
+    """
+    What a component needs beside an rclpy node.
+
+    Messages are the package's own dataclasses, which travel as bytes: filling in and serialising
+    rclpy's classes takes several times as long.
+    """
+
+    qos = RclpyQoS()
+    parameter_type = Parameter.Type
+
+    @staticmethod
+    def message(name: str) -> Any:
+        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
+        rclpy_class(name)       # says now what is missing
+        return message_class(name) if full_name(name) in DEFINITIONS else rclpy_class(name)
+
+    service = staticmethod(rclpy_class)
+
+    def parameter_descriptor(self, description: str = '',
+                             range: tuple[float | None, float | None] | None = None,
+                             read_only: bool = False, constraints: str = ''
+                             ) -> ParameterDescriptor:
+        """Return a descriptor for ``declare_parameter``."""
+        descriptor = ParameterDescriptor(description=description, read_only=read_only,
+                                         additional_constraints=constraints)
+        if range is not None:
+            low, high = range
+            descriptor.floating_point_range = [FloatingPointRange(
+                from_value=-_HUGE if low is None else float(low),
+                to_value=_HUGE if high is None else float(high))]
+        return descriptor
+
+    def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
+        """Return the answer of an on-set-parameters callback."""
+        return SetParametersResult(successful=successful, reason=reason)
+
+
+# -------------------------------------------------------------------------------------------------
+# Publishers and subscriptions on rclpy that carry our own messages as bytes.
+
+
+try:    # not in Humble
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+except ImportError:
+    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
+
+
+def quiet_publisher_events() -> PublisherEventCallbacks:
+    """Return no event callbacks: each default one is something more to wait for, at every wake."""
+    return PublisherEventCallbacks(use_default_callbacks=False)
+
+
+def quiet_subscription_events() -> SubscriptionEventCallbacks:
+    """Return no event callbacks."""
+    return SubscriptionEventCallbacks(use_default_callbacks=False)
+
+
+class RclpyPublisher:
+    """
+    Sends our messages; what nobody would get is not even serialised.
+
+    Parameters
+    ----------
+    publisher : rclpy.publisher.Publisher
+        Of the message's rclpy class.
+    name : str
+        The message's ROS name.
+
+    """
+
+    def __init__(self, publisher: Any, name: str):
+        self.publisher, self._name = publisher, name
+        self._latched = publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        self.get_subscription_count = publisher.get_subscription_count
+
+    def publish(self, msg: Any) -> None:
+        """Send a message."""
+        if self._latched or self.get_subscription_count():
+            self.publisher.publish(serialize(msg, self._name))
+
+    def publish_raw(self, cdr: bytes) -> None:
+        """Send a message that is CDR bytes already."""
+        self.publisher.publish(cdr)
+
+    def wait_for_acks(self, seconds: float) -> bool:
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
+
+
+class RclpySubscription:
+    """
+    Takes our messages to a callback.
+
+    Attributes
+    ----------
+    subscription : rclpy.subscription.Subscription
+        Once it is made.
+
+    """
+
+    def __init__(self, name: str, callback: Callable[[Any], None]):
+        self._name, self._callback = name, callback
+        self.subscription: Any = None
+
+    def take(self, cdr: bytes) -> None:
+        """Hand the message in these bytes to the callback."""
+        self._callback(deserialize(cdr, self._name))
+
+    def get_publisher_count(self) -> int:
+        """Return how many publishers match now."""
+        return self.subscription.get_publisher_count()
+
+
+class NativePublishers:
+    """
+    Lets a plain rclpy node publish our messages.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Any):
+        self._node = node
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> RclpyPublisher:
+        """Return a publisher of one of our messages."""
+        return RclpyPublisher(self._node.create_publisher(
+            rclpy_class(msg_type.ros_type), topic, qos_profile,
+            event_callbacks=quiet_publisher_events()), msg_type.ros_type)
+
+
+# -------------------------------------------------------------------------------------------------
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR

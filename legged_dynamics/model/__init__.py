@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot: a kinematic tree from URDF or code, and what its YAML adds to it."""
 from legged_dynamics.model.assembly import Frame
-from legged_dynamics.model.feet import FlatFoot, LineFoot, PointFoot
-from legged_dynamics.model.foot import Foot
+from legged_dynamics.model.feet import FlatFoot, Foot, LineFoot, PointFoot
 from legged_dynamics.model.joint_order import JointOrder
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise

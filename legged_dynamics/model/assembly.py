@@ -3,12 +3,18 @@
 """From links and joints to bodies: find the root, check the tree, weld what is fixed."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from legged_dynamics.exceptions import ModelError
-from legged_dynamics.model.parts import Inertia, Joint
+from legged_dynamics.model import tree as layout
+from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
+from legged_dynamics.model.tree import Tree
 from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import rotation_to_z
 
 
 class Frame(NamedTuple):
@@ -103,3 +109,139 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
         lost = ', '.join(link for link in links if link not in frames)
         raise ModelError(f'these links are not connected to the root {root!r}: {lost}')
     return moving, inertias, frames
+
+
+# -------------------------------------------------------------------------------------------------
+# Bodies into flat arrays, as the kernels see them.
+
+
+JOINT_CODES = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
+               'prismatic': layout.PRISMATIC, 'spherical': layout.SPHERICAL}
+POSITION_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 4}
+VELOCITY_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 3}
+
+
+def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
+            frames: Mapping[str, Frame]) -> tuple[Tree, dict[str, Frame]]:
+    """
+    Put bodies into arrays, each in the frame whose z is its joint's axis.
+
+    Parameters
+    ----------
+    moving : sequence of Joint
+        Of one degree of freedom or spherical; parents before children.
+    inertias : sequence of Inertia
+        Of the bodies, the base first, in the frames of the links that head them.
+    frames : mapping of str to Frame
+        Of the links, in those same frames.
+
+    Returns
+    -------
+    tree : Tree
+    frames : dict of str to Frame
+        Of the links, in the bodies' own frames.
+
+    """
+    n_bodies = len(moving) + 1
+    topology = np.full((n_bodies, layout.N_TOPOLOGY), -1, dtype=np.int64)
+    constants = np.zeros((n_bodies, layout.N_CONSTANTS))
+    turned = [Transform.identity()]     # pose of each body's frame in its link's frame
+    q_start = v_start = 0
+    for body, joint in enumerate(moving, start=1):
+        parent, welded = frames[joint.parent]
+        # `welded` is still the pose in the parent *link that heads the body*.
+        code = JOINT_CODES[joint.kind]
+        axis = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)
+        turn = np.eye(3) if code == layout.SPHERICAL else rotation_to_z(axis)
+        turned.append(Transform(turn, np.zeros(3)))
+        placed = turned[parent].inverse() @ welded @ joint.placement @ turned[body]
+        topology[body] = parent, code, q_start, v_start
+        constants[body, layout.R_TREE:layout.R_TREE + 9] = placed.R.ravel()
+        constants[body, layout.P_TREE:layout.P_TREE + 3] = placed.p
+        constants[body, layout.ARMATURE:layout.N_CONSTANTS] = joint_physics(joint)
+        q_start += POSITION_SIZE[code]
+        v_start += VELOCITY_SIZE[code]
+    for body, inertia in enumerate(inertias):
+        write_inertia(constants[body], inertia.seen_from(turned[body].inverse()))
+    topology.setflags(write=False)
+    constants.setflags(write=False)
+    return Tree(topology, constants), {
+        name: Frame(body, turned[body].inverse() @ pose) for name, (body, pose) in frames.items()}
+
+
+def read_inertia(row: np.ndarray) -> Inertia:
+    """Return the inertia in a body's row of constants, in the body's frame."""
+    about = np.zeros((3, 3))
+    about[np.triu_indices(3)] = row[layout.INERTIA:layout.INERTIA + 6]
+    return Inertia(float(row[layout.MASS]), row[layout.COM:layout.COM + 3].copy(),
+                   about + np.triu(about, 1).T)
+
+
+def write_inertia(row: np.ndarray, inertia: Inertia) -> None:
+    """Put an inertia into a body's row of constants."""
+    row[layout.MASS] = inertia.mass
+    row[layout.COM:layout.COM + 3] = inertia.com
+    row[layout.INERTIA:layout.INERTIA + 6] = inertia.about_com[np.triu_indices(3)]
+
+
+def joint_physics(joint: Joint) -> tuple[float, ...]:
+    """Return the constants of a joint, in the order of the tree's columns."""
+    return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
+
+
+def moved_mass(tree: Tree) -> np.ndarray:
+    """Return the mass of each body and all that hangs on it, (n_bodies,) [kg]."""
+    mass = tree.constants[:, layout.MASS].copy()
+    for body in range(len(mass) - 1, 0, -1):
+        mass[tree.topology[body, layout.PARENT]] += mass[body]
+    return mass
+
+
+# -------------------------------------------------------------------------------------------------
+# Whether links and joints can be a robot's, each looked at by itself.
+
+
+# A link lighter than this part of the robot may have an impossible inertia without a word: it can
+# be turned about without being felt.
+NEGLIGIBLE = 1e-4
+
+
+def check_parts(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> list[str]:
+    """
+    Return what is odd about links, as sentences.
+
+    Parameters
+    ----------
+    links : mapping of str to Inertia
+        By name.
+    joints : sequence of Joint
+        All of them.
+
+    Raises
+    ------
+    ModelError
+        When a mass is negative, a joint's name comes twice, its kind is unknown or its axis has
+        no length.
+
+    """
+    notes = []
+    for link, inertia in links.items():
+        if not np.isfinite(inertia.mass) or inertia.mass < 0.0:
+            raise ModelError(f'link {link!r}: expected a mass of at least 0 kg, '
+                             f'got {inertia.mass}')
+    least = NEGLIGIBLE * sum(inertia.mass for inertia in links.values())
+    for link, inertia in links.items():
+        flaw = inertia.flaw() if inertia.mass > least else None
+        if flaw:
+            notes.append(f'link {link!r}: {flaw}')
+    for name, count in Counter(joint.name for joint in joints).items():
+        if count > 1:
+            raise ModelError(f'expected each joint name once, got {name!r} {count} times')
+    for joint in joints:
+        if joint.kind not in JOINT_KINDS:
+            raise ModelError(f'joint {joint.name!r}: expected a type of '
+                             f'{", ".join(JOINT_KINDS)}; got {joint.kind!r}')
+        if joint.kind in JOINT_CODES and not np.linalg.norm(joint.axis) > 1e-9:
+            raise ModelError(f'joint {joint.name!r}: expected an axis of non-zero length, '
+                             f'got {np.asarray(joint.axis).tolist()}')
+    return notes

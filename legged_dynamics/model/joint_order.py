@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.parts import Joint, Mimic
+from legged_dynamics.model.tree import Q_START, V_START
 
 
 class JointOrder:
@@ -92,3 +95,182 @@ class JointOrder:
 def listing(names: Sequence[str]) -> str:
     """Return names with the verb that belongs to them."""
     return ', '.join(names) + (' is' if len(names) == 1 else ' are')
+
+
+# -------------------------------------------------------------------------------------------------
+# Joints that follow another: one degree of freedom with their master.
+#
+# The tree keeps a coordinate for every joint, so that each algorithm stays the textbook's. With
+# ``v = G u``, u being the velocities of the joints that are free, everything else follows from
+# power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
+
+
+ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
+LARGEST = 1e12
+
+
+def resolve_mimics(joints: Sequence[Joint]) -> tuple[dict[str, Mimic], list[str]]:
+    """
+    Return for each joint that follows another the free joint it follows in the end.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        All joints of a robot.
+
+    Returns
+    -------
+    masters : dict of str to Mimic
+    notes : list of str
+        On joints whose master is not there, does not move by one coordinate, or follows its own
+        follower. Those are taken as joints of their own.
+
+    """
+    by_name = {joint.name: joint for joint in joints}
+    found: dict[str, Mimic] = {}
+    notes = []
+    for joint in joints:
+        if joint.mimic is None or joint.kind not in ONE_COORDINATE:
+            continue
+        trail = _followed(joint.name, joint.mimic, by_name)
+        if isinstance(trail, Mimic):
+            found[joint.name] = trail
+        else:
+            notes.append(f'joint {joint.name!r} mimics {joint.mimic.joint!r}, {trail}; taken as a '
+                         'joint of its own')
+    return found, notes
+
+
+def _followed(name: str, trail: Mimic, by_name: Mapping[str, Joint]) -> Mimic | str:
+    """Return what a joint follows in the end, or what is wrong with that."""
+    path = {name}
+    while True:
+        master = by_name.get(trail.joint)
+        if master is None:
+            return 'and there is no joint of that name'
+        if master.name in path:
+            return 'and so in the end itself'
+        if master.kind not in ONE_COORDINATE:
+            return f'and {master.name!r} is {master.kind}'
+        if master.mimic is None:
+            break
+        path.add(master.name)
+        onward = master.mimic
+        trail = Mimic(onward.joint, trail.multiplier * onward.multiplier,
+                      trail.multiplier * onward.offset + trail.offset)
+    if not (abs(trail.multiplier) < LARGEST and abs(trail.offset) < LARGEST):
+        return 'and over all its masters its multiplier or offset is too large'
+    return trail
+
+
+@dataclass(frozen=True, eq=False)
+class Mimics:
+    """
+    Which coordinates of a model follow which.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        The joints that follow.
+    follower_q, master_q, follower_v, master_v : (n,) int array
+        Their places, and their masters', among positions and velocities of the joints.
+    multiplier, offset : (n,) array
+    nv : int
+        Number of joint velocities, followers included.
+
+    """
+
+    joints: tuple[str, ...]
+    follower_q: np.ndarray
+    master_q: np.ndarray
+    follower_v: np.ndarray
+    master_v: np.ndarray
+    multiplier: np.ndarray
+    offset: np.ndarray
+    nv: int
+
+    @property
+    def free(self) -> np.ndarray:
+        """Places of the free velocities u among the nv, (nu,) int."""
+        return np.setdiff1d(np.arange(self.nv), self.follower_v)
+
+    def matrix(self, n_base: int = 0) -> np.ndarray:
+        """
+        Return G of ``v = G u``, (n_base + nv, n_base + nu).
+
+        Parameters
+        ----------
+        n_base : int
+            6 where the velocities begin with those of a floating base.
+
+        """
+        full = np.eye(self.nv)
+        full[self.follower_v, self.follower_v] = 0.0
+        full[self.follower_v, self.master_v] = self.multiplier
+        matrix = np.zeros((n_base + self.nv, n_base + len(self.free)))
+        matrix[:n_base, :n_base] = np.eye(n_base)
+        matrix[n_base:, n_base:] = full[:, self.free]
+        return matrix
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Return joint positions, (nq,), with those of the followers computed."""
+        q = np.array(q, float)
+        q[self.follower_q] = self.multiplier * q[self.master_q] + self.offset
+        return q
+
+    def rates(self, v: np.ndarray) -> np.ndarray:
+        """Return joint velocities or accelerations, (nv,), with the followers' computed."""
+        v = np.array(v, float)
+        v[self.follower_v] = self.multiplier * v[self.master_v]
+        return v
+
+
+def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: str) -> None:
+    """
+    Refuse legs in which a joint follows another, for those who take every joint as driven.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of the bodies after the base.
+    bodies : iterable of int
+        Of the legs.
+    who : str
+        Who refuses, for the error's text.
+
+    Raises
+    ------
+    ConfigurationError
+        When one of the bodies hangs on a joint that follows another.
+
+    """
+    for body in bodies:
+        joint = joints[body - 1]
+        if joint.mimic is not None:
+            raise ConfigurationError(f'{who}: expected every joint of the legs to be driven by '
+                                     f'itself, and {joint.name!r} follows {joint.mimic.joint!r}')
+
+
+def find_mimics(joints: Sequence[Joint], topology: np.ndarray, nv: int) -> Mimics:
+    """
+    Return which coordinates follow which.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of the bodies after the base, their mimics resolved.
+    topology : (nb, 4) int array
+        Of the tree.
+    nv : int
+        Number of joint velocities.
+
+    """
+    body_of = {joint.name: body for body, joint in enumerate(joints, start=1)}
+    pairs = [(body_of[joint.name], body_of[joint.mimic.joint], joint.mimic)
+             for joint in joints if joint.mimic is not None]
+    own, masters = (topology[[pair[k] for pair in pairs]] if pairs else topology[:0]
+                    for k in (0, 1))
+    return Mimics(tuple(joints[pair[0] - 1].name for pair in pairs),
+                  own[:, Q_START], masters[:, Q_START], own[:, V_START], masters[:, V_START],
+                  np.array([mimic.multiplier for _, _, mimic in pairs]),
+                  np.array([mimic.offset for _, _, mimic in pairs]), nv)

@@ -13,18 +13,21 @@ import numpy as np
 
 from legged_dynamics.exceptions import ModelError, UnknownNameError
 from legged_dynamics.model import tree as layout
-from legged_dynamics.model.assembly import Frame, drop_world, root_of, weld
-from legged_dynamics.model.flattening import (
+from legged_dynamics.model.assembly import (
     POSITION_SIZE,
     VELOCITY_SIZE,
+    Frame,
+    check_parts,
+    drop_world,
     flatten,
     joint_physics,
     moved_mass,
     read_inertia,
+    root_of,
+    weld,
     write_inertia,
 )
-from legged_dynamics.model.mimic import find_mimics, resolve_mimics
-from legged_dynamics.model.part_checks import check_parts
+from legged_dynamics.model.joint_order import find_mimics, resolve_mimics
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.tree import Tree
 from legged_dynamics.spatial.frames import Transform

@@ -9,23 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from legged_dynamics.estimation import EstimatorSettings, Mode
-from legged_dynamics.estimation.body_state import BodyState, OdometryFault
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import GroundReaction
-from legged_dynamics.estimation.leg_odometry import LegOdometry
+from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
+from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.odometry_settings import SETTINGS as ODOMETRY_SETTINGS
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
-from legged_dynamics.nodes.body_output import StateOutput
-from legged_dynamics.nodes.body_postures import BodyPostures
+from legged_dynamics.nodes.body_output import BodyPostures, StateOutput
 from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body_targets import BodyTargets
-from legged_dynamics.nodes.controller_node import ControllerNode
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import settings_of
+from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.reading import TrajectoryReader
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.bounds import Bounds
-from legged_dynamics.middleware.conversions.trajectory_reader import TrajectoryReader
+from legged_dynamics.middleware.qos import Bounds
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent

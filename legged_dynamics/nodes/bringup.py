@@ -5,21 +5,251 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.description import urdf_text
-from legged_dynamics.nodes.launching import TF
-from legged_dynamics.nodes.ros2_control import (
-    HARDWARE_COMMANDS,
-    HARDWARE_STATES,
-    broadcasters,
-    controllers_text,
-    with_ros2_control,
-)
 from legged_dynamics.resources import robot_files, share_directory
+
+# -------------------------------------------------------------------------------------------------
+# What the launch files of the nodes share: arguments, the node with its files, rviz beside it.
+
+
+ARGUMENTS = (
+    ('robot_description', '', 'URDF as XML or path; empty: wait for the topic robot_description.'),
+    ('namespace', '', 'Namespace of node and topics.'),
+    ('use_sim_time', 'false', 'Whether to take time from /clock.'),
+    ('autostart', 'true', 'Whether the node configures and activates itself.'),
+    ('respawn', 'false', 'Whether the node is started again when it ends by itself.'),
+    ('joint_states', 'joint_states', 'Topic of the joint states.'),
+    ('imu', 'imu/data', 'Topic of the IMU.'),
+    ('commands', 'effort_controller/commands', 'Topic of the effort commands; '
+     'effort_watchdog/commands for a controller above the watchdog.'),
+    ('controllers_file', '', 'Parameter file of ros2_control whose effort controller must have '
+     'the same joints in the same order; empty: not compared.'),
+    ('robot_state_publisher', 'false', 'Whether to start robot_state_publisher on the '
+     'description; it needs robot_description, or the URDF beside the YAML.'),
+    ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
+    ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
+)
+# How long a node may take to bring its robot down (safety.stop) before launch insists [s].
+PATIENCE = '25'
+# The same of nodes that wait for those and bring the robot down after them.
+PATIENCE_OF = {'effort_watchdog': '40'}
+# Two robots' transforms stay apart, and with their own namespace.
+TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
+
+
+def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'ground_reactions',
+               flags: Mapping[str, str] | None = None) -> Any:
+    """
+    Return the LaunchDescription of a node that listens to a robot.
+
+    Parameters
+    ----------
+    executable : str
+        Of the package; its settings are config/nodes/<executable>.yaml.
+    robot : str
+        Default of the argument of that name.
+    rviz : str
+        Name of a file in config/rviz.
+    flags : mapping of str to str, optional
+        Parameters of the node that are true or false, false by default, with what they mean.
+
+    """
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
+    from launch.conditions import IfCondition
+    from launch.launch_description import LaunchDescription
+    from launch.substitutions import LaunchConfiguration
+    from launch_ros.actions import Node
+    from launch_ros.parameter_descriptions import ParameterValue
+
+    config, flags = share_directory() / 'config', flags or {}
+
+    def start(context: Any) -> list[Any]:
+        def argument(name: str) -> str:
+            return str(LaunchConfiguration(name).perform(context))
+        robot_yaml, urdf = robot_files(argument('robot'))
+        described = argument('robot_description') or str(urdf or '')
+        frame = ['-f', argument('fixed_frame')] if argument('fixed_frame') else []
+        beside = [Node(
+            package='robot_state_publisher', executable='robot_state_publisher',
+            namespace=argument('namespace'), output='screen', remappings=[
+                *TF, ('joint_states', argument('joint_states'))],
+            parameters=[{'robot_description': ParameterValue(urdf_text(described), value_type=str),
+                         'use_sim_time': argument('use_sim_time') == 'true'}])
+        ] if argument('robot_state_publisher') == 'true' else []
+        return [
+            # The name makes arguments win over the files: of two sections the one that names the
+            # node holds, whichever comes last.
+            Node(package='legged_dynamics', executable=executable, name=executable,
+                 namespace=argument('namespace'), output='screen',
+                 respawn=argument('respawn') == 'true', respawn_delay=1.0,
+                 sigterm_timeout=PATIENCE_OF.get(executable, PATIENCE),
+                 remappings=[(name, argument(key)) for name, key in (
+                     ('joint_states', 'joint_states'), ('imu/data', 'imu'),
+                     ('effort_controller/commands', 'commands'))
+                     if argument(key) != name],
+                 parameters=[str(robot_yaml), argument('params_file'), {
+                     'robot_description': ParameterValue(argument('robot_description'),
+                                                         value_type=str),
+                     **({'safety.controllers_file': argument('controllers_file')}
+                        if argument('controllers_file') else {}),
+                     **{name: argument(name) == 'true'
+                        for name in ('use_sim_time', 'autostart', *flags)}}]),
+            Node(package='rviz2', executable='rviz2',
+                 arguments=['-d', str(config / 'rviz' / f'{rviz}.rviz'), *frame],
+                 namespace=argument('namespace'), remappings=TF,
+                 condition=IfCondition(LaunchConfiguration('rviz'))),
+            *beside,
+        ]
+    arguments = (
+        ('robot', robot, 'Name of a robot that comes with the package, or path of its YAML.'),
+        ('params_file', str(config / 'nodes' / f'{executable}.yaml'), 'Settings of the node.'),
+        *ARGUMENTS, *((name, 'false', text) for name, text in flags.items()))
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, default_value=default, description=text)
+          for name, default, text in arguments), OpaqueFunction(function=start)])
+
+
+# -------------------------------------------------------------------------------------------------
+# What ros2_control needs to know of a robot: its <ros2_control> element, and its controllers.
+
+
+HARDWARE = ('own', 'mock', 'topic')
+MOCK = 'mock_components/GenericSystem'
+TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
+# Topics of joint states and commands of topic-based hardware, both sensor_msgs/JointState.
+HARDWARE_STATES, HARDWARE_COMMANDS = 'hardware/joint_states', 'hardware/joint_commands'
+IMU = 'imu'
+_AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': 9.81}
+_IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
+               *(f'angular_velocity.{axis}' for axis in 'xyz'),
+               *(f'linear_acceleration.{axis}' for axis in 'xyz'))
+
+
+def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
+    """
+    Return a URDF that says which hardware its joints have.
+
+    Parameters
+    ----------
+    urdf : str
+        XML.
+    config : RobotConfig
+        Command order, standing pose.
+    hardware : str
+        'own': what the URDF says itself; 'mock': joints that stay where they are, to try the
+        wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
+        IMU on a topic of its own.
+    namespace : str
+        Of the robot; hardware's topics are in it.
+
+    Raises
+    ------
+    ConfigurationError
+        When 'own' is asked for and the URDF has no <ros2_control>, or there is no such hardware.
+
+    """
+    if hardware not in HARDWARE:
+        raise ConfigurationError(f'hardware: expected one of {", ".join(HARDWARE)}, '
+                                 f'got {hardware!r}')
+    root = ElementTree.fromstring(urdf)
+    own = root.findall('ros2_control')
+    if hardware == 'own':
+        if not own:
+            raise ConfigurationError(
+                'hardware: the URDF has no <ros2_control> element that names the driver of its '
+                'joints; add one (docs/works_with.md shows it), or give hardware:=mock or '
+                'hardware:=topic')
+        return urdf
+    for element in own:
+        root.remove(element)
+    root.append(_element(RobotModel.from_urdf(urdf), config, hardware, namespace))
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) -> str:
+    """
+    Return the parameter file of controller manager, broadcasters and effort controller.
+
+    Parameters
+    ----------
+    config : RobotConfig
+        Command order and IMU.
+    model : RobotModel
+        Whose order holds where the configuration states none.
+    rate : int [Hz]
+        Of the controller manager.
+
+    """
+    return f"""# Made by legged_dynamics for {model.name}.
+/**/controller_manager:
+  ros__parameters:
+    update_rate: {rate}                 # Hz
+    enforce_command_limits: true
+    joint_state_broadcaster:
+      type: joint_state_broadcaster/JointStateBroadcaster
+    imu_sensor_broadcaster:
+      type: imu_sensor_broadcaster/IMUSensorBroadcaster
+    effort_controller:
+      type: forward_command_controller/ForwardCommandController
+/**/effort_controller:
+  ros__parameters:
+    interface_name: effort
+    joints: [{', '.join(_joints(config, model))}]
+/**/imu_sensor_broadcaster:
+  ros__parameters:
+    sensor_name: {IMU}
+    frame_id: {config.imu_link or model.base_link}
+"""
+
+
+def broadcasters(hardware: str) -> tuple[str, ...]:
+    """Return the controllers that only read; topic-based hardware has no sensors."""
+    return ('joint_state_broadcaster',
+            *(('imu_sensor_broadcaster',) if hardware != 'topic' else ()))
+
+
+def _joints(config: RobotConfig, model: RobotModel) -> Sequence[str]:
+    return config.joints or model.joint_names
+
+
+def _element(model: RobotModel, config: RobotConfig, hardware: str,
+             namespace: str) -> ElementTree.Element:
+    made = ElementTree.Element('ros2_control', name=f'{model.name}_{hardware}', type='system')
+    told = ElementTree.SubElement(made, 'hardware')
+    ElementTree.SubElement(told, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
+    if hardware == 'topic':
+        space = f'/{namespace.strip("/")}'.rstrip('/')
+        for name, value in (('joint_states_topic', f'{space}/{HARDWARE_STATES}'),
+                            ('joint_commands_topic', f'{space}/{HARDWARE_COMMANDS}'),
+                            # else a command near the measured effort is not sent at all
+                            ('trigger_joint_command_threshold', '-1')):
+            ElementTree.SubElement(told, 'param', name=name).text = value
+    names = _joints(config, model)
+    nominal = config.nominal_position or (0.0,) * len(names)
+    for name, position in zip(names, nominal):
+        joint = ElementTree.SubElement(made, 'joint', name=name)
+        ElementTree.SubElement(joint, 'command_interface', name='effort')
+        for state, at in (('position', position), ('velocity', 0.0), ('effort', 0.0)):
+            _state(joint, state, at)
+    if hardware == 'mock':
+        sensor = ElementTree.SubElement(made, 'sensor', name=IMU)
+        for state in _IMU_STATES:
+            _state(sensor, state, _AT_REST.get(state, 0.0))
+    return made
+
+
+def _state(parent: ElementTree.Element, name: str, value: float) -> None:
+    state = ElementTree.SubElement(parent, 'state_interface', name=name)
+    ElementTree.SubElement(state, 'param', name='initial_value').text = repr(float(value))
+
+
+# -------------------------------------------------------------------------------------------------
 
 CONTROLLERS = ('none', 'workspace_controller', 'foot_force_controller')
 ROBOT = (

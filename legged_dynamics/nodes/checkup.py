@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.analysis.robot import RobotChoice, choose_live_robot
-from legged_dynamics.analysis.sensor_log import SensorLogWriter
+from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.doctor.checkup import Checkup
 from legged_dynamics.exceptions import MeasurementError, MiddlewareError
-from legged_dynamics.identification.sensor_log import SensorLog
-from legged_dynamics.middleware.conversions import stamp_ns
+from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import JointOrder
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.nodes.robot_component import RobotComponent
+from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot
+from legged_dynamics.recordings.sensor_log import SensorLogWriter
 
 
 class CheckupNode(Component):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.description_text import read_description_file
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.model.urdf import read_description_file
+from legged_dynamics.nodes.diagnostics import Endpoints
 from legged_dynamics.schema import Setting
 
 SETTINGS = (

@@ -6,23 +6,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.input_screen import InputScreen
+from legged_dynamics.nodes.input_screen import Farewell, InputScreen
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import Commands
-from legged_dynamics.nodes.steady import Farewell
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
-from legged_dynamics.safety.agreement import check_controllers
 from legged_dynamics.safety.effort_watchdog import GOODBYE
-from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.schema import Setting
 
 COMMANDS = 'effort_controller/commands'
@@ -316,3 +316,87 @@ class EffortOutput:
         values = self._monitor.values(now) | {'guard': self.state.name.lower(),
                                               'at a limit': ', '.join(self._limited) or 'none'}
         return self._common.input.details(now) | {'control': values}
+
+
+# -------------------------------------------------------------------------------------------------
+# A node that commands motors: settings, robot and guarded efforts put together.
+
+
+class ControllerNode(Component):
+    """
+    A RobotComponent and an EffortOutput, whose lifecycle is the node's.
+
+    A subclass sets `default_name` and `settings`, calls :meth:`open` when it configures, and hands
+    over what takes the robot and what answers a measurement.
+
+    Parameters
+    ----------
+    node, dialect
+        As `Component` has them.
+    accept : callable, optional
+        As `RobotComponent` has it.
+    failed, settled : callable
+        As `EffortOutput` has them.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+        All parameters of the node: :func:`settings_of`.
+    common : RobotComponent
+    efforts : EffortOutput
+    parameters : dict
+        Values by dotted name.
+
+    """
+
+    has_kernels = True
+    settings: ClassVar[tuple[Setting, ...]] = settings_of({})
+
+    def __init__(self, node: Any, dialect: Any,
+                 accept: Callable[[dict[str, Any]], object] | None = None,
+                 failed: Callable[[], None] = lambda: None,
+                 settled: Callable[[], bool] = lambda: True):
+        super().__init__(node, dialect)
+        self.common = RobotComponent(self, self.settings, accept, steady=True)
+        self.parameters = self.common.parameters
+        self.efforts = EffortOutput(self.common, failed, settled)
+
+    def open(self) -> None:
+        """Read the parameters and join the topics of diagnostics and efforts."""
+        self.common.configure(self.judge, self.details)
+        self.efforts.configure()
+
+    def listen(self, described: Callable[[RobotModel], None],
+               measured: Callable[[Measurement], Commands | None]) -> None:
+        """Take in the robot as `RobotComponent.listen` does; no commanded joint is guessed."""
+        self.common.listen(described, measured, self.efforts.screen,
+                           self.efforts.commanded_joints)
+
+    def activate(self) -> None:
+        """Start commanding, blended in from what the motors deliver."""
+        self.efforts.start()
+
+    def leave(self) -> bool:
+        """Bring the robot down as `safety.stop` says; return whether that is done."""
+        return self.efforts.leave()
+
+    def deactivate(self) -> None:
+        """Stop commanding; the last message is zero."""
+        self.efforts.stop()
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self.efforts.close()
+        self.common.close()
+
+    def on_fault(self, error: Exception) -> None:
+        """Show a failure of a callback, and do not go on from it."""
+        self.efforts.fault(error)
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return level and message of inputs and control at a time [ns]."""
+        return self.efforts.judge(now)
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return key figures of inputs and control at a time [ns]."""
+        return self.efforts.details(now)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_output import COMMANDS, LONGEST_FAREWELL_NS, STOPPING
+from legged_dynamics.nodes.input_screen import Farewell
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
-from legged_dynamics.nodes.steady import Farewell
 from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
 from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog
 from legged_dynamics.schema import Setting

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.diagnostics import Endpoints
 from legged_dynamics.schema import Setting
 
 SETTINGS = (

@@ -3,22 +3,58 @@
 """What every node of a robot is made with: settings, topics, robot, sensors, diagnostics."""
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.settings import nominal_position
+from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.settings import declare_settings, follow_settings
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
-from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher
-from legged_dynamics.nodes.endpoints import Endpoints
-from legged_dynamics.nodes.input_screen import InputScreen
-from legged_dynamics.nodes.rehearsal import standing_still
+from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, Endpoints
+from legged_dynamics.nodes.input_screen import InputScreen, SteadyClock
 from legged_dynamics.nodes.robot_input import Commands, RobotInput
-from legged_dynamics.nodes.steady import SteadyClock
 from legged_dynamics.schema import Setting
+
+# -------------------------------------------------------------------------------------------------
+# What the sensors of a robot that stands still say: kernels are compiled with that.
+
+
+PERIOD_NS = 2_000_000
+# More samples than any estimate lags behind what it needs, so that there is one.
+SAMPLES = 6
+
+
+def standing_still(model: RobotModel, config: RobotConfig,
+                   samples: int = SAMPLES) -> Iterator[Measurement]:
+    """
+    Return what a robot's sensors say in its nominal pose, on level ground, without torque.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Whose joints they are.
+    config : RobotConfig
+        With the nominal pose.
+    samples : int
+        How many. The first has no orientation, so that tilt from the accelerometer is used too.
+
+    """
+    position = nominal_position(model, config)
+    still = np.zeros(len(position))
+    for k in range(samples):
+        yield Measurement(k * PERIOD_NS, position, still, still, np.zeros(3),
+                          np.array([0.0, 0.0, GRAVITY]),
+                          np.array([0.0, 0.0, 0.0, 1.0]) if k else None)
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # Parameters of a node that has to know the robot.
 ROBOT = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS)

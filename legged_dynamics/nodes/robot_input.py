@@ -6,15 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.synchronizer import IMU_TIMEOUT, MeasurementSynchronizer
+from legged_dynamics import conversions as convert
+from legged_dynamics.estimation.measurement import (
+    IMU_TIMEOUT,
+    Measurement,
+    MeasurementSynchronizer,
+)
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.description import RobotDescription
-from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.endpoints import Endpoints
+from legged_dynamics.nodes.diagnostics import Endpoints, InputMonitor
 from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting

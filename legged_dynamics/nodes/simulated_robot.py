@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.middleware.parameters import declare_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.middleware.settings import declare_settings
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep

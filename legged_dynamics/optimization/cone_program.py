@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.optimization.cholesky import factorize, solve_factorized
 from legged_dynamics.optimization.cones import (
     BETA,
     divide,
@@ -27,6 +26,7 @@ from legged_dynamics.optimization.cones import (
     shift_into_cones,
     subtract_product,
 )
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
 

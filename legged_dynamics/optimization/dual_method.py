@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import lean_kernel, part
 
 # Relative size below which a constraint is met.

@@ -1,8 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What stands between a controller and a motor."""
-from legged_dynamics.safety.effort_guard import EffortGuard
+from legged_dynamics.safety.effort_guard import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog, WatchdogState
-from legged_dynamics.safety.guard_state import GuardedEffort, GuardState
 
 __all__ = ['EffortGuard', 'EffortWatchdog', 'GuardState', 'GuardedEffort', 'WatchdogState']

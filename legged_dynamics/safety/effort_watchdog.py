@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import bound, brake, posture
-from legged_dynamics.safety.joint_limits import limit_table
-from legged_dynamics.safety.joint_watch import JointWatch
-from legged_dynamics.safety.rehearsal import compile_kernels
-from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
+from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
+from legged_dynamics.safety.joint_watch import JointWatch, limit_table
 from legged_dynamics.schema import Setting, checked
 
 # What of the guard's settings holds here too.

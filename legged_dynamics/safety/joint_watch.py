@@ -11,12 +11,114 @@ last bit mean a frozen sensor only where the same joint, when still, was seen to
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import yaml
 
-from legged_dynamics.safety.joint_limits import BELIEVED, TOLERANCE, VELOCITY
+from legged_dynamics.dynamics.composite_body import mass_matrix
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import lean_kernel
+
+# -------------------------------------------------------------------------------------------------
+# What each joint may do: the URDF's limits and the settings', in one table for the kernels.
+
+
+# Columns of the table.
+EFFORT, SLEW, POWER, VELOCITY, BELIEVED, LOWER, UPPER, MARGIN = range(8)
+BRAKE, BRAKE_EFFORT, STIFFNESS, DAMPING, TOLERANCE = range(8, 13)
+N_LIMITS = 13
+# Without a slew rate of its own, a joint's effort takes this long from zero to its limit [s].
+SLEW_TIME = 0.01
+WIDEST_MARGIN = 0.1     # rad or m
+# A reading may be off by this [rad or m], or this part of the joint's range when that is less.
+READING, READING_PART = 0.02, 0.05
+# A damped joint must not be turned round within a sample: damping times this time [s] stays below
+# half of the joint's own inertia.
+SAMPLE = 0.002
+
+
+def limit_table(model: RobotModel, joints: Sequence[str],
+                values: Mapping[str, Any]) -> np.ndarray:
+    """
+    Return the limits of joints.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the configured joint physics.
+    joints : sequence of str
+        In command order.
+    values : mapping
+        All settings of `legged_dynamics.safety.envelope`, checked.
+
+    Returns
+    -------
+    (nj, 13) array
+        At the columns that this module names; effort [N m or N], slew [N m/s], power [W],
+        velocity and believed velocity [rad/s or m/s], positions, margin and tolerance
+        [rad or m], gains.
+
+    Raises
+    ------
+    ConfigurationError
+        When a joint has no effort limit or a limit of zero in the URDF: guessing one would be
+        dangerous, and zero would silently mean a limp joint.
+    UnknownNameError
+        When a joint is not in the model.
+
+    """
+    table = np.zeros((len(joints), N_LIMITS))
+    inertia = joint_inertias(model)
+    for row, name in zip(table, joints):
+        index = model.joint_index(name)
+        joint = model.joints[index]
+        if not 0.0 < joint.effort < math.inf:
+            raise ConfigurationError(
+                f'joint {name!r}: expected an effort limit above zero in the URDF '
+                f'(<limit effort="..."/>), got {joint.effort:g}; without it no effort is safe')
+        effort = values['safety.effort_fraction'] * joint.effort
+        velocity = joint.velocity if 0.0 < joint.velocity < math.inf else values['safety.velocity']
+        bounded = joint.lower < joint.upper     # zero to zero is what a URDF without limits says
+        span = joint.upper - joint.lower if bounded else math.inf
+        steady = 0.5 * inertia[index] / SAMPLE
+        row[EFFORT] = effort
+        row[SLEW] = values['safety.slew_rate'] or joint.effort / SLEW_TIME
+        row[POWER] = values['safety.power_fraction'] * joint.effort * velocity
+        row[VELOCITY] = velocity
+        row[BELIEVED] = values['safety.velocity_margin'] * velocity
+        row[LOWER], row[UPPER] = (joint.lower, joint.upper) if bounded else (-math.inf, math.inf)
+        row[MARGIN] = min(values['safety.position_margin'] * span, WIDEST_MARGIN)
+        row[BRAKE] = (min(values['safety.damping'], steady)
+                      if values['safety.output'] == 'damping' else 0.0)
+        row[BRAKE_EFFORT] = values['safety.damping_effort'] * effort
+        row[STIFFNESS] = values['safety.posture_stiffness'] * effort
+        row[DAMPING] = min(values['safety.posture_damping'] * effort, steady)
+        row[TOLERANCE] = min(READING, READING_PART * span)
+    return table
+
+
+def joint_inertias(model: RobotModel) -> np.ndarray:
+    """
+    Return the least inertia that each joint's own effort has to move, (nj,) [kg m^2 or kg].
+
+    That of a robot in the air: the inverse of the diagonal of the inverse mass matrix, the least
+    of that at zero and in the middle of all joints' ranges.
+    """
+    low, high = np.nan_to_num(model.position_limits, posinf=1.0, neginf=-1.0).T
+    least = np.full(model.n_joints, np.inf)
+    for position in (np.zeros(model.nq), np.resize(0.5 * (low + high), model.nq)):
+        inverse = np.linalg.pinv(mass_matrix(model, position))
+        with np.errstate(divide='ignore'):
+            least = np.minimum(least, 1.0 / np.diag(inverse)[-model.n_joints:])
+    return np.where(np.isfinite(least) & (least > 0.0), least, 0.0)
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # Rows of the memory.
 Q, V, OFFSET, DRIFT, SEEN = 0, 1, 2, 3, 4
@@ -43,7 +145,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
     Parameters
     ----------
     limits : (nj, .) array
-        At the columns of :mod:`~legged_dynamics.safety.joint_limits`.
+        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
     memory : (., nj) array
         At the rows of this module; changed.
     position, velocity : (nj,) array
@@ -117,7 +219,7 @@ class JointWatch:
     joints : sequence of str
         In command order.
     limits : (nj, 13) array
-        Of `legged_dynamics.safety.joint_limits`.
+        Of `legged_dynamics.safety.joint_watch`.
     frozen : float [s]
         How long a sensor may repeat itself; 0 does not watch that.
 
@@ -179,3 +281,96 @@ class JointWatch:
             return f'position and velocity of {name} do not agree: one of them is wrong'
         field = 'position' if fault == FROZEN_Q else 'velocity'
         return f'the {field} of {name} is frozen: it repeats itself to the last bit'
+
+
+# -------------------------------------------------------------------------------------------------
+# Whether URDF, joint states, the motors' controller and the settings speak of one robot.
+
+
+# A joint may stand this far outside its range before its zero or its sign must be wrong.
+OUTSIDE = 0.1       # rad or m
+
+
+def check_controllers(path: str | Path, joints: Sequence[str]) -> None:
+    """
+    Compare the command order with that of an effort controller in a file of ros2_control.
+
+    Parameters
+    ----------
+    path : str or Path
+        Parameter file with a controller that has ``joints`` and commands efforts (or names no
+        interface).
+    joints : sequence of str
+        Command order.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file cannot be read, has no such controller, or its joints are others or in
+        another order; the message names the first joint that differs.
+
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f'safety.controllers_file: cannot read {path}: '
+                                 f'{error}') from error
+    found = list(_controllers(content, ''))
+    if not found:
+        raise ConfigurationError(f'safety.controllers_file: expected a controller with joints in '
+                                 f'{path}, found none')
+    if any(list(listed) == list(joints) for _, listed in found):
+        return
+    name, listed = found[0]
+    for k, (ours, theirs) in enumerate(zip(joints, listed)):
+        if ours != theirs:
+            raise ConfigurationError(f'joint {k + 1} of {name} in {path} is {theirs!r}; '
+                                     f'robot.joints has {ours!r} there')
+    raise ConfigurationError(f'{name} in {path} has {len(listed)} joints, robot.joints has '
+                             f'{len(joints)}: {sorted(set(joints) ^ set(map(str, listed)))}')
+
+
+def _controllers(content: Any, name: str) -> Any:
+    """Yield (name, joints) of whatever commands efforts."""
+    if not isinstance(content, dict):
+        return
+    joints = content.get('joints')
+    kind = content.get('interface_name') or content.get('command_interfaces') or 'effort'
+    if isinstance(joints, list) and 'effort' in kind:
+        yield name, joints
+    for key, value in content.items():
+        yield from _controllers(value, name if key == 'ros__parameters' else str(key))
+
+
+def disagreement(model: RobotModel, names: Sequence[str]) -> str:
+    """Return how the names of joint states differ from the URDF's joints, or an empty string."""
+    strangers = [name for name in names if all(name != joint.name for joint in model.joints)]
+    if strangers:
+        return (f'has {", ".join(map(repr, strangers[:3]))}, which '
+                'robot_description does not have: they are not of one robot')
+    return ''
+
+
+def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
+                velocity: np.ndarray) -> str:
+    """
+    Return which joint's state is impossible before the first command, or ''.
+
+    Parameters
+    ----------
+    joints : sequence of str
+        In command order.
+    limits : (nj, 13) array
+        Of `legged_dynamics.safety.joint_watch`.
+    position, velocity : (nj,) array [rad, rad/s or m, m/s]
+        In command order.
+
+    """
+    low, high = limits[:, LOWER] - OUTSIDE, limits[:, UPPER] + OUTSIDE
+    for j in np.flatnonzero((position < low) | (position > high)):
+        return (f'{joints[j]} is at {position[j]:.3f}, outside its range {limits[j, LOWER]:g} to '
+                f'{limits[j, UPPER]:g} in robot_description: its zero, its sign or its name is '
+                'wrong')
+    for j in np.flatnonzero(~(np.abs(velocity) <= limits[:, BELIEVED])):
+        return f'{joints[j]} is said to move at {velocity[j]:.4g} /s'
+    return ''

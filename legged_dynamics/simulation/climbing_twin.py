@@ -11,15 +11,16 @@ from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_robot import ClimbingRobot
 from legged_dynamics.stickybot.model.adhesion import normal_loads
-from legged_dynamics.stickybot.model.exchange import (
+from legged_dynamics.stickybot.model.limb import FORCE
+from legged_dynamics.stickybot.model.robot import (
     FootEvent,
+    RestPosition,
     StickybotCommand,
     StickybotMeasurement,
+    StickybotState,
 )
-from legged_dynamics.stickybot.model.machine import FORCE
-from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
+from legged_dynamics.stickybot.simulation.climbing import EnergyBalance
 
 UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 

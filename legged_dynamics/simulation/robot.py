@@ -3,19 +3,207 @@
 """The simulated walking robot: MuJoCo physics and a controller that stands in for its own."""
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
-from legged_dynamics.simulation.exercises import ExerciseController
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.simulation.gait import TrotClock
 from legged_dynamics.simulation.hardware import SimulatedHardware
-from legged_dynamics.simulation.plant import Plant
-from legged_dynamics.simulation.quadruped_controller import JointTargets
-from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, STANDING, Schedule
-from legged_dynamics.simulation.standing_controller import StandingController
+from legged_dynamics.simulation.plant import Plant, TrotSettings, build_world
+from legged_dynamics.simulation.schedule import BEHAVIOURS, DEMO_SCHEDULE, STANDING, Schedule
 from legged_dynamics.simulation.truth import ContactTruth, TrueState, dry_friction
-from legged_dynamics.simulation.world import build_world
+from legged_dynamics.simulation.walking import JointTargets, QuadrupedController
+
+# -------------------------------------------------------------------------------------------------
+# What a quadruped does to be checked: it squats and leans, and lifts one leg after the other.
+
+
+SQUAT = 0.22            # of the height, how deep
+SQUAT_PERIOD = 2.0      # s
+LEAN = (0.07, 0.06, 0.08)           # rad, about x, y and z
+LEAN_PERIODS = (1.5, 1.9, 2.3)      # s: they never come together, so the axes are told apart
+EASE = 0.4              # s, in which an exercise begins
+# Times of one leg's lift [s]: the body leans over the other feet, the foot is unloaded, swings,
+# and is loaded again while the body comes back.
+SHIFT, UNLOAD, SWING, LOAD = 0.7, 0.3, 0.8, 0.3
+LIFT = SHIFT + UNLOAD + SWING + LOAD
+SHIFTED = 0.8           # of the way from the middle of all feet to that of the others
+
+
+class LiftClock:
+    """
+    Loads of feet that are lifted one after the other; read as a `TrotClock` is.
+
+    Parameters
+    ----------
+    count : int
+        Feet.
+
+    Attributes
+    ----------
+    stance, load, swing : (nf,) array
+        As `TrotClock` has them.
+    lifted : int
+        The foot whose turn it is.
+
+    """
+
+    stepping = False
+    stance_time, swing_time = LIFT, SWING
+
+    def __init__(self, count: int):
+        self._count, self._time = count, 0.0
+        self._update()
+
+    def advance(self, time_step: float, stepping: bool) -> None:
+        """Move on [s]."""
+        self._time += time_step
+        self._update()
+
+    @property
+    def resting(self) -> bool:
+        """Whether all feet stand."""
+        return bool(self.stance.all())
+
+    def _update(self) -> None:
+        self.lifted = int(self._time / LIFT) % self._count
+        phase = self._time % LIFT
+        self.stance, self.load = np.ones(self._count, bool), np.ones(self._count)
+        self.swing = np.zeros(self._count)
+        air = phase - SHIFT - UNLOAD
+        ramp = min(max(-air / UNLOAD, (air - SWING) / LOAD, 0.0), 1.0)
+        self.load[self.lifted] = ramp * ramp * (3.0 - 2.0 * ramp)
+        if 0.0 <= air < SWING:
+            self.stance[self.lifted] = False
+            self.swing[self.lifted] = air / SWING
+
+
+class ExerciseController(QuadrupedController):
+    """A quadruped's own controller that can also squat and lift its legs."""
+
+    clock: TrotClock | LiftClock        # type: ignore[assignment]
+
+    def reset(self) -> None:
+        """Start over from where the robot is."""
+        super().reset()
+        self._trot = self.clock
+        self._exercise, self._since = '', 0.0
+        self._standing_height = self.height
+
+    def update(self, time_step: float, behaviour: str) -> JointTargets:
+        """Return the drives' targets for the next ``time_step`` [s]."""
+        wanted = BEHAVIOURS[behaviour].exercise
+        if wanted != self._exercise and self.clock.stance.all() and not self.clock.stepping:
+            self._exercise, self._since = wanted, 0.0
+            self.clock = LiftClock(len(self._nominal)) if wanted == 'lift' else self._trot
+        self._since += time_step
+        return super().update(time_step, behaviour)
+
+    def _move_reference(self, speed: float, time_step: float) -> None:
+        super()._move_reference(speed, time_step)
+        blend = min(time_step / EASE, 1.0)
+        wanted, tilt = self._standing_height, np.zeros(3)
+        if self._exercise == 'squat':
+            wave = 0.5 - 0.5 * math.cos(2.0 * math.pi * self._since / SQUAT_PERIOD)
+            wanted *= 1.0 - SQUAT * wave
+            tilt = np.array([a * math.sin(2.0 * math.pi * self._since / T)
+                             for a, T in zip(LEAN, LEAN_PERIODS)])
+            # The base class eases the reference towards level and full height; this is quicker.
+            self._tilt += 4.0 * blend * (tilt - self._tilt)
+            self._position[2] += 4.0 * blend * (wanted - self._position[2])
+        if isinstance(self.clock, LiftClock):
+            middle = self._anchor.mean(axis=0)
+            away = SHIFTED * (middle - self._anchor[self.clock.lifted]) / (len(self._anchor) - 1)
+            there = middle + away - self._R_yaw @ self._hip.mean(axis=0)
+            if self._since % LIFT > SHIFT + UNLOAD + SWING + LOAD / 2.0:
+                return
+            self._position[:2] += 2.0 * blend * (there - self._position)[:2]
+
+    def _foothold(self, foot: np.intp, speed: np.ndarray) -> np.ndarray:
+        if not isinstance(self.clock, LiftClock):
+            return super()._foothold(foot, speed)
+        foothold = self._lift_off[foot].copy()
+        foothold[2] = self._anchor[foot, 2]
+        return foothold
+
+
+# -------------------------------------------------------------------------------------------------
+# The stand-in for the own controller of a robot on flat feet: it holds its joints, and stands.
+
+
+LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
+
+
+class StandingController:
+    """
+    Holds the joints where they were when it took over, by joint PD and the torque of standing.
+
+    The gains are those of a loaded leg; a robot whose ankles are stiffer than its weight times its
+    height stays up.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        Model whose motors are the joints.
+    data : mujoco.MjData
+        State, which must have been through mj_forward.
+    joints, feet : sequence of str
+        Joints in the order of the motors; sites at the soles.
+    base : str
+        Link with the free joint.
+    settings : TrotSettings
+        Joint gains.
+
+    Attributes
+    ----------
+    height : float
+        Of the base above the soles at the start [m].
+
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, joints: Sequence[str],
+                 feet: Sequence[str], base: str, settings: TrotSettings):
+        self._model, self._data, self._settings = model, data, settings
+        self._body = model.body(base).id
+        free = model.jnt_dofadr[model.body_jntadr[self._body]]
+        self._free = slice(free, free + 6)
+        self._dofs = np.array([model.joint(name).dofadr[0] for name in joints])
+        self._qpos = np.array([model.joint(name).qposadr[0] for name in joints])
+        self._sites = [model.site(foot).id for foot in feet]
+        self.height = data.xpos[self._body][2] - min(data.site_xpos[self._sites, 2])
+        self.reset()
+
+    def reset(self) -> None:
+        """Hold the joints where they are now."""
+        n = len(self._dofs)
+        self._targets = JointTargets(
+            position=self._data.qpos[self._qpos], velocity=np.zeros(n), effort=self._standing(),
+            stiffness=np.full(n, self._settings.stance_stiffness),
+            damping=np.full(n, self._settings.stance_damping))
+
+    def update(self, time_step: float, behaviour: str) -> JointTargets:
+        """Return the drives' targets: whatever the behaviour, it stands."""
+        return self._targets
+
+    def _standing(self) -> np.ndarray:
+        """Return the torques of standing, with the least forces and moments on the soles."""
+        model, data = self._model, self._data
+        J = np.zeros((len(self._sites), 2, 3, model.nv))
+        for jacobian, site in zip(J, self._sites):
+            mujoco.mj_jacSite(model, data, jacobian[0], jacobian[1], site)
+        J[:, 1] /= LENGTH
+        J = J.reshape(-1, model.nv)
+        n = len(J)
+        wrenches = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+            J[:, self._free].T, data.qfrc_bias[self._free]).solve().mean
+        return data.qfrc_bias[self._dofs] - wrenches @ J[:, self._dofs]
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 class SimulatedRobot(SimulatedHardware):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.identification.sensor_log import ImuLog, JointLog, SensorLog
+from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -178,7 +178,7 @@ def _unbalanced(p: Patient, share: float) -> Patient:
 
 def _height(p: Patient) -> float:
     from legged_dynamics.dynamics.kinematics import frame_poses
-    from legged_dynamics.estimation.noise import nominal_position
+    from legged_dynamics.estimation.settings import nominal_position
     q = nominal_position(p.model, p.config)
     feet = tuple(foot.link for foot in p.config.feet)
     return float(np.mean([abs(pose.p[2]) for pose in frame_poses(p.model, q, feet).values()]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from legged_dynamics.identification.sensor_log import ImuLog, JointLog, SensorLog
+from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.simulation.hardware import SimulatedHardware
 
 TRANSPORT_NS = 300_000      # from a stamp to its receipt

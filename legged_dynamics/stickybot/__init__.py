@@ -1,18 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """StickyBot: a planar climbing robot on compliant hips, from model to controller."""
-from legged_dynamics.stickybot.allocation.allocation import (
-    Allocation,
-    AllocationStatus,
-    Infeasibility,
-)
 from legged_dynamics.stickybot.allocation.equilibrium import (
     StaticReduction,
     find_equilibrium,
+    largest_speed,
+    recover_rest,
     reduce_static_forces,
     static_sensitivity,
 )
 from legged_dynamics.stickybot.allocation.force_allocation import (
+    Allocation,
+    AllocationStatus,
+    Infeasibility,
     largest_acceleration,
     largest_multiple,
     least_maximum,
@@ -20,36 +20,33 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
 )
 from legged_dynamics.stickybot.allocation.force_sets import ForceSets
 from legged_dynamics.stickybot.allocation.frozen_allocation import (
+    AffineMaps,
+    affine_maps,
     angular_acceleration_range,
     equal_magnitudes,
     frozen_forces,
     frozen_least_maximum,
 )
-from legged_dynamics.stickybot.allocation.speed_limit import largest_speed
 from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb
-from legged_dynamics.stickybot.control.controller import StickybotController
-from legged_dynamics.stickybot.control.gait import Gait, GaitClock
-from legged_dynamics.stickybot.control.rehearsal import Rehearsal, rehearse
-from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.control.controller import Rehearsal, StickybotController, rehearse
+from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.affine import AffineMaps, affine_maps
-from legged_dynamics.stickybot.model.bookkeeping import Balance, balance
-from legged_dynamics.stickybot.model.damping import Modes, modes, nominal_damping
+from legged_dynamics.stickybot.model.bookkeeping import Balance, Load, balance, load_of
 from legged_dynamics.stickybot.model.dynamics import Accelerations, accelerations
-from legged_dynamics.stickybot.model.exchange import (
+from legged_dynamics.stickybot.model.jacobian import Modes, modes, nominal_damping
+from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
+from legged_dynamics.stickybot.model.robot import (
     FootEvent,
     FootEventKind,
+    RestPosition,
     StickybotCommand,
     StickybotMeasurement,
+    StickybotModel,
+    StickybotState,
+    unloaded_state,
 )
-from legged_dynamics.stickybot.model.load import Load, load_of
-from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
-from legged_dynamics.stickybot.model.recovery import recover_rest
-from legged_dynamics.stickybot.model.robot import StickybotModel
-from legged_dynamics.stickybot.model.state import RestPosition, StickybotState, unloaded_state
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
-from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
+from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
 from legged_dynamics.stickybot.study import study
 
 __all__ = [

@@ -12,19 +12,18 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot.control.controller import StickybotController
-from legged_dynamics.stickybot.control.gait import Gait, GaitClock
-from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.exchange import (
+from legged_dynamics.stickybot.model.robot import (
     FootEvent,
     FootEventKind,
+    RestPosition,
     StickybotCommand,
     StickybotMeasurement,
+    StickybotModel,
+    StickybotState,
 )
-from legged_dynamics.stickybot.model.robot import StickybotModel
-from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
-from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
-from legged_dynamics.stickybot.simulation.energy_balance import EnergyBalance
+from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
 
 FAILURES = (FootEventKind.SLIPPED, FootEventKind.PEELED)
 STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs before it climbs

@@ -14,11 +14,10 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.schema import Setting, checked, read_parameter_file
-from legged_dynamics.stickybot.control.gait import PATTERNS, Gait
-from legged_dynamics.stickybot.control.settings import SETTINGS as CONTROL_SETTINGS
-from legged_dynamics.stickybot.control.settings import ControlSettings
+from legged_dynamics.stickybot.control.gait import PATTERNS, ControlSettings, Gait
+from legged_dynamics.stickybot.control.gait import SETTINGS as CONTROL_SETTINGS
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.damping import nominal_damping
+from legged_dynamics.stickybot.model.jacobian import nominal_damping
 from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
 from legged_dynamics.stickybot.model.robot import StickybotModel
 

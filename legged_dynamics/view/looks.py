@@ -12,7 +12,7 @@ import trimesh
 
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel, tree
-from legged_dynamics.model.xml_elements import Element, Wanted, read_elements
+from legged_dynamics.model.urdf import Element, Wanted, read_elements
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.estimation import GroundReaction
-from legged_dynamics.middleware.conversions import stamp_ns
 
 _FORCE, _TORQUE, _AXES = ('force.x', 'force.y', 'force.z'), ('torque.x', 'torque.y', 'torque.z'), \
     ('x', 'y', 'z')

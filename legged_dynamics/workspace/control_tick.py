@@ -23,17 +23,18 @@ from legged_dynamics.workspace.force_division import (
     least_squares,
     missing_wrench,
 )
-from legged_dynamics.workspace.force_propagation import (
+from legged_dynamics.workspace.propagation import (
     free_efforts,
+    invert_legs,
     propagate_force,
+    propagate_velocity,
     wrenches_in_feet,
 )
-from legged_dynamics.workspace.leg_inverse import invert_legs
-from legged_dynamics.workspace.velocity_propagation import propagate_velocity
-from legged_dynamics.workspace.workspace_dynamics import follow_base, reduce_exact
-from legged_dynamics.workspace.workspace_force import (
+from legged_dynamics.workspace.workspace_dynamics import (
     POSE,
     SERVO,
+    follow_base,
+    reduce_exact,
     wanted_acceleration,
     workspace_force,
 )

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.estimation.body_state import BodyState
 from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.foot import Foot
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.rotations import rotation_to_z
 
 # How far a foot goes before it slides [m], what is then left of the ratio of its forces, and the

@@ -11,7 +11,9 @@ peaks at ``15/8 d/T`` and its acceleration at ``10/sqrt(3) d/T^2``. Orientation 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,7 +36,7 @@ from legged_dynamics.spatial.exponential import rotation_exp, rotation_log, turn
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.workspace.support import support_excess
-from legged_dynamics.workspace.workspace_force import POSE
+from legged_dynamics.workspace.workspace_dynamics import POSE
 
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
 
@@ -277,3 +279,65 @@ def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
     row = np.empty(SEGMENT.width)
     _join(R_start.ravel(), start, end, duration, row)
     return row
+
+
+# -------------------------------------------------------------------------------------------------
+# Poses of the base, trajectories that wait for their start, and work that is done in pieces.
+
+
+Result = TypeVar('Result')
+
+
+def run(work: Generator[None, None, Result]) -> Result:
+    """Return what comes of work that is done in pieces, all of it at once."""
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        return done.value
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPose:
+    """
+    A pose of the base.
+
+    Attributes
+    ----------
+    position : (3,) array [m]
+        ``p_WB``.
+    rotation : (3, 3) array
+        ``R_WB``.
+
+    """
+
+    position: np.ndarray
+    rotation: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryPlan:
+    """
+    A trajectory that waits for its start.
+
+    Attributes
+    ----------
+    asked : float [s]
+        How long it was to be.
+    first_step : float [s]
+        How long the way to its first pose is to take.
+    first, first_rates : (12,) array
+        That pose, and how it is passed.
+    rows : (n, 46) array
+        Segments; that way is the second, and not made yet.
+    ends_ns : (n - 1,) int array [ns]
+        When they end, counted from that pose.
+
+    """
+
+    asked: float
+    first_step: float
+    first: np.ndarray
+    first_rates: np.ndarray
+    rows: np.ndarray
+    ends_ns: np.ndarray

@@ -15,8 +15,8 @@ from enum import Enum
 import numpy as np
 
 from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.estimation.body_state import BodyState
-from legged_dynamics.estimation.noise import nominal_position
+from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

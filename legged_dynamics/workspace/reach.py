@@ -19,7 +19,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import forward_kinematics
 from legged_dynamics.dynamics.motion import state_vector
-from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
@@ -34,7 +34,7 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.exponential import rotation_log
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
-from legged_dynamics.workspace.leg_inverse import invert_legs
+from legged_dynamics.workspace.propagation import invert_legs
 from legged_dynamics.workspace.reference import BodyPose, run
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 from legged_dynamics.workspace.support import ANYTHING, Support, support_excess

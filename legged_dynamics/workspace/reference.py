@@ -16,21 +16,23 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_vector
+from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.minimum_jerk import (
     PEAK_ACCELERATION,
     PEAK_SPEED,
     SAMPLES,
     SEGMENT,
+    BodyPose,
+    TrajectoryPlan,
     join_knots,
     needed_stretch,
     pass_knots,
+    run,
     sample_segment,
     segment,
 )
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.support import ANYTHING
-from legged_dynamics.workspace.target import BodyTarget
-from legged_dynamics.workspace.trajectory_plan import BodyPose, TrajectoryPlan, run
 
 # A duration is lengthened by this until the limits hold, at most so often.
 LONGER, TRIES = 1.15, 60

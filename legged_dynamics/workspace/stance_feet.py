@@ -9,15 +9,14 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import PLANE, SOLE, START, WRENCH, foot_moment
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.model.foot import Foot
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
-from legged_dynamics.workspace.big_base import articulated_scratch
 from legged_dynamics.workspace.control_tick import StanceMemory
-from legged_dynamics.workspace.division_program import division_program, foot_cone
+from legged_dynamics.workspace.force_division import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
+from legged_dynamics.workspace.stance_arrays import GROUP, articulated_scratch, stance_arrays
 
 # How many missing newtons at the base a missing newton metre counts as [1/m]: a body that has to
 # give way rather does so upright.

@@ -16,7 +16,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_ROTATION, PLANE
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.body_state import BodyState
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
@@ -34,7 +34,7 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.spatial.rotations import rotation_to_z
 from legged_dynamics.workspace.stance_arrays import StanceArrays
-from legged_dynamics.workspace.workspace_force import POSE
+from legged_dynamics.workspace.workspace_dynamics import POSE
 
 
 class SupportNumbers(NamedTuple):

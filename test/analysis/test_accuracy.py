@@ -4,21 +4,25 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.accuracy import (
+from legged_dynamics import conversions as convert
+from legged_dynamics.estimation import Mode
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.recordings.recording import FlagRecord, Recording, WrenchRecord
+from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSeries
+from legged_dynamics.recordings.truth import Truth, align_truth
+from legged_dynamics.reports.bag.accuracy import (
     ON_LINE,
     UNFILTERED,
     ZERO_PHASE,
     measure_accuracy,
     zero_phase,
 )
-from legged_dynamics.analysis.behaviour import Behaviour, find_behaviours, name_gait
-from legged_dynamics.analysis.contacts import score_contacts
-from legged_dynamics.analysis.recording import FlagRecord, Recording, WrenchRecord
-from legged_dynamics.analysis.series import Column, EstimateSeries, ForceSeries
-from legged_dynamics.analysis.truth import Truth, align_truth
-from legged_dynamics.estimation import Mode
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.reports.bag.behaviour import (
+    Behaviour,
+    find_behaviours,
+    name_gait,
+    score_contacts,
+)
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
 DIALECT = StandaloneDialect()

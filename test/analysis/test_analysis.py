@@ -11,15 +11,13 @@ import pytest
 from simulated_bag import FEET
 from test_accuracy import find
 
-from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
-from legged_dynamics.analysis.analysis import analyse
-from legged_dynamics.analysis.bags import BagReader
-from legged_dynamics.analysis.body_tracking import BodyTracking
-from legged_dynamics.analysis.export import to_pandas, write_csv
-from legged_dynamics.analysis.options import AnalysisOptions
-from legged_dynamics.analysis.report import FIGURES, write_report
-from legged_dynamics.analysis.tables import tables
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.recording import BodyTracking
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
+from legged_dynamics.reports.bag.analysis import analyse, to_pandas, write_csv
+from legged_dynamics.reports.bag.report import FIGURES, tables, write_report
 
 # Nothing was live, and nobody controlled the body.
 ABSENT = {'latency', 'body'}

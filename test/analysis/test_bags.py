@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from simulated_bag import DIALECT, START_NS, TYPES, messages, write
 
-from legged_dynamics.analysis.bag_writer import BagWriter, definition_of
-from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.definitions import DEFINITIONS
-from legged_dynamics.middleware.type_hash import type_hash
+from legged_dynamics.middleware.cyclone import type_hash
+from legged_dynamics.middleware.messages import DEFINITIONS
+from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
+from legged_dynamics.recordings.bags import BagReader
 
 WRITER = """
 import sys

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.biomechanics.angle_units import (
-    angle_unit,
-    without_contradictions,
-)
-from legged_dynamics.analysis.biomechanics.loads import read_loads
-from legged_dynamics.analysis.biomechanics.storage import read_storage, write_storage
-from legged_dynamics.analysis.biomechanics.trc import read_trc, write_trc
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.cycles import gait_cycles, peaks_table, write_cycles
-from legged_dynamics.analysis.gait.options import GaitOptions
-from legged_dynamics.analysis.gait.sample import sample_walk
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.trials.c3d import read_trc, write_trc
+from legged_dynamics.trials.coordinates import (
+    angle_unit,
+    read_storage,
+    without_contradictions,
+    write_storage,
+)
+from legged_dynamics.trials.cycles import gait_cycles, peaks_table, write_cycles
+from legged_dynamics.trials.loads import read_loads
+from legged_dynamics.trials.subject import GaitOptions
 
 MOTION, OPTIONS = sample_walk(GaitOptions(compare=False))
 TABLE = read_storage(MOTION)
@@ -288,7 +288,7 @@ def test_the_gait_cycle_per_kilogram(tmp_path, walk):
 
 
 def test_frames_for_pandas_and_xarray(tmp_path, walk):
-    from legged_dynamics.analysis.gait.export import to_pandas, to_xarray, write_parquet
+    from legged_dynamics.trials.export import to_pandas, to_xarray, write_parquet
     pandas = pytest.importorskip('pandas')
     pytest.importorskip('pyarrow')
     frame = to_pandas(walk)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from legged_dynamics.analysis.body_tracking import track_body
-from legged_dynamics.analysis.recording import PoseRecord, Recording
+from legged_dynamics.recordings.recording import PoseRecord, Recording, track_body
 
 MS = 1_000_000
 # The controller's frame in the world: elsewhere, and turned.

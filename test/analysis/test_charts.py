@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.charts import Chart, Line, thinned, with_gaps, with_room
-from legged_dynamics.analysis.page import Page
 from legged_dynamics.cli import main
+from legged_dynamics.reports.page import Chart, Line, Page, thinned, with_gaps, with_room
 
 
 def test_a_gap_is_a_gap():
@@ -70,7 +69,7 @@ def test_a_report_of_a_bag_says_its_verdict_first(walking_bag, tmp_path, capsys)
 
 
 def test_results_that_deserve_no_trust():
-    from legged_dynamics.analysis.gait import verdict as gait
+    from legged_dynamics.trials import report as gait
 
     n = 100
     reactions = SimpleNamespace(

@@ -12,22 +12,30 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from legged_dynamics.analysis.climbing.animation import ClimbAnimation
-from legged_dynamics.analysis.climbing.comparison import compare, residuals_of
-from legged_dynamics.analysis.climbing.film import write_film
-from legged_dynamics.analysis.climbing.mode_shapes import modes_at_rest, nominal_poles
-from legged_dynamics.analysis.climbing.plots.climber import (
+from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.reports.climbing.animation import ClimbAnimation, write_film
+from legged_dynamics.reports.climbing.comparison import compare, residuals_of
+from legged_dynamics.reports.climbing.plots import (
     arrow_outlines,
     body_outline,
     limb_lines,
     pad_outline,
 )
-from legged_dynamics.analysis.climbing.plots.sweep import draw_sweep
-from legged_dynamics.analysis.climbing.questions import answer_questions, misplaced
-from legged_dynamics.analysis.climbing.report import write_climb_report
-from legged_dynamics.analysis.climbing.sweep import AXES, Axis, sweep, sweep_table, write_sweep
-from legged_dynamics.analysis.climbing.tables import climb_table, strength_table
-from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.reports.climbing.questions import (
+    answer_questions,
+    misplaced,
+    modes_at_rest,
+    nominal_poles,
+)
+from legged_dynamics.reports.climbing.report import climb_table, strength_table, write_climb_report
+from legged_dynamics.reports.climbing.sweep import (
+    AXES,
+    Axis,
+    draw_sweep,
+    sweep,
+    sweep_table,
+    write_sweep,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     ForceSets,

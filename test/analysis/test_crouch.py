@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.crouch import runs
-from legged_dynamics.analysis.crouch.closed_loop import Loop, Trace, close_loop
-from legged_dynamics.analysis.crouch.report import final_values
-from legged_dynamics.analysis.crouch.robustness import CASES, measure, table
-from legged_dynamics.analysis.crouch.runs import PAPER, RUNS, Run, crouch
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.reports.crouch import runs
+from legged_dynamics.reports.crouch.closed_loop import Loop, Trace, close_loop
+from legged_dynamics.reports.crouch.report import CASES, final_values, measure, table
+from legged_dynamics.reports.crouch.runs import PAPER, RUNS, Run, crouch
 from legged_dynamics.workspace.planar import (
     CROUCH,
     Biped,

@@ -9,19 +9,18 @@ import pyarrow as pa
 import pytest
 from simulated_bag import FEET
 
-from legged_dynamics.analysis.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
-from legged_dynamics.analysis.analysis import analyse
-from legged_dynamics.analysis.fleet import schema, window
-from legged_dynamics.analysis.fleet.data_set import DataSet, arrow_schema
-from legged_dynamics.analysis.fleet.job import jobs_of
-from legged_dynamics.analysis.fleet.moments import IntervalTally, Moments
-from legged_dynamics.analysis.fleet.slip import SlipTally
-from legged_dynamics.analysis.fleet.summarise import summarise
-from legged_dynamics.analysis.inputs import InputTimes, input_statistics
-from legged_dynamics.analysis.options import AnalysisOptions
-from legged_dynamics.analysis.series import EstimateSeries
-from legged_dynamics.analysis.truth import world_force
-from legged_dynamics.analysis.verdict import base_residual, doubts
+from legged_dynamics.recordings.inputs import InputTimes, input_statistics
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.series import EstimateSeries
+from legged_dynamics.recordings.truth import world_force
+from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
+from legged_dynamics.reports.bag.analysis import analyse, base_residual, doubts
+from legged_dynamics.reports.fleet import data_set as schema
+from legged_dynamics.reports.fleet import tallies as window
+from legged_dynamics.reports.fleet.data_set import DataSet, arrow_schema
+from legged_dynamics.reports.fleet.job import jobs_of
+from legged_dynamics.reports.fleet.summarise import summarise
+from legged_dynamics.reports.fleet.tallies import IntervalTally, Moments, SlipTally
 
 # Sums in another order.
 ROUNDING = 1e-9
@@ -48,7 +47,7 @@ def both(walking_bag, tmp_path_factory):
                 (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)),
                 progress)
 
-        patch.setattr('legged_dynamics.analysis.fleet.summarise.each_window', counted)
+        patch.setattr('legged_dynamics.reports.fleet.summarise.each_window', counted)
         (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
         outcome = summarise(job)
     assert not outcome.error and outcome.cpu > 0.0

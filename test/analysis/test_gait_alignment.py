@@ -6,23 +6,16 @@ import pytest
 from test_gait_files import BASE, load_error, options, write_table, write_walk
 from walkers import DT, MASS, two_footed_walk
 
-from legged_dynamics.analysis.gait import belt
-from legged_dynamics.analysis.gait.alignment import (
-    align,
-    floor_slope,
-    plates_later,
-    slope_words,
-    words,
-)
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.belt import parse_belts
-from legged_dynamics.analysis.gait.plates import Plates
 from legged_dynamics.cli import main
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.gait.ground_demand import ground_demand
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
+from legged_dynamics.trials import plates as belt
+from legged_dynamics.trials.accuracy import align, floor_slope, plates_later, slope_words, words
+from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.plates import Plates, parse_belts
 
 WALK = two_footed_walk()
 INNER = slice(8, -8)
@@ -153,7 +146,7 @@ def test_a_mass_from_a_scale(tmp_path):
 
 def test_belt_topics(walking_bag):
     with pytest.raises(BagError, match="a speed or a topic with std_msgs/msg/Float64.*'/belt'"):
-        from legged_dynamics.analysis.bags import BagReader
-        from legged_dynamics.analysis.gait.bag_motion import speed_topic
+        from legged_dynamics.recordings.bags import BagReader
+        from legged_dynamics.trials.bag_motion import speed_topic
         with BagReader(walking_bag) as bag:
             speed_topic(bag, '/belt', 0)

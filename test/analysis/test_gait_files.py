@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from walkers import DT, GRAVITY, MASS, description, two_footed_walk
 
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.csv_columns import CsvColumns
-from legged_dynamics.analysis.gait.options import GaitOptions
-from legged_dynamics.analysis.gait.poses import even_grid, interpolated, slerped
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.csv_motion import CsvColumns
+from legged_dynamics.trials.poses import even_grid, interpolated, slerped
+from legged_dynamics.trials.subject import GaitOptions
 
 WALK = two_footed_walk()
 BASE = ['base_x', 'base_y', 'base_z', 'base_qx', 'base_qy', 'base_qz', 'base_qw']

@@ -12,9 +12,9 @@ from benchmarks.gait_evaluation import (
     evaluate,
     evaluation_table,
 )
-from legged_dynamics.analysis.gait.analysis import analyse_gait
-from legged_dynamics.analysis.gait.options import GaitOptions
 from legged_dynamics.cli import main
+from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.subject import GaitOptions
 
 QUICK = GaitOptions(compare=False)
 # Newtons: all loaded samples, and those with both feet loaded.

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from test_accuracy import find
 
-from legged_dynamics.analysis.accuracy import UNFILTERED, ZERO_PHASE
-from legged_dynamics.analysis.analysis import analyse
-from legged_dynamics.analysis.options import AnalysisOptions
 from legged_dynamics.cli import main
 from legged_dynamics.estimation import Mode
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.reports.bag.accuracy import UNFILTERED, ZERO_PHASE
+from legged_dynamics.reports.bag.analysis import analyse
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get('LEGGED_DYNAMICS_DATA', ROOT.parent / 'shared' / 'data'))

@@ -6,13 +6,13 @@ import pytest
 from simulated_bag import DIALECT, FEET, ROBOT, TYPES, messages, write
 from test_accuracy import find
 
-from legged_dynamics.analysis.accuracy import ZERO_PHASE
-from legged_dynamics.analysis.analysis import analyse
-from legged_dynamics.analysis.options import AnalysisOptions
-from legged_dynamics.analysis.report import FIGURES, write_report
+from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import Mode
 from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.reports.bag.accuracy import ZERO_PHASE
+from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.reports.bag.report import FIGURES, write_report
 
 TRUTH = '/ground_truth'
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from robots import CONFIG, TWO_LEGS
 
-from legged_dynamics.analysis.standing_reach import standing_reach
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.reports.force_map import standing_reach
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
-from legged_dynamics.estimation.synchronizer import CAPACITY, MeasurementSynchronizer
+from legged_dynamics.estimation.measurement import (
+    CAPACITY,
+    ImuSample,
+    JointSample,
+    MeasurementSynchronizer,
+    SwitchSample,
+)
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import rotation_from_vector
 

@@ -15,17 +15,17 @@ from robots import CONFIG
 from tolerances import PATIENCE
 
 from legged_dynamics import cli
-from legged_dynamics.analysis.bag_writer import BagWriter
-from legged_dynamics.analysis.bags import BagReader
-from legged_dynamics.analysis.table import Table
-from legged_dynamics.cli import progress
+from legged_dynamics import conversions as convert
+from legged_dynamics.cli import output as progress
+from legged_dynamics.cli.output import ProgressBar
 from legged_dynamics.cli.processes import ProcessGroup
-from legged_dynamics.cli.progress import ProgressBar
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.reports.page import Table
 from legged_dynamics.simulation import SimulatedRobot
 
 COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']

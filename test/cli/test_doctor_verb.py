@@ -7,9 +7,9 @@ import yaml
 from patients import healthy
 
 from legged_dynamics import cli
-from legged_dynamics.analysis.bag_writer import BagWriter
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.resources import robot_files
 
 DIALECT = StandaloneDialect()

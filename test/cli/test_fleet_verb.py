@@ -14,17 +14,18 @@ from distributed import LocalCluster
 from simulated_bag import messages, write
 from tolerances import PATIENCE
 
-from legged_dynamics.analysis.fleet import outliers, schema
-from legged_dynamics.analysis.fleet.batch import cluster
-from legged_dynamics.analysis.fleet.data_set import DataSet
-from legged_dynamics.analysis.fleet.facts import read_facts
-from legged_dynamics.analysis.fleet.job import find_recordings, jobs_of, still_to_do
-from legged_dynamics.analysis.fleet.outliers import find_outliers
-from legged_dynamics.analysis.fleet.report import write_fleet_report
-from legged_dynamics.analysis.fleet.summarise import Outcome, summarise
-from legged_dynamics.analysis.options import AnalysisOptions
-from legged_dynamics.cli import analyze_many, main
+from legged_dynamics.cli import analyze as analyze_many
+from legged_dynamics.cli import main
 from legged_dynamics.exceptions import BagError
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.reports.fleet import data_set as schema
+from legged_dynamics.reports.fleet import facts as outliers
+from legged_dynamics.reports.fleet.batch import cluster
+from legged_dynamics.reports.fleet.data_set import DataSet
+from legged_dynamics.reports.fleet.facts import find_outliers, read_facts
+from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
+from legged_dynamics.reports.fleet.report import write_fleet_report
+from legged_dynamics.reports.fleet.summarise import Outcome, summarise
 
 
 @pytest.fixture(scope='module')
@@ -86,7 +87,7 @@ def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatc
     (job,) = jobs_of({bag: 'rex'}, AnalysisOptions(), tmp_path)
     data = DataSet(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr('legged_dynamics.analysis.fleet.summarise._input_rows',
+        patch.setattr('legged_dynamics.reports.fleet.summarise._input_rows',
                       lambda inputs: 1 // 0)
         summarise(job)
     assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
@@ -148,7 +149,7 @@ def scheduler():
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
                       host='127.0.0.1', dashboard_address=None) as local, \
             pytest.MonkeyPatch.context() as patch:
-        patch.setattr('legged_dynamics.analysis.fleet.batch._ANSWER', PATIENCE)
+        patch.setattr('legged_dynamics.reports.fleet.batch._ANSWER', PATIENCE)
         yield local.scheduler_address
 
 
@@ -157,7 +158,7 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
     """One recording is not to be trusted (its residual): it is linked to a report of its own."""
     shutil.rmtree(fleet / 'rex' / 'broken')
     shutil.rmtree(fleet / 'fido')
-    monkeypatch.setattr('legged_dynamics.analysis.verdict.LARGEST_RESIDUAL', -1.0)
+    monkeypatch.setattr('legged_dynamics.reports.bag.analysis.LARGEST_RESIDUAL', -1.0)
     words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
              str(tmp_path / 'out'), '--no-series']
     assert main(words) == 3
@@ -179,7 +180,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
             done(summarise(job))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr('legged_dynamics.analysis.fleet.batch.run_batch', interrupted)
+    monkeypatch.setattr('legged_dynamics.reports.fleet.batch.run_batch', interrupted)
     out = tmp_path / 'out'
     assert main(['analyze', str(fleet), '--scheduler', scheduler, '-o', str(out)]) == 130
     assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
@@ -188,7 +189,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
 
 
 def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.analysis.fleet.batch._ANSWER', 0.2)
+    monkeypatch.setattr('legged_dynamics.reports.fleet.batch._ANSWER', 0.2)
     (tmp_path / 'mine').mkdir()
     (tmp_path / 'mine' / 'thesis.tex').write_text('no')
     for words, what in (
@@ -205,7 +206,7 @@ def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypa
 
 def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tmp_path):
     """A worker's disk is full twice; the third attempt succeeds, a fourth is not made."""
-    from legged_dynamics.analysis.fleet.batch import each_result
+    from legged_dynamics.reports.fleet.batch import each_result
 
     (tmp_path / 'attempts').mkdir()
 

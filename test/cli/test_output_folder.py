@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.inputs import InputTimes, input_statistics
-from legged_dynamics.analysis.table import Table, unsigned_zero
 from legged_dynamics.cli import main
 from legged_dynamics.cli.output import output_folder
 from legged_dynamics.exceptions import OutputError
+from legged_dynamics.recordings.inputs import InputTimes, input_statistics
+from legged_dynamics.reports.page import Table, unsigned_zero
 
 OURS = ('report.html',)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics.cli.network import keep_to_this_machine
+from legged_dynamics.cli.arguments import keep_to_this_machine
 
 CHILD = """
 import os, sys, time

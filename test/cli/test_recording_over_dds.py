@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics.analysis.analysis import analyse
-from legged_dynamics.analysis.bags import BagReader
-from legged_dynamics.cli.demo_outcome import FELL, Outcome
+from legged_dynamics import conversions as convert
+from legged_dynamics.cli.demo import FELL, Outcome
 from legged_dynamics.exceptions import BagError, SimulationError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.reports.bag.analysis import analyse
 
 cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
 pytestmark = pytest.mark.dds

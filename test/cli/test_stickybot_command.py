@@ -7,7 +7,8 @@ import math
 import pytest
 
 from legged_dynamics import cli
-from legged_dynamics.cli import stickybot, stickybot_sweep
+from legged_dynamics.cli import stickybot
+from legged_dynamics.cli import stickybot as stickybot_sweep
 
 QUICK = ['-p', 'control.rate:=100.0', '--duration', '2']
 

@@ -6,7 +6,7 @@ from robots import random_robot, random_state
 from scipy.linalg import block_diag
 
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_poses, inverse_dynamics
-from legged_dynamics.dynamics.contact_bias import frame_jacobian
+from legged_dynamics.dynamics.jacobians import frame_jacobian
 from legged_dynamics.model import FlatFoot, LineFoot, PointFoot
 from legged_dynamics.spatial.rotations import skew
 

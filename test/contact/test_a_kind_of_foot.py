@@ -26,7 +26,7 @@ from legged_dynamics.dynamics import (
 )
 from legged_dynamics.force_map import ConstrainedForceMap, FrictionCone, contact_inequalities
 from legged_dynamics.model import LineFoot, PointFoot
-from legged_dynamics.model.foot import FORCES, MOMENT, ContactRow, Foot
+from legged_dynamics.model.feet import FORCES, MOMENT, ContactRow, Foot
 
 ARM = 0.03      # of the friction that holds a pad against turning [m]
 

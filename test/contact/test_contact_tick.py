@@ -8,11 +8,11 @@ from robots import TWO_LEGS, random_robot
 
 from legged_dynamics.contact import ContactInverseDynamics, Support
 from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
-from legged_dynamics.dynamics.contact_bias import frame_jacobian
+from legged_dynamics.dynamics.jacobians import frame_jacobian
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.spatial.algebra import sine_cosine
 from legged_dynamics.spatial.frames import wrench_in_frame
-from legged_dynamics.spatial.trigonometry import sine_cosine
 
 # Singular values resolve what the feet can carry to half the digits that the closed form does.
 DENSE = 1e-8

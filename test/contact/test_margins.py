@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.contact.margins import effort_used, friction_used, support_margin
+from legged_dynamics.contact.solution import effort_used, friction_used, support_margin
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
 

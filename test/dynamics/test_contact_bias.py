@@ -7,8 +7,12 @@ import pytest
 from robots import pinocchio_twin, random_robot, random_state
 
 from legged_dynamics.dynamics import BaseMotion, frame_bias_acceleration, frame_jacobian
-from legged_dynamics.dynamics.contact_bias import contact_bias
-from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, contact_points, feet_table
+from legged_dynamics.dynamics.jacobians import (
+    N_FOOT_STATE,
+    contact_bias,
+    contact_points,
+    feet_table,
+)
 from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model import Inertia, Joint, PointFoot, RobotModel

@@ -14,7 +14,7 @@ from legged_dynamics.dynamics import (
     inverse_dynamics,
     mass_matrix,
 )
-from legged_dynamics.dynamics.branch_elimination import branch_ends, eliminate_branches
+from legged_dynamics.dynamics.composite_body import branch_ends, eliminate_branches
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import Inertia, Joint, RobotModel
 

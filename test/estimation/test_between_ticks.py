@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
-from legged_dynamics.estimation.forces_by_torque import (
+from legged_dynamics.estimation.filter.forces_by_torque import (
     STRUCK_SHARE,
     WALK_SHARE,
     what_may_have_happened,

@@ -9,14 +9,13 @@ from scipy.signal import savgol_filter
 from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
-from legged_dynamics.estimation.contact_detection import (
-    force_evidence,
-    motion_evidence,
-    relax,
-    weigh,
+from legged_dynamics.estimation.attitude import acceleration_noise, slopes
+from legged_dynamics.estimation.contact import force_evidence, motion_evidence, relax, weigh
+from legged_dynamics.optimization.factorizations import (
+    factorize,
+    invert_factorized,
+    solve_factorized,
 )
-from legged_dynamics.estimation.derivatives import acceleration_noise, slopes
-from legged_dynamics.optimization.cholesky import factorize, invert_factorized, solve_factorized
 from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.jit import as_python
 

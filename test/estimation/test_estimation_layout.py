@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.estimation.layout import allocate, make_layout, unpack
+from legged_dynamics.estimation.filter.layout import allocate, make_layout, unpack
 from legged_dynamics.spatial.jit import as_python
 
 

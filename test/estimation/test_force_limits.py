@@ -8,9 +8,9 @@ from zoo_runs import short_run
 
 from benchmarks.zoo.estimators import shipped
 from benchmarks.zoo.scoring import score
-from legged_dynamics.contact.margins import friction_used
+from legged_dynamics.contact.solution import friction_used
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.force_limits import limits_of
+from legged_dynamics.estimation.ground import limits_of
 from legged_dynamics.model import FlatFoot, PointFoot
 
 SOLE = FlatFoot('sole', 0.1, -0.1, 0.05, -0.05)

@@ -11,7 +11,7 @@ from motions import Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.force_tracking import (
+from legged_dynamics.estimation.filter.force_tracking import (
     FASTEST,
     PACE_TIME,
     RESTING,

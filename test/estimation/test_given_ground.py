@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from motions import Scene, quadruped
 
-from legged_dynamics.contact.margins import friction_used
+from legged_dynamics.contact.solution import friction_used
 from legged_dynamics.estimation import GroundReactionEstimator
 from legged_dynamics.exceptions import ConfigurationError
 

@@ -10,8 +10,8 @@ from motions import RATE, Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.equation_errors import LASTING_SHARE
-from legged_dynamics.estimation.foot_lift import follow_heights, note_place, still_there
+from legged_dynamics.estimation.contact import follow_heights, note_place, still_there
+from legged_dynamics.estimation.filter.equation_errors import LASTING_SHARE
 from legged_dynamics.spatial.jit import as_python
 
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from legged_dynamics.estimation.filter.layout import make_layout
+from legged_dynamics.estimation.filter.noise import LEAST_SHARE, follow_noise
 from legged_dynamics.estimation.ground_reaction import Fault
-from legged_dynamics.estimation.layout import make_layout
-from legged_dynamics.estimation.noise_seen import LEAST_SHARE, follow_noise
 from legged_dynamics.spatial.jit import as_python
 
 RATE, STATED = 500.0, 0.03

@@ -3,7 +3,7 @@
 """The normal equations of a twist or a small correction, against numpy's least squares."""
 import numpy as np
 
-from legged_dynamics.estimation.pose_correction import add_point, add_turn, clear_equations
+from legged_dynamics.estimation.odometry_tick import add_point, add_turn, clear_equations
 from legged_dynamics.spatial.rotations import skew
 
 

@@ -21,13 +21,17 @@ from walkers import (
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, low_pass
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.gait.double_support import (
+    METHODS,
+    DoubleSupport,
+    leaving_share,
+    smooth_transition,
+    travelling_reference,
+)
 from legged_dynamics.gait.ground_demand import efforts_under, ground_demand
 from legged_dynamics.gait.load_transfer import _nonnegative
 from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.smooth_transition import leaving_share, smooth_transition
 from legged_dynamics.gait.stance_detection import runs, stances
-from legged_dynamics.gait.travelling_reference import travelling_reference
 from legged_dynamics.model import FlatFoot, Inertia, LineFoot, RobotModel
 from legged_dynamics.optimization.quadratic_program import solve_quadratic_program
 from legged_dynamics.spatial.frames import Transform

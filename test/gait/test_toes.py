@@ -4,11 +4,10 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.analysis.biomechanics.trial import read_trial
-from legged_dynamics.analysis.gait.sample import sample_walk
-from legged_dynamics.gait.ground_demand import ground_demand
-from legged_dynamics.gait.toes import toes_of
+from legged_dynamics.gait.ground_demand import ground_demand, toes_of
 from legged_dynamics.model import FlatFoot
+from legged_dynamics.trials.analysis import sample_walk
+from legged_dynamics.trials.trial import read_trial
 
 
 @pytest.fixture(scope='module')

@@ -8,9 +8,8 @@ import pytest
 from patients import healthy
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.identification.identify import identify, validate
-from legged_dynamics.identification.noise import sensor_noise, white_noise
-from legged_dynamics.identification.urdf_writing import with_inertias
+from legged_dynamics.identification.identify import identify, validate, with_inertias
+from legged_dynamics.identification.samples import sensor_noise, white_noise
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation.sensor_faults import Patient

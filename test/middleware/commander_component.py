@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 

@@ -3,7 +3,7 @@
 """What is too large or too frequent is left unread; what a pause has piled up is not."""
 import pytest
 
-from legged_dynamics.middleware.bounds import FASTEST, LARGEST, LONGEST_PAUSE, Bounds
+from legged_dynamics.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds
 
 KIND, TOPIC = 'geometry_msgs/msg/WrenchStamped', '/estimator/LF_FOOT/wrench'
 SECOND = 1_000_000_000

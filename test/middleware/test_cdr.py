@@ -10,9 +10,14 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.definitions import DEFINITIONS
-from legged_dynamics.middleware.messages import NUMERIC, PRIMITIVES, definition, message_class
-from legged_dynamics.middleware.type_hash import type_hash
+from legged_dynamics.middleware.cyclone import type_hash
+from legged_dynamics.middleware.messages import (
+    DEFINITIONS,
+    NUMERIC,
+    PRIMITIVES,
+    definition,
+    message_class,
+)
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -80,7 +85,7 @@ def test_type_hash_and_constants_are_those_of_jazzy(name):
                                   'sensor_msgs/msg/Imu', 'visualization_msgs/msg/MarkerArray',
                                   'nav_msgs/msg/Odometry', 'std_msgs/msg/Float64MultiArray'])
 def test_bytes_are_those_of_cyclonedds(name):
-    idl = pytest.importorskip('legged_dynamics.middleware.idl')
+    idl = pytest.importorskip('legged_dynamics.middleware.cyclone')
     rng = random.Random(name)
     for _ in range(10):
         message = random_message(name, rng)

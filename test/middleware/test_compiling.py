@@ -6,7 +6,7 @@ import sys
 
 from legged_dynamics.middleware import compiling
 from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.spatial import kernel_state
+from legged_dynamics.spatial import kernel_cache as kernel_state
 
 WARM = """
 import pathlib, sys, time

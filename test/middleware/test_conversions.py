@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from rosbags.typesys import Stores, get_typestore
 
+from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.reading import TrajectoryReader
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.conversions.trajectory_reader import TrajectoryReader
-from legged_dynamics.middleware.dialect import StandaloneDialect
-from legged_dynamics.model.mimic import Mimics
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.model.joint_order import Mimics
 
 DIALECT = StandaloneDialect()
 STORE = get_typestore(Stores.ROS2_JAZZY)

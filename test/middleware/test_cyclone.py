@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from tolerances import PATIENCE
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.protocol import Node
 from legged_dynamics.middleware.qos import QoSProfile
 

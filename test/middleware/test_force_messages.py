@@ -4,9 +4,9 @@
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
 STORE = get_typestore(Stores.ROS2_JAZZY)

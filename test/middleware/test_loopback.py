@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.protocol import Component, Node
 from legged_dynamics.middleware.qos import QoSProfile
 

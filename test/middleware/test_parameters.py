@@ -4,10 +4,8 @@
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import Parameter
-from legged_dynamics.middleware.settings import declare_settings
+from legged_dynamics.middleware.parameters import Parameter, StandaloneDialect, declare_settings
 from legged_dynamics.schema import Setting
 
 DIALECT = StandaloneDialect()

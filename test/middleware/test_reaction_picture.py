@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, standing_samples
 
-from legged_dynamics.analysis.recognition import read_model
+from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.model import RobotConfig
+from legged_dynamics.recordings.robot import read_model
 
 SCALE = 250.0
 

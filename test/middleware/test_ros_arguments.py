@@ -6,9 +6,8 @@ import math
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
-from legged_dynamics.middleware import names
-from legged_dynamics.middleware.arguments import RosArguments
-from legged_dynamics.middleware.names import Remap
+from legged_dynamics.middleware import arguments as names
+from legged_dynamics.middleware.arguments import Remap, RosArguments
 from legged_dynamics.parameter_file import parse_value
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.signals import SAME, stopped_by_signals
+from legged_dynamics.middleware.lifecycle import SAME, stopped_by_signals
+from legged_dynamics.middleware.parameters import StandaloneDialect
 
 cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
 pytestmark = pytest.mark.dds

@@ -9,8 +9,8 @@ from robots import TWO_LEGS
 
 from legged_dynamics.exceptions import LeggedDynamicsError, ModelError
 from legged_dynamics.model import ModelWarning, RobotModel
-from legged_dynamics.model.description_text import MAX_SIZE
 from legged_dynamics.model.shapes import read_looks
+from legged_dynamics.model.urdf import MAX_SIZE
 
 PLAIN = RobotModel.from_urdf(TWO_LEGS)
 

@@ -16,10 +16,13 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.exceptions import ModelError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.opensim import read_osim
-from legged_dynamics.model.opensim.document import joint_pose, read_document, rotations
-from legged_dynamics.model.opensim.functions import read_function
-from legged_dynamics.model.opensim.hinge_fit import nearest_axis
-from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.model.opensim.document import (
+    joint_pose,
+    read_document,
+    read_function,
+    rotations,
+)
+from legged_dynamics.model.opensim.joints import TO_OURS, nearest_axis
 from legged_dynamics.model.urdf_text import urdf_text
 from legged_dynamics.resources import share_directory
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model.mimic import Mimics
+from legged_dynamics.model.joint_order import Mimics
 from legged_dynamics.model.sensor_correction import SensorCorrection
 
 DIALECT, PREFIX = StandaloneDialect(), 'robot.sensors.'

@@ -4,7 +4,7 @@
 import numpy as np
 from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode

@@ -9,8 +9,8 @@ import time
 
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.nodes.lock_step import answer
 
 DIALECT = StandaloneDialect()

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from loopback_robot import DIALECT, ROBOT, URDF
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,

@@ -4,9 +4,9 @@
 import numpy as np
 from robots import CONFIG
 
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.schema import read_parameter_file

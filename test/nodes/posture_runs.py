@@ -12,7 +12,7 @@ import numpy as np
 from grounded_loop import DIALECT, GroundedLoop
 from grounds import parameters_of
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 
 LONGEST = 12.0      # s

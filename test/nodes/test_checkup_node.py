@@ -7,9 +7,9 @@ import pytest
 from loopback_robot import DIALECT, LoopbackRobot
 from patients import healthy
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.doctor.examination import examine
 from legged_dynamics.doctor.finding import changes
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.nodes.checkup import CheckupNode
 from legged_dynamics.resources import robot_files

@@ -8,7 +8,7 @@ import pytest
 from dds_bench import BRAKE, DdsBench
 from loopback_climber import NODE, WRENCH, YAML, LoopbackClimber
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.discovery import DomainLease
 
 pytest.importorskip('legged_dynamics.middleware.cyclone')

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.nodes.controller_node import ControllerNode
-from legged_dynamics.nodes.effort_output import settings_of
+from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 

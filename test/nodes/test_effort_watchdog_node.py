@@ -6,14 +6,14 @@ import pytest
 from fault_bench import FaultBench
 from loopback_robot import DIALECT, ROBOT, URDF
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.parameters import Parameter
+from legged_dynamics.nodes.bringup import PATIENCE_OF
 from legged_dynamics.nodes.effort_output import LONGEST_FAREWELL_NS, STOPPING
 from legged_dynamics.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
-from legged_dynamics.nodes.launching import PATIENCE_OF
-from legged_dynamics.nodes.steady import LOOKS, STANDSTILL, Farewell
+from legged_dynamics.nodes.input_screen import LOOKS, STANDSTILL, Farewell
 from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
 

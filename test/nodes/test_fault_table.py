@@ -16,7 +16,7 @@ import pytest
 from fault_bench import FaultBench
 from loopback_robot import DIALECT, URDF
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 
 SECOND, HOUR = 10**9, 3600 * 10**9
 YEAR = 365 * 24 * HOUR

@@ -11,7 +11,7 @@ from closed_loop import ClosedLoop
 from dds_bench import DIALECT, DdsBench
 from loopback_robot import FEET, ROBOT, URDF
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.discovery import DomainLease
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode

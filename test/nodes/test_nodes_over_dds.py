@@ -10,8 +10,8 @@ import pytest
 from dds_bench import DdsBench
 from loopback_robot import FEET, NODE, ROBOT, URDF
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.cli.warm import warm
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.middleware.discovery import DomainLease
 from legged_dynamics.schema import read_parameter_file
 

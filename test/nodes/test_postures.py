@@ -6,7 +6,7 @@ import pytest
 from grounded_loop import DIALECT, GroundedLoop
 from grounds import parameters_of
 
-from legged_dynamics.middleware import conversions as convert
+from legged_dynamics import conversions as convert
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.safety import GuardState
 from legged_dynamics.spatial.rotations import quaternion_from_rotation

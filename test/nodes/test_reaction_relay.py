@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.middleware.dialect import StandaloneDialect
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.messages import define
-from legged_dynamics.nodes.reaction_output import _names
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.nodes.ground_reaction_estimator import _names
 from legged_dynamics.nodes.reaction_relay import ReactionRelay
 from legged_dynamics.schema import read_parameter_file
 

@@ -9,14 +9,10 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.bringup import broadcasters, controllers_text, with_ros2_control
 from legged_dynamics.nodes.effort_output import COMMANDS
-from legged_dynamics.nodes.ros2_control import (
-    broadcasters,
-    controllers_text,
-    with_ros2_control,
-)
 from legged_dynamics.resources import robot_files
-from legged_dynamics.safety.agreement import check_controllers
+from legged_dynamics.safety.joint_watch import check_controllers
 
 ROBOTS = ('anymal_class', 'solo_class', 'biped')
 

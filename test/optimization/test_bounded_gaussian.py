@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.optimization.bounded_gaussian import bounded_gaussian
+from legged_dynamics.force_map.ground_force_problem import bounded_gaussian
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.optimization.within_limits import (
     carve_bounds,

@@ -73,7 +73,7 @@ def test_equalities_that_contradict_each_other_are_infeasible():
 
 
 def test_the_residual_tells_a_wrong_answer():
-    from legged_dynamics.optimization.optimality import optimality
+    from legged_dynamics.optimization.quadratic_program import optimality
     H, g, C, d = np.eye(2), np.array([0.0, -3.0]), np.array([[1.0, 0.0]]), np.array([1.0])
     right = (np.array([1.0, 3.0]), np.array([1.0]))
     assert optimality(H, g, C, d, 0, *right) < 1e-15

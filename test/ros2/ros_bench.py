@@ -12,8 +12,7 @@ from rclpy.parameter import Parameter
 from tolerances import PATIENCE
 
 from legged_dynamics.middleware.ros2 import Spinner
-from legged_dynamics.middleware.ros2_dialect import RclpyDialect
-from legged_dynamics.middleware.ros2_node import ComponentNode
+from legged_dynamics.middleware.ros2_node import ComponentNode, RclpyDialect
 
 RESEND = 5.0        # s
 

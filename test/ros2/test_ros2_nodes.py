@@ -9,8 +9,8 @@ from rcl_interfaces.msg import ParameterType
 from ros_bench import NATIVE
 from std_srvs.srv import Trigger
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware import conversions as convert
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode

@@ -12,7 +12,7 @@ from robots import TWO_LEGS
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.safety import EffortGuard, GuardState
-from legged_dynamics.safety.joint_limits import BRAKE, LOWER, UPPER
+from legged_dynamics.safety.joint_watch import BRAKE, LOWER, UPPER
 
 LIMITED = TWO_LEGS.replace(
     'type="continuous">', 'type="continuous"><limit effort="20" velocity="9"/>')

@@ -9,11 +9,15 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.agreement import check_controllers, disagreement, first_state
+from legged_dynamics.safety.envelope import SETTINGS
 from legged_dynamics.safety.imu_watch import ImuWatch
-from legged_dynamics.safety.joint_limits import limit_table
-from legged_dynamics.safety.joint_watch import JointWatch
-from legged_dynamics.safety.settings import SETTINGS
+from legged_dynamics.safety.joint_watch import (
+    JointWatch,
+    check_controllers,
+    disagreement,
+    first_state,
+    limit_table,
+)
 from legged_dynamics.safety.stamp_clock import StampClock
 from legged_dynamics.schema import checked
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector

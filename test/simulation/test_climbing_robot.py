@@ -29,7 +29,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     climb,
 )
-from legged_dynamics.stickybot.model.description import urdf
+from legged_dynamics.stickybot.model.joints import urdf
 
 CASES = [(0, {}), (1, {'detached': (1,)}), (2, {'links': (1, 1), 'inclination': 0.3}),
          (3, {'links': (4, 2, 1), 'detached': (0,), 'inclination': 2.4}), (4, {'damped': False})]

@@ -11,7 +11,7 @@ from simulated_recordings import ROBOTS
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation import Plant, SimulatedRobot
 from legged_dynamics.simulation.planar_biped import PlanarBiped, planar_state
-from legged_dynamics.simulation.world import build_world
+from legged_dynamics.simulation.plant import build_world
 from legged_dynamics.workspace.planar import Biped, PinnedRobot, start_state
 
 BRICK = """

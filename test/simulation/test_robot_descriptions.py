@@ -13,7 +13,7 @@ from simulated_recordings import NAMES, ROBOTS, make_robot
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import Plant
-from legged_dynamics.simulation.world import build_world
+from legged_dynamics.simulation.plant import build_world
 
 MASS = {'anymal_class': 52.1, 'solo_class': 2.5}
 EFFORT = {'anymal_class': 80.0, 'solo_class': 2.7}

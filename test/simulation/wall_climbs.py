@@ -10,8 +10,7 @@ from robots import CONFIG
 from legged_dynamics.model.robot_config import SensorNoise
 from legged_dynamics.simulation import ClimbingPlant, ClimbingRobot
 from legged_dynamics.stickybot import ClimbingSimulation
-from legged_dynamics.stickybot.model.description import urdf
-from legged_dynamics.stickybot.model.joints import LimbJoints
+from legged_dynamics.stickybot.model.joints import LimbJoints, urdf
 
 YAML = CONFIG / 'robots' / 'stickybot.yaml'
 

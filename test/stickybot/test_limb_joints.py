@@ -19,9 +19,8 @@ from legged_dynamics.stickybot import (
     StickybotController,
     accelerations,
 )
-from legged_dynamics.stickybot.control.body_angle import BodyAngle
-from legged_dynamics.stickybot.model.description import urdf
-from legged_dynamics.stickybot.model.joints import LimbJoints
+from legged_dynamics.stickybot.control.odometry import BodyAngle
+from legged_dynamics.stickybot.model.joints import LimbJoints, urdf
 
 
 @pytest.mark.parametrize('seed, options', [(1, {}), (2, {'links': (1, 4)})])

@@ -24,7 +24,7 @@ from legged_dynamics.stickybot import (
     rehearse,
     unloaded_state,
 )
-from legged_dynamics.stickybot.control.footing import Footing
+from legged_dynamics.stickybot.control.gait import Footing
 from legged_dynamics.stickybot.control.load_sharing import static_load
 
 DT = 0.002

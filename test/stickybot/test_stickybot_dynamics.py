@@ -22,7 +22,7 @@ from legged_dynamics.stickybot import (
     balance,
     unloaded_state,
 )
-from legged_dynamics.stickybot.model.affine import (
+from legged_dynamics.stickybot.allocation.frozen_allocation import (
     acceleration_by_turn,
     acceleration_by_turn_rate,
     reaction_by_turn,

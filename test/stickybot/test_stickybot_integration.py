@@ -32,7 +32,7 @@ from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
 from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.model.machine import FORCE
+from legged_dynamics.stickybot.model.limb import FORCE
 
 ALL = np.ones(4, bool)
 

@@ -7,15 +7,14 @@ import trimesh
 from robots import CONFIG, random_robot, random_state
 from simulated_bag import walk
 
-from legged_dynamics.analysis.recognition import read_model
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.standing import body_frames, body_poses
+from legged_dynamics.recordings.robot import read_model
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
-from legged_dynamics.view.figure import FigureMaker
-from legged_dynamics.view.joint_poses import JointPoses
+from legged_dynamics.view.figure import FigureMaker, Placement
 from legged_dynamics.view.looks import body_looks
-from legged_dynamics.view.placement import Placement
-from legged_dynamics.view.recorded import read_view
+from legged_dynamics.view.scene import JointPoses
+from legged_dynamics.view.sources import read_view
 
 STOOD = 1_100_000_000   # ns, of simulated_bag's schedule
 SAMPLE_AWAY = 2e-3      # m: odometry may be a sample of 2 ms older, at 1 m/s

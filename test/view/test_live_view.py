@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, NODE, ROBOT, LoopbackRobot
 
+from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.middleware import conversions as convert
-from legged_dynamics.nodes.reaction_output import all_of
-from legged_dynamics.view.live import LiveOptions, ViewNode
+from legged_dynamics.nodes.ground_reaction_estimator import all_of
 from legged_dynamics.view.snapshot import Forces, ForcesReader
+from legged_dynamics.view.sources import LiveOptions, ViewNode
 
 
 def viewer(robot, **options):
@@ -89,9 +89,9 @@ def reaction(**without):
     """Return a standing robot's estimate."""
     from loopback_robot import standing_samples
 
-    from legged_dynamics.analysis.recognition import read_model
     from legged_dynamics.estimation import Measurement
     from legged_dynamics.model import RobotConfig
+    from legged_dynamics.recordings.robot import read_model
     model = read_model(ROBOT.with_suffix('.urdf'))[0]
     estimator = GroundReactionEstimator(model, RobotConfig.from_yaml(ROBOT))
     for sample in standing_samples()[:60]:

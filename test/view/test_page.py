@@ -12,8 +12,8 @@ from playwright.sync_api import sync_playwright
 from tolerances import PATIENCE
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.view.recorded import Player, read_view
 from legged_dynamics.view.show import Show, close_page, open_page
+from legged_dynamics.view.sources import Player, read_view
 
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))),
                 None)

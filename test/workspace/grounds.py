@@ -13,9 +13,8 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import SimulatedRobot
 from legged_dynamics.simulation.hardware import SimulatedHardware
-from legged_dynamics.simulation.plant import Plant
+from legged_dynamics.simulation.plant import GROUND, ROBOT, Plant, add_floor, build_world
 from legged_dynamics.simulation.truth import ContactTruth
-from legged_dynamics.simulation.world import GROUND, ROBOT, add_floor, build_world
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_rpy
 from legged_dynamics.workspace.reach import solve_legs
 from legged_dynamics.workspace.stance_arrays import stance_arrays

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from robots import CONFIG, golden, pinocchio_twin, random_inertia, random_pose, robot_of
 
-from legged_dynamics.estimation.body_state import BodyState, OdometryFault
+from legged_dynamics.estimation.leg_odometry import BodyState, OdometryFault
 from legged_dynamics.model import (
     FlatFoot,
     Inertia,
@@ -19,9 +19,8 @@ from legged_dynamics.model import (
 )
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
-from legged_dynamics.workspace.leg_inverse import invert_legs
+from legged_dynamics.workspace.propagation import invert_legs, propagate_velocity
 from legged_dynamics.workspace.stance_arrays import stance_arrays
-from legged_dynamics.workspace.velocity_propagation import propagate_velocity
 from legged_dynamics.workspace.workspace_dynamics import reduce_exact
 
 RECORDED = golden('002_se3_workspace.json')

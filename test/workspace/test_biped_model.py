@@ -20,7 +20,7 @@ from legged_dynamics.workspace.planar import (
     biped_urdf,
     start_state,
 )
-from legged_dynamics.workspace.planar.biped_urdf import sole
+from legged_dynamics.workspace.planar.biped import sole
 
 RECORDED = golden('002_workspace_dynamics.json')
 

@@ -20,10 +20,10 @@ from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequa
 from legged_dynamics.model import LineFoot
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
-from legged_dynamics.workspace.division_program import division_program
 from legged_dynamics.workspace.force_division import (
     BALANCED,
     UNBALANCED,
+    division_program,
     even_shares,
     friction_cone,
     least_squares,

@@ -9,7 +9,7 @@ from legged_dynamics.dynamics import frame_poses
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyPose, ReachLimiter
-from legged_dynamics.workspace.leg_inverse import invert_legs
+from legged_dynamics.workspace.propagation import invert_legs
 
 STRAIGHT = -0.26
 

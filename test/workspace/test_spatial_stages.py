@@ -24,14 +24,14 @@ from legged_dynamics.force_map import ConstrainedForceMap
 from legged_dynamics.model import LineFoot, RobotConfig, RobotModel
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
-from legged_dynamics.workspace.big_base import (
+from legged_dynamics.workspace.force_division import even_shares
+from legged_dynamics.workspace.propagation import propagate_force
+from legged_dynamics.workspace.stance_arrays import (
     BIG_BASE,
     articulated_scratch,
     held_inertia,
     reduce_big_base,
 )
-from legged_dynamics.workspace.force_division import even_shares
-from legged_dynamics.workspace.force_propagation import propagate_force
 
 METHODS = ('even', 'least_squares', 'friction_cone')
 

@@ -9,8 +9,12 @@ from legged_dynamics.spatial.rotations import (
     rotation_vector,
     skew,
 )
-from legged_dynamics.workspace.target import BodyTarget
-from legged_dynamics.workspace.workspace_force import SERVO, wanted_acceleration, workspace_force
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.workspace_dynamics import (
+    SERVO,
+    wanted_acceleration,
+    workspace_force,
+)
 
 OPEN = np.array([[0.0] * 6, [0.0] * 6, [0.0] * 6, [1e6] * 6, [1e6] * 6])
 

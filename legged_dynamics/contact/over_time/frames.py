@@ -13,17 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.memory import (
+from legged_dynamics.contact.tick import (
     CONTACT_FORCE,
     CONTACT_MOMENT,
     LENGTH,
     RESIDUAL,
     STANDING,
+    base_demand,
+    carried,
     carve,
+    relieve_feet,
+    report_residual,
+    support,
 )
-from legged_dynamics.contact.selection import carried, support
-from legged_dynamics.contact.tick import base_demand, relieve_feet, report_residual
-from legged_dynamics.dynamics.external import relieve_bodies
 from legged_dynamics.dynamics.jacobians import (
     AXES,
     BODY,
@@ -40,6 +42,7 @@ from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     inertial_wrenches,
     joint_efforts,
+    relieve_bodies,
 )
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
@@ -54,7 +57,7 @@ from legged_dynamics.spatial.algebra import (
     transpose,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.table import get3, get9, put3, put9
+from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 # What kernels return when every frame is finite; otherwise the first frame that is not.
 FINITE = -1

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""
+"""
 Contact inverse dynamics over time: the ground reactions of a whole motion at once.
 
 Each frame's six equations leave ``6 (k - 1)`` directions open between k flat feet, and what is
@@ -11,25 +11,255 @@ Frames that the feet cannot balance (no foot, one or two points) are balanced as
 as a single instant is; the rest is the root residual.
 
 The work is proportional to the number of frames
-(:mod:`~legged_dynamics.contact.over_time.elimination`), and a recording of any length can be
+(:mod:`~legged_dynamics.contact.over_time.problem`), and a recording of any length can be
 solved a stretch at a time.
 """
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from legged_dynamics.contact.conditions import UP, move_references
-from legged_dynamics.contact.over_time.limits import ContactLimits
+from legged_dynamics.contact.over_time.interior_point import (
+    LimitedProblem,
+    Optimum,
+    minimize_within,
+)
+from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits, OverTimeWeights
+from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
+from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.contact.over_time.stretch import Stretch
-from legged_dynamics.contact.over_time.task import OverTimeSolution, OverTimeTask
-from legged_dynamics.contact.over_time.weights import OverTimeWeights
-from legged_dynamics.dynamics.jacobians import feet_table
-from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model.foot import Foot
+from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable, feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
+
+# -------------------------------------------------------------------------------------------------
+# One robot, one cost, one ground: what turns stretches of a motion into answers over time.
+
+
+# Limits that are missed by less than this part of the largest force hold.
+WITHIN = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class OverTimeSolution:
+    """
+    Ground reactions and joint efforts of T frames.
+
+    Attributes
+    ----------
+    wrench : (T, nf, 6) array [N, N m]
+        Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
+        off the ground.
+    joint_effort : (T, nv) array [N m or N]
+        What the motors deliver, in the model's joint order.
+    root_residual : (T, 6) array [N, N m]
+        Wrench on the base that the feet do not explain, in base axes about its origin.
+    rank : (T,) int array
+        Of the map from contact coordinates to the base's wrench.
+    nullity : (T,) int array
+        Number of directions of a frame's wrenches that its motion says nothing about.
+    in_contact : (T, nf) bool array
+        Feet on the ground.
+    kkt_residual : float
+        With limits: the largest violation of the optimality conditions, relative to the terms in
+        them. 0 where the solution is direct: without limits, or where none is reached.
+    iterations : int
+        Of the interior-point method; 0 where the solution is direct.
+
+    """
+
+    wrench: np.ndarray
+    joint_effort: np.ndarray
+    root_residual: np.ndarray
+    rank: np.ndarray
+    nullity: np.ndarray
+    in_contact: np.ndarray
+    kkt_residual: float = 0.0
+    iterations: int = 0
+
+    def __len__(self) -> int:
+        """Return the number of frames."""
+        return len(self.wrench)
+
+    def part(self, frames: slice) -> OverTimeSolution:
+        """Return the answer for some of the frames."""
+        return OverTimeSolution(self.wrench[frames], self.joint_effort[frames],
+                                self.root_residual[frames], self.rank[frames],
+                                self.nullity[frames], self.in_contact[frames],
+                                self.kkt_residual, self.iterations)
+
+
+class OverTimeTask:
+    """
+    The work of a solver for given weights, limits and ground.
+
+    Parameters
+    ----------
+    model : RobotModel
+    feet : tuple of Foot
+    table : FeetTable
+        Of these feet, references included.
+    axes : {'world', 'foot'}
+        Of the contact coordinates.
+    weights : OverTimeWeights, optional
+    limits : ContactLimits, optional
+    normal : (3,) sequence
+        Unit normal of the ground in world axes.
+
+    Raises
+    ------
+    ConfigurationError
+        When limits do not fit the feet, or are wanted in the feet's axes.
+
+    """
+
+    def __init__(self, model: RobotModel, feet: tuple[Foot, ...], table: FeetTable, axes: str,
+                 weights: OverTimeWeights | None, limits: ContactLimits | None,
+                 normal: Sequence[float]):
+        self._model, self._feet, self._table, self._axes = model, feet, table, axes
+        self._weights = weights or OverTimeWeights()
+        self._limits, self._normal = limits, normal
+        self._rows: ConeRows | None = None
+        self._none, self._index = np.full(len(feet), -1), by_threes(table.index)
+        self._zero = np.zeros(int(self._index[:, SIZE].sum()))
+        if limits is not None:
+            if axes != 'world':
+                raise ConfigurationError("expected axes 'world' for a solution within limits, got "
+                                         f'{axes!r}')
+            self._rows = limits.rows(feet, table.geometry[:, REFERENCE:REFERENCE + 3],
+                                     np.asarray(normal, float))
+
+    def frames(self, stretch: Stretch) -> Frames:
+        """Walk a stretch of motion and set up its problem."""
+        return assemble(self._model, self._table, stretch, self._weights, self._normal,
+                        axes=self._axes, rotations=self._rows is not None)
+
+    def first(self, frames: Frames, previous: np.ndarray | None) -> Past:
+        """
+        Return what is known before the first frame: nothing, or wrenches (nf, 6) to be near to.
+
+        Raises
+        ------
+        MeasurementError
+            When the wrenches do not fit the feet.
+
+        """
+        if previous is None:
+            return Past.nothing(len(self._zero))
+        w = np.asarray(previous, dtype=float)
+        if w.shape != (len(self._feet), 6) or not np.isfinite(w).all():
+            raise MeasurementError(f'expected finite previous wrenches of shape '
+                                   f'({len(self._feet)}, 6), got shape {w.shape}')
+        R_WB = frames.walk.rotation[0].reshape(3, 3)
+        poses = frame_poses(self._model, frames.walk.position[0],
+                            tuple(foot.link for foot in self._feet))
+        x, on = np.zeros_like(self._zero), np.zeros_like(self._zero)
+        for i, foot in enumerate(self._feet):
+            start, size = self._index[i, START], self._index[i, SIZE]
+            R = R_WB @ poses[foot.link].R if self._axes == 'world' else np.eye(3)
+            reference = self._table.geometry[i, REFERENCE:REFERENCE + 3]
+            moment = w[i, 3:] - np.cross(reference, w[i, :3])
+            x[start:start + 3] = R @ w[i, :3]
+            for k, row in enumerate(foot.rows[3:], start + 3):
+                x[k] = (moment if row.in_foot else R @ moment)[row.axis]
+            on[start:start + size] = frames.standing[0, i]
+        return Past.near(x, on * self._per_coordinate(
+            self._weights.previous * self._weights.comparison_length ** 2,
+            self._weights.previous))
+
+    def solve(self, frames: Frames, past: Past) -> OverTimeSolution:
+        """Return the answer for frames after which nothing is known."""
+        x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
+        optimum = self._within(frames, past, x)
+        return self.solution(frames, optimum)
+
+    def solve_exactly(self, stretches: Sequence[Stretch], previous: np.ndarray | None
+                      ) -> Iterator[tuple[int, OverTimeSolution]]:
+        """Yield the number and answer of each stretch, the last one first, without limits."""
+        pasts: list[Past] = []
+        before: Frames | None = None
+        for stretch in stretches:
+            frames = self.frames(stretch)
+            pasts.append(self.first(frames, previous) if before is None
+                         else before.forward(pasts[-1], frames.standing[0])[1])
+            before = frames
+        after, x_after = self._none, self._zero
+        for k in reversed(range(len(pasts))):
+            frames = self.frames(stretches[k])
+            x = frames.forward(pasts[k], after)[0].backward(after, x_after)
+            after, x_after = frames.standing[0], x[0].copy()
+            yield k, self.solution(frames, Optimum(x, 0.0, 0))
+
+    def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
+               ) -> Iterator[OverTimeSolution]:
+        """Yield the answer of each stretch once the next is there, `lag` frames of it known."""
+        held: Frames | None = None
+        for stretch in stretches:
+            frames = self.frames(stretch)
+            if held is None:
+                past = self.first(frames, previous)
+            else:
+                found, past = self._before(held, frames.head(lag), past)
+                yield found
+            held = frames
+        if held is not None:
+            yield self.solve(held, past)
+
+    def _before(self, frames: Frames, future: Frames, past: Past
+                ) -> tuple[OverTimeSolution, Past]:
+        """Return the answer for frames, given those that follow, and what to hand on."""
+        after = future.standing[0]
+        if self._rows is None:
+            found, handed = frames.forward(past, after)
+            ahead = future.forward(handed, self._none)[0].backward(self._none, self._zero)
+            x = found.backward(after, ahead[0])
+            return self.solution(frames, Optimum(x, 0.0, 0)), handed
+        both = frames.joined(future)
+        x = both.forward(past, self._none)[0].backward(self._none, self._zero)
+        optimum = self._within(both, past, x)
+        x = optimum.x[:len(frames)]
+        stays = frames.standing[-1] * after
+        smoothing = self._weights.smoothing_diagonal()
+        link = self._per_coordinate(*smoothing[:2]) * self._per_foot(stays)
+        landing = smoothing[2] * self._per_coordinate(*smoothing[:2]) * self._per_foot(
+            after * (1 - stays))
+        handed = Past(np.diag(link + landing), link * x[-1])
+        return self.solution(frames, Optimum(x, optimum.kkt_residual, optimum.iterations)), handed
+
+    def _within(self, frames: Frames, past: Past, x: np.ndarray) -> Optimum:
+        """Return the optimum within limits, given that without."""
+        if self._rows is None or self._limits is None:
+            return Optimum(x, 0.0, 0)
+        problem = LimitedProblem(frames, self._rows, self._limits.residual_weight,
+                                 self._weights.length_scale, past)
+        if problem.holds(x, WITHIN):
+            return Optimum(x, 0.0, 0)
+        return minimize_within(problem, x)
+
+    def solution(self, frames: Frames, optimum: Optimum) -> OverTimeSolution:
+        """Return wrenches and efforts for contact coordinates."""
+        wrench, effort, residual = frames.express(optimum.x)
+        rank = frames.problem.rank
+        unknowns = frames.standing @ self._table.index[:, SIZE]
+        return OverTimeSolution(wrench, effort, residual, rank, unknowns - rank,
+                                frames.standing.astype(bool), optimum.kkt_residual,
+                                optimum.iterations)
+
+    def _per_foot(self, values: np.ndarray) -> np.ndarray:
+        return np.repeat(values, self._index[:, SIZE])
+
+    def _per_coordinate(self, force: float, moment: float) -> np.ndarray:
+        return np.concatenate([[force] * 3 + [moment] * (int(size) - 3)
+                               for size in self._index[:, SIZE]])
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 class ContactInverseDynamicsOverTime:

@@ -13,10 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.contact.memory import LENGTH, allocate, carve
-from legged_dynamics.contact.over_time.elimination import DONE, eliminate, substitute_back
 from legged_dynamics.contact.over_time.frames import FINITE, Walk, express, gather
-from legged_dynamics.contact.over_time.problem import Problem, by_threes, gain_width
+from legged_dynamics.contact.over_time.limits import OverTimeWeights
+from legged_dynamics.contact.over_time.problem import (
+    DONE,
+    Problem,
+    by_threes,
+    eliminate,
+    gain_width,
+    substitute_back,
+)
 from legged_dynamics.contact.over_time.stretch import (
     Stretch,
     external_of,
@@ -24,7 +30,7 @@ from legged_dynamics.contact.over_time.stretch import (
     unit_normal,
     walk_of,
 )
-from legged_dynamics.contact.over_time.weights import OverTimeWeights
+from legged_dynamics.contact.tick import LENGTH, allocate, carve
 from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, WRENCH, FeetTable
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel

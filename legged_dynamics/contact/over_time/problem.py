@@ -16,20 +16,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START, WRENCH
-from legged_dynamics.optimization.sweep import times_symmetric
+from legged_dynamics.dynamics.jacobians import SIZE, START, WRENCH, unit
+from legged_dynamics.optimization.factorizations import sweep, times_symmetric
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
+    add_scaled,
     cross,
+    dot,
     load3,
     rotate,
     rotate_back,
     store3,
     subtract,
 )
-from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.table import get3, get9
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import get3, get9
 
 # Columns of Problem.cost, elements of Problem.smoothing.
 ON_FORCE, ON_MOMENT, AT_TRANSITIONS = 0, 1, 2
@@ -203,3 +205,287 @@ def in_own(problem, t, i, v):
     if problem.axes.shape[0] == 0:
         return v
     return rotate_back(get9(problem.axes[t], i, 0), v)
+
+
+# -------------------------------------------------------------------------------------------------
+# Least squares over many frames with an equality in each, frame by frame: O(T).
+#
+# The problem is
+#
+# .. math::
+#
+#     \min \sum_t \tfrac12 x_t^T H_t x_t - g_t^T x_t
+#          + \tfrac12 (x_{t+1} - x_t)^T S_t (x_{t+1} - x_t),
+#     \qquad A_t x_t + \delta \lambda_t = b_t
+#
+# with H block diagonal by feet and S diagonal. What the past says about frame t is a quadratic,
+# ``P_t`` and ``h_t``. With ``M = H_t + S_t + P_t`` the frame is solved, but for its successor, by
+#
+# .. math::
+#
+#     \begin{pmatrix} M & A^T \\ A & -\delta \end{pmatrix}^{-1}
+#         = \begin{pmatrix} K & N \\ N^T & \cdot \end{pmatrix}, \qquad
+#     x_t = c_t + K S x_{t+1}, \quad c_t = K (g_t + h_t) + N b_t,
+#
+# and hands over ``P_{t+1} = S - S K S`` and ``h_{t+1} = S c_t``. That is the block LDL^T
+# factorisation of the whole system, whose diagonal blocks are inverted explicitly, by sweeping
+# three pivots at a time. Only K and c are kept; the second pass runs back from the last frame.
+
+
+# What `eliminate` returns when it got to the end; otherwise the frame where it could not go on.
+DONE = -1
+
+
+@part
+def links(problem, now, then, both, either):
+    """
+    Fill the diagonal of S between two frames, given which feet stand (-1 for no frame).
+
+    ``both`` couples a foot that stands in both; ``either`` pulls one to zero that lands or leaves.
+    """
+    s = problem.smoothing
+    for i in range(now.shape[0]):
+        start, size = problem.index[i, START], problem.index[i, SIZE]
+        held = 1.0 if now[i] == 1 and then[i] == 1 else 0.0
+        passing = s[AT_TRANSITIONS] if now[i] + then[i] == 1 else 0.0
+        for k in range(size):
+            weight = s[ON_FORCE] if k < 3 else s[ON_MOMENT]
+            both[start + k] = weight * held
+            either[start + k] = weight * passing
+
+
+@part
+def add_costs(problem, t, blocks, either, both, W):
+    """
+    Add H_t and S_t to what the past says; rows of feet in the air become zero.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of all frames.
+    t : int
+        The frame.
+    blocks : (T, nf, 6, 6) array
+        Costs beyond the diagonal, a block a foot; empty where there are none.
+    either, both : (nc,) array
+        Weights of :func:`links` between this frame and the next.
+    W : (nc, nc) array
+        Lower triangle; added to.
+
+    """
+    index = problem.index
+    for i in range(index.shape[0]):
+        start, size = index[i, START], index[i, SIZE]
+        if problem.standing[t, i] == 0:
+            for r in range(start, start + size):
+                for c in range(r + 1):
+                    W[r, c] = 0.0
+            for r in range(start + size, W.shape[0]):
+                for c in range(start, start + size):
+                    W[r, c] = 0.0
+            continue
+        for r in range(size):
+            at = start + r
+            W[at, at] += problem.cost[t, i, 0 if r < 3 else 1] + both[at] + either[at]
+            if blocks.shape[0] > 0:
+                for c in range(r + 1):
+                    W[at, start + c] += blocks[t, i, r, c]
+
+
+@part
+def put_balance(problem, t, n, W):
+    """Fill the rows below n with A_t and -delta; directions that A lacks get a pivot of -1."""
+    index, standing = problem.index, problem.standing[t]
+    for r in range(6):
+        for c in range(n + 6):
+            W[n + r, c] = 0.0
+    for i in range(index.shape[0]):
+        if standing[i] != 0:
+            c, size = index[i, START], index[i, SIZE]
+            x, y, z = problem.points[t, i, 0], problem.points[t, i, 1], problem.points[t, i, 2]
+            for k in range(3):
+                if problem.axes.shape[0] == 0:
+                    f = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
+                else:
+                    f = (problem.axes[t, i, k], problem.axes[t, i, 3 + k],
+                         problem.axes[t, i, 6 + k])
+                m = cross((x, y, z), f)
+                for r in range(3):
+                    W[n + r, c + k] = f[r]
+                    W[n + 3 + r, c + k] = m[r]
+                if size > 3:
+                    a = f
+                    if problem.turns.shape[0] > 0:
+                        a = (problem.turns[t, i, k], problem.turns[t, i, 3 + k],
+                             problem.turns[t, i, 6 + k])
+                    for r in range(3):
+                        W[n + 3 + r, c + 3 + k] = a[r]
+    for r in range(6):
+        W[n + r, n + r] = -problem.slack[r]
+    if problem.rank[t] < 6 and problem.slack[0] == 0.0:
+        fill_missing(problem, t, n, W)
+
+
+@part
+def fill_missing(problem, t, n, W):
+    """
+    Give the balance a pivot for every twist that no foot resists.
+
+    The twists are turns about the points' line, or their place (of line feet, across them). The
+    demand has no part along them, so neither the pivots' size nor their sign has a say in the
+    answer.
+    """
+    rank, most = problem.rank[t], 0.0
+    for i in range(n):
+        most = max(most, W[i, i])
+    scale = 1.0 / most if most > 0.0 else 1.0
+    if rank == 0:
+        for r in range(6):
+            W[n + r, n + r] -= scale
+        return
+    middle = get3(problem.line, t, 0)
+    for k in range(1 if rank == 5 else 3):
+        axis = unit(k)
+        if rank == 5:
+            axis = get3(problem.line, t, 3)
+        elif rank == 4:     # what is across the line: the sum of squares is that of two axes
+            line = get3(problem.line, t, 3)
+            axis = add_scaled(axis, -dot(axis, line), line)
+        v = cross(middle, axis)
+        for r in range(3):
+            for c in range(3):
+                W[n + r, n + c] -= scale * v[r] * v[c]
+                W[n + 3 + r, n + c] -= scale * axis[r] * v[c]
+                W[n + 3 + r, n + 3 + c] -= scale * axis[r] * axis[c]
+
+
+@part
+def solve_frame(problem, t, n, W, rows):
+    """Turn W = [M; A, -delta] into minus its inverse; False where M or the balance fails."""
+    i, last = 0, problem.index.shape[0] - 1
+    for k in range(0, n + 6, 3):
+        if i < last and k >= problem.index[i + 1, START]:
+            i += 1
+        standing = problem.standing[t, i] != 0 or k >= n
+        if standing and not sweep(W, rows, k, n + 6, 1.0 if k < n else -1.0):
+            return False
+    return True
+
+
+@lean_kernel
+def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, work, vectors):
+    """
+    First pass, forward: fill ``gains`` (K, packed) and ``x`` (c) of every frame.
+
+    Parameters
+    ----------
+    problem : Problem
+        Frames.
+    blocks : (T, nf, 6, 6) array, or (0, nf, 6, 6)
+        What H has besides its diagonal.
+    gradient : (T, nc) array, or (0, nc)
+        g.
+    past, past_linear : (nc, nc) array, (nc,) array
+        P and h of the first frame; afterwards those of the frame after the last.
+    after : (nf,) int array
+        Feet on the ground in the frame after the last; -1 each where there is none.
+    gains : (T, gain_width) array
+        K, packed.
+    x : (T, nc) array
+        c.
+    work, vectors : (nc + 6, nc + 6) array, (8, nc + 6) array
+        Scratch.
+
+    Returns
+    -------
+    int
+        `DONE`, or the frame whose answer the costs leave open.
+
+    """
+    n, T = x.shape[1], x.shape[0]
+    both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
+    rows, scratch = vectors[:3], vectors[6:]
+    for i in range(n):
+        linear[i] = past_linear[i]
+        for j in range(i + 1):
+            work[i, j] = past[i, j]
+    for t in range(T):
+        if t + 1 < T:
+            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+        else:
+            links(problem, problem.standing[t], after, both, either)
+        add_costs(problem, t, blocks, either, both, work)
+        put_balance(problem, t, n, work)
+        if not solve_frame(problem, t, n, work, rows):
+            return t
+        for i in range(n):
+            if gradient.shape[0] > 0:
+                linear[i] += gradient[t, i]
+            x[t, i] = 0.0
+            for k in range(6):
+                x[t, i] -= work[n + k, i] * problem.demand[t, k]
+        keep_gain(problem, t, n, work, gains[t])
+        apply_gain(problem, t, gains[t], linear, x[t], scratch)
+        for i in range(n):
+            linear[i] = both[i] * x[t, i]
+            for j in range(i + 1):
+                work[i, j] *= both[i] * both[j]
+            work[i, i] += both[i] + either[i]
+    for i in range(n):
+        past_linear[i] = linear[i]
+        for j in range(i + 1):
+            past[i, j] = past[j, i] = work[i, j]
+    return DONE
+
+
+@lean_kernel
+def substitute(problem, gains, gradient, x, vectors):
+    """Fill c for another gradient (T, nc) and no demand, with the gains of the same costs."""
+    T, n = x.shape
+    both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
+    for i in range(n):
+        linear[i] = 0.0
+    for t in range(T):
+        for i in range(n):
+            linear[i] += gradient[t, i]
+            x[t, i] = 0.0
+        apply_gain(problem, t, gains[t], linear, x[t], vectors[6:])
+        if t + 1 < T:
+            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+            for i in range(n):
+                linear[i] = both[i] * x[t, i]
+
+
+@lean_kernel
+def substitute_back(problem, gains, x, after, x_after, vectors):
+    """
+    Second pass, backward: replace c by ``x_t = c_t + K S x_{t+1}``.
+
+    ``after`` and ``x_after`` (nc,) are which feet stand in the frame after the last, and its x.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the T frames.
+    gains : array
+        K of each frame, from the forward pass.
+    x : (T, nc) array
+        c, replaced by the solution.
+    after, x_after : (nf,), (nc,) array
+        Of the frame after the last.
+    vectors : array
+        Scratch rows of length nc.
+
+    """
+    T, n = x.shape
+    both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
+    for t in range(T - 1, -1, -1):
+        if t + 1 < T:
+            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+            for i in range(n):
+                pull[i] = both[i] * x[t + 1, i]
+        else:
+            links(problem, problem.standing[t], after, both, either)
+            for i in range(n):
+                pull[i] = both[i] * x_after[i]
+        apply_gain(problem, t, gains[t], pull, x[t], vectors[6:])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,23 +22,95 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_sets import SET, fill_sets
-from legged_dynamics.stickybot.control.footing import Footing, smooth_step
-from legged_dynamics.stickybot.control.gait import Gait
+from legged_dynamics.stickybot.control.gait import (
+    ControlSettings,
+    Footing,
+    Gait,
+    GaitClock,
+    smooth_step,
+)
 from legged_dynamics.stickybot.control.load_sharing import (
     REPORT,
     choose_forces,
     follow_forces,
+    follow_moments,
     make_sharing_memory,
+    share_by_turning,
 )
 from legged_dynamics.stickybot.control.odometry import WallOdometry
-from legged_dynamics.stickybot.control.rehearsal import rehearse
-from legged_dynamics.stickybot.control.settings import ControlSettings
-from legged_dynamics.stickybot.control.turning import follow_moments, share_by_turning
 from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
-from legged_dynamics.stickybot.model.exchange import StickybotCommand, StickybotMeasurement
-from legged_dynamics.stickybot.model.machine import FORCE
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.limb import FORCE
+from legged_dynamics.stickybot.model.robot import (
+    RestPosition,
+    StickybotCommand,
+    StickybotMeasurement,
+    StickybotModel,
+)
+from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
+
+# -------------------------------------------------------------------------------------------------
+# The plain gait, rehearsed in simulation: how fast it climbs, and how hard it pulls.
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """
+    What the plain gait does once it is periodic.
+
+    Attributes
+    ----------
+    speed : float [m/s]
+        Of the body along its own y axis at the start.
+    peak : float [N]
+        Largest reaction of any foot over the last period.
+
+    """
+
+    speed: float
+    peak: float
+
+
+def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float = 250.0
+             ) -> Rehearsal:
+    """
+    Simulate the plain gait and return what its last period does.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    gait : Gait
+        Which feet hold when.
+    periods : int
+        How many periods to simulate, at least 2.
+    rate : float [Hz]
+        Of the commands.
+
+    """
+    clock = GaitClock(model, gait)
+    steps = max(round(gait.period * rate), 1)
+    period_ns = gait.period_ns // steps
+
+    def rest_at(time_ns: int) -> np.ndarray:
+        rest = model.rest
+        rest[:, 2] += clock.at(time_ns).angle
+        return rest
+
+    simulation = ClimbingSimulation(model, RestPosition(rest_at(0)))
+    start = 0.0
+    for step in range(periods * steps):
+        if step == (periods - 1) * steps:
+            simulation.reset_peak()
+            start = float(simulation.state.pose[1])
+        simulation.step(StickybotCommand(step * period_ns, rest_at((step + 1) * period_ns),
+                                         clock.at(step * period_ns).stance, model.bends),
+                        period_ns * 1e-9)
+    rise = float(simulation.state.pose[1]) - start
+    return Rehearsal(rise / gait.period, float(simulation.peak.max()))
+
+
+# -------------------------------------------------------------------------------------------------
 
 HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
 ANGLE_LEASH = 0.2       # rad that the reference angle may be from the body's

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.robot import FootEvent, FootEventKind, StickybotModel
 
 PATTERNS = ('diagonal', 'wave')
 
@@ -175,3 +176,236 @@ def _fill_phase(offsets, sides, period, on_wall, amplitude, time_ns, out, stance
             out[0, i] = sides[i] * amplitude * math.cos(u)
             out[1, i] = -sides[i] * amplitude * math.pi / (swing * 1e-9) * math.sin(u)
             out[2, i] = 0.0
+
+
+# -------------------------------------------------------------------------------------------------
+# Settings of the climbing controller.
+
+
+REDUCTIONS = ('off', 'full', 'turning')
+
+
+@dataclass(frozen=True)
+class ControlSettings(CheckedSettings):
+    """Checked settings, each with its default, unit and range."""
+
+    rate: float = setting(
+        'control.rate', 500.0, 'Hz', 'Rate of measurements and commands.', 50.0, 5000.0)
+    reduction: str = setting(
+        'control.reduction', 'full', '',
+        "Reaction-force reduction: off, by all of a hip's rest position, or by its angle alone.",
+        choices=REDUCTIONS)
+    speed: float = setting(
+        'control.speed', 0.0, 'm/s',
+        'Speed along the body under reduction; 0: what the plain gait reaches, which is '
+        'rehearsed in simulation when the controller is built.', -1.0, 1.0)
+    start_time: float = setting(
+        'control.start_time', 0.5, 's', 'Time to come up to speed.', 0.0, 60.0)
+    natural_frequency: float = setting(
+        'control.natural_frequency', 20.0, 'rad/s',
+        'Of the body about its reference under full reduction.', 1.0, 200.0)
+    turning_frequency: float = setting(
+        'control.turning_frequency', 12.0, 'rad/s', 'The same under reduction by angle.', 1.0,
+        200.0)
+    damping_ratio: float = setting(
+        'control.damping_ratio', 1.0, '', 'Of the body about its reference.', 0.1, 5.0)
+    leash: float = setting(
+        'control.leash', 0.01, 'm', 'How far the reference may run ahead of the body.', 1e-4, 1.0)
+    handover: float = setting(
+        'control.handover', 0.1, 's', 'Time in which a foot takes up or gives away its load.',
+        1e-3, 10.0)
+    least_share: float = setting(
+        'control.least_share', 0.02, '',
+        'Load of a foot about to be lifted, relative to one in full support.', 1e-3, 1.0)
+    smoothness: float = setting(
+        'control.smoothness', 1e-6, '',
+        'Weight of even loads against the least maximum, where that leaves a choice.', 0.0, 1.0)
+    turning_time: float = setting(
+        'control.turning_time', 0.02, 's', 'Time constant of the loads under reduction by angle.',
+        1e-3, 10.0)
+    largest_offset: float = setting(
+        'control.largest_offset', 0.01, 'm',
+        "Limit of what the reduction adds to a hip's rest position.", 0.0, 1.0)
+    largest_turn: float = setting(
+        'control.largest_turn', 0.3, 'rad', 'Limit of what the reduction adds to a rest angle.',
+        0.0, 3.0)
+    slip_speed: float = setting(
+        'control.slip_speed', 0.15, 'm/s',
+        'A foot that seems to move faster than this does not hold.', 1e-3, 10.0)
+    slip_distance: float = setting(
+        'control.slip_distance', 0.004, 'm',
+        'A foot that seems to have moved this far does not hold.', 1e-4, 1.0)
+    slip_time: float = setting(
+        'control.slip_time', 0.006, 's', 'How long it must seem so.', 0.0, 1.0)
+    replant_time: float = setting(
+        'control.replant_time', 0.08, 's', 'How long a lost foot is off the wall.', 1e-3, 10.0)
+    max_gap: float = setting(
+        'control.max_gap', 0.05, 's',
+        'Over a longer gap between measurements the gait stands still.', 1e-3, 10.0)
+
+
+SETTINGS = ControlSettings.table()
+
+
+# -------------------------------------------------------------------------------------------------
+# Footing: which feet are to hold, how much each may carry, and what to do when one does not.
+
+
+@kernel
+def smooth_step(x):
+    """Return 3 x^2 - 2 x^3 on [0, 1], and 0 or 1 outside."""
+    x = min(max(x, 0.0), 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+@kernel
+def fill_shares(since, until_lift, handover, least, share):
+    """Fill each foot's share: taken up after it is set, given away before it is lifted."""
+    for i in range(share.shape[0]):
+        share[i] = max(smooth_step(since[i] / handover) * smooth_step(until_lift[i] / handover),
+                       least)
+
+
+class Footing:
+    """
+    Follows a gait's clock, and halts it while a lost foot is planted again.
+
+    When a foot is lost, every other foot is set on the wall at once and the gait stands still; the
+    lost foot is off for a moment and set again; when all feet have taken up their load, those
+    that the gait wants off give theirs away, and it goes on.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    gait : Gait
+        Which feet hold when.
+    settings : ControlSettings
+        Checked settings.
+    walking : bool
+        Whether to walk from the start; otherwise all feet stand.
+
+    Attributes
+    ----------
+    wanted : (N,) array of bool
+        Feet that are to be on the wall.
+    share : (N,) array
+        How much of the load each foot on the wall may take, relative to the others.
+    angle, rate, angle_ahead : (N,) array [rad, rad/s, rad]
+        Rest angles now (less the nominal ones), their rates, and the angles one period on.
+    walking : bool
+        Wish of the user.
+    pose : float
+        How far the robot has gone from standing at its nominal rest angles (0) to the first pose
+        of the gait (1).
+
+    """
+
+    def __init__(self, model: StickybotModel, gait: Gait, settings: ControlSettings,
+                 walking: bool):
+        self._names = model.limb_names
+        self._clock = GaitClock(model, gait)
+        # A foot cannot give its load away before another has come down to take it.
+        self._handover = min(settings.handover,
+                             max(gait.overlap(model), 1.0 / settings.rate))
+        self._least, self._start_time = settings.least_share, settings.start_time
+        self._starts_walking = walking
+        self._replant_ns = round(settings.replant_time * 1e9)
+        self.walking = walking
+        self._begin(model.n_limbs)
+
+    def _begin(self, n: int) -> None:
+        self._time_ns = 0
+        self._phase = self._ahead = self._clock.at(0)
+        self._ahead_ns = 0
+        self._since = np.full(n, np.inf)
+        self._off_until = np.zeros(n, dtype=np.int64)
+        self._recovering = False
+        self.pose = 1.0 if self._starts_walking else 0.0
+        self.wanted = np.ones(n, bool)
+        self.share = np.ones(n)
+        self.angle = self.angle_ahead = self.pose * self._phase.angle
+        self.rate = np.zeros(n)
+
+    @property
+    def moving(self) -> bool:
+        """Whether the gait's clock runs."""
+        return (not self._recovering and self.pose == 1.0
+                and (self.walking or not self._phase.stance.all()))
+
+    def restart(self) -> None:
+        """Start the gait again, with all feet taken to be on the wall."""
+        self._begin(len(self._names))
+
+    def update(self, stamp_ns: int, dt_ns: int, period_ns: int, lost: np.ndarray
+               ) -> list[FootEvent]:
+        """
+        Go on to a new sample.
+
+        Parameters
+        ----------
+        stamp_ns, dt_ns, period_ns : int [ns]
+            Of the sample; since the last one; until the command is to be fulfilled.
+        lost : (N,) array of bool
+            Feet that do not hold though they should.
+
+        """
+        events = []
+        if lost.any():
+            self._recovering = True
+            self._off_until[lost] = stamp_ns + self._replant_ns
+            events += [FootEvent(stamp_ns, self._names[i], FootEventKind.LOST)
+                       for i in np.flatnonzero(lost)]
+        if self.moving:
+            self._time_ns += dt_ns
+        self._phase = self._ahead if self._ahead_ns == self._time_ns \
+            else self._clock.at(self._time_ns)
+        moving = self.moving
+        if moving:
+            self._ahead_ns = self._time_ns + period_ns
+            self._ahead = self._clock.at(self._ahead_ns)
+            wanted, until_lift = self._phase.stance, self._phase.until_lift
+            self.rate, self.angle = self._phase.rate, self._phase.angle
+            self.angle_ahead = self._ahead.angle
+        else:
+            wanted, until_lift = self._halted(stamp_ns)
+            before = self.pose
+            if self.walking and not self._recovering:
+                self.pose = min(before + dt_ns * 1e-9 / max(self._start_time, 1e-9), 1.0)
+            self.angle_ahead = self.pose * self._phase.angle
+            self.rate = (self.pose - before) * self._phase.angle / (dt_ns * 1e-9) if dt_ns else \
+                np.zeros(len(wanted))
+            self.angle = before * self._phase.angle
+        planted = wanted & ~self.wanted
+        events += self._changes(stamp_ns, wanted)
+        self._since += dt_ns * 1e-9
+        # A foot set in need carries at once; one set by the gait takes up its load slowly.
+        in_need = self._recovering & (self._off_until == 0)
+        if planted.any():
+            self._since[planted] = np.where(in_need[planted], self._handover, 0.0)
+        self._since[~wanted] = 0.0
+        self.wanted = wanted.copy()
+        fill_shares(self._since, until_lift, self._handover, self._least, self.share)
+        return events
+
+    def _halted(self, stamp_ns: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return feet to hold, and the time until each is lifted, while the gait stands still."""
+        wanted = stamp_ns >= self._off_until
+        until_lift = np.full(len(wanted), np.inf)
+        if not self._recovering:
+            return wanted, until_lift
+        settled = float(self._since[wanted].min(initial=np.inf)) if wanted.all() else 0.0
+        settled -= self._handover
+        if settled >= 0.0:
+            self._off_until[:] = 0
+            until_lift[~self._phase.stance] = max(self._handover - settled, 0.0)
+            if settled >= self._handover or self._phase.stance.all():
+                self._recovering = False
+        return wanted, until_lift
+
+    def _changes(self, stamp_ns: int, wanted: np.ndarray) -> list[FootEvent]:
+        if (wanted == self.wanted).all():
+            return []
+        return [FootEvent(stamp_ns, self._names[i],
+                          FootEventKind.TOUCHED_DOWN if wanted[i] else FootEventKind.LIFTED_OFF)
+                for i in np.flatnonzero(wanted != self.wanted)]

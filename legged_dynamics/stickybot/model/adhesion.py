@@ -26,7 +26,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.stickybot.model.machine import BODY, FORCE, LIMB, LINK
+from legged_dynamics.stickybot.model.limb import BODY, FORCE, LIMB, LINK
 
 
 class Pad(NamedTuple):
@@ -152,7 +152,7 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     Parameters
     ----------
     machine, attached, z, forces
-        See :mod:`~legged_dynamics.stickybot.model.machine`; the reactions are read.
+        See :mod:`~legged_dynamics.stickybot.model.limb`; the reactions are read.
     wall : (2,) array
         Height of the centre of mass over the wall [m], gravity along the outward normal [m/s^2].
     normals : (N,) array [N]

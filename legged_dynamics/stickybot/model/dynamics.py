@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""
+"""
 Accelerations, hip forces and wall reactions of the climbing robot.
 
 Source 003 with the corrected moment balance: the hip's force acts on the body where the limb ends,
@@ -20,17 +20,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.optimization.cholesky import factorize, solve_factorized
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.model.limb import (
+    BODY,
+    FORCE,
+    LIMB,
+    LINK,
+    WORK,
     hip_deflection,
     hip_force,
     limb_terms,
+    make_workspace,
     servo_torque,
 )
-from legged_dynamics.stickybot.model.machine import BODY, FORCE, LIMB, LINK, WORK, make_workspace
-from legged_dynamics.stickybot.model.robot import StickybotModel
-from legged_dynamics.stickybot.model.state import RestPosition, StickybotState
+from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
 
 
 @kernel
@@ -38,7 +42,7 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
     """
     Fill accelerations and forces of limbs first to last - 1; the body is only read.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` of these
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`; ``zdd`` and ``forces`` of these
     limbs are filled.
     """
     index, constants = machine.index, machine.constants
@@ -120,7 +124,7 @@ def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
     """
     Fill all accelerations and forces; see :func:`accelerations`.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.machine`; ``zdd`` and ``forces`` are
+    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`; ``zdd`` and ``forces`` are
     filled.
     """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)

@@ -6,26 +6,26 @@ The planar biped of source 002 and its recursive workspace controller, stage by 
 ``velocity_propagation`` (3.5)-(3.9), ``workspace_dynamics`` and its big-base form (3.12)-(3.20),
 ``workspace_force`` (3.21)-(3.23), ``force_propagation`` (3.24)-(3.27).
 """
-from legged_dynamics.workspace.planar.biped import CROUCH, JOINTS, Biped, start_state
-from legged_dynamics.workspace.planar.biped_urdf import biped_urdf
-from legged_dynamics.workspace.planar.controller import PlanarCommand, PlanarController
-from legged_dynamics.workspace.planar.force_propagation import force_propagation
-from legged_dynamics.workspace.planar.pinned import PinnedRobot
-from legged_dynamics.workspace.planar.robot import PlanarRobot
-from legged_dynamics.workspace.planar.state import PlanarState, PlanarTarget
-from legged_dynamics.workspace.planar.velocity_propagation import LinkMotion, velocity_propagation
-from legged_dynamics.workspace.planar.workspace_dynamics import (
-    BIG_BASE,
-    WorkspaceDynamics,
-    workspace_dynamics,
-    workspace_dynamics_big_base,
-)
-from legged_dynamics.workspace.planar.workspace_force import (
+from legged_dynamics.workspace.planar.biped import CROUCH, JOINTS, Biped, biped_urdf, start_state
+from legged_dynamics.workspace.planar.controller import (
+    PlanarCommand,
+    PlanarController,
     PlanarGains,
+    force_propagation,
     pose_error,
     velocity_error,
     workspace_force,
 )
+from legged_dynamics.workspace.planar.dynamics import (
+    BIG_BASE,
+    LinkMotion,
+    WorkspaceDynamics,
+    velocity_propagation,
+    workspace_dynamics,
+    workspace_dynamics_big_base,
+)
+from legged_dynamics.workspace.planar.pinned import PinnedRobot
+from legged_dynamics.workspace.planar.robot import PlanarRobot, PlanarState, PlanarTarget
 
 __all__ = ['BIG_BASE', 'CROUCH', 'JOINTS', 'Biped', 'LinkMotion', 'PinnedRobot', 'PlanarCommand',
            'PlanarController', 'PlanarGains', 'PlanarRobot', 'PlanarState', 'PlanarTarget',

@@ -3,29 +3,216 @@
 """The recursive workspace controller of source 002: four stages, one after another, every tick."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.workspace.command import WorkspaceFault
-from legged_dynamics.workspace.planar.force_propagation import force_propagation
-from legged_dynamics.workspace.planar.robot import PlanarRobot
-from legged_dynamics.workspace.planar.state import PlanarState, PlanarTarget
-from legged_dynamics.workspace.planar.velocity_propagation import velocity_propagation
-from legged_dynamics.workspace.planar.workspace_dynamics import (
+from legged_dynamics.workspace.planar.dynamics import (
+    MOTION,
+    LinkMotion,
     WorkspaceDynamics,
+    velocity_propagation,
     workspace_dynamics,
     workspace_dynamics_big_base,
 )
-from legged_dynamics.workspace.planar.workspace_force import (
-    PlanarGains,
-    pose_error,
-    velocity_error,
-    workspace_force,
+from legged_dynamics.workspace.planar.robot import (
+    PlanarRobot,
+    PlanarState,
+    PlanarTarget,
+    outboard_wrench,
 )
+
+# -------------------------------------------------------------------------------------------------
+# Stage 4, force propagation (3.24)-(3.27): from the wrench on the body to joint torques.
+
+
+@lean_kernel
+def propagate_force(parent, links, force, shares, wrenches, torque):
+    """
+    Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27).
+
+    Parameters
+    ----------
+    parent : (n,) int array
+        Inboard link of each link.
+    links : (n, MOTION.width) array
+        Of stage 1.
+    force : (3,) array [N, N, N m]
+        Wanted on the body, its axes.
+    shares : (legs,) array
+        Part of it that each leg takes.
+    wrenches : (n, 3) array
+        Filled, link axes.
+    torque : (n - 1,) array [N m]
+        Filled.
+
+    """
+    leg = 0
+    for i in range(1, parent.shape[0]):
+        if parent[i] == 0:
+            F = scale(shares[leg], load3(force, 0))                          # (3.24)
+            leg += 1
+        else:
+            F = scale(-1.0, load3(wrenches[parent[i]], 0))                   # (3.27)
+        F = scale(-1.0, outboard_wrench(load9(links[i], MOTION.adjoint), F))        # (3.25)
+        store3(wrenches[i], 0, F)
+        torque[i - 1] = dot(load3(links[i], MOTION.hinge), F)                       # (3.26)
+
+
+def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
+                      shares: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Run stage 4: return torques that put a wrench on the body, as if every link were at rest.
+
+    They are ``tau = J_b^T F`` for the share F of each leg.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+        The links.
+    motion : LinkMotion
+        Of stage 1.
+    force : (3,) array
+        ``F_1`` in the body's axes [N, N m].
+    shares : (n_legs,) sequence of float
+        Part of the force that each leg gives, one half each in the paper (3.24); their sum is one.
+
+    Returns
+    -------
+    torque : (n_joints,) array [N m]
+    wrenches : (n, 3) array
+        ``F_io`` (3.25): wrench on each link from its inboard link, in the link's axes [N, N m];
+        zero for the body. The ground must put the opposite of a foot's on that foot.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is not one share a leg, or their sum is not one, or a shape does not fit.
+
+    """
+    try:
+        weights, force = np.array(shares, float), np.array(force, float)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f'expected numbers for force and shares: {error}') from error
+    if force.shape != (3,):
+        raise ConfigurationError('expected a force of three components [N, N m], got an array of '
+                                 f'shape {force.shape}')
+    if motion.links.shape != (robot.n_links, MOTION.width):
+        raise ConfigurationError(f'expected the motion of {robot.n_links} links, got that of '
+                                 f'{len(motion.links)}')
+    if weights.shape != (len(robot.feet),) or not abs(weights.sum() - 1.0) < 1e-9:
+        raise ConfigurationError(f'expected {len(robot.feet)} shares with a sum of one, '
+                                 f'got {weights.tolist()}')
+    wrenches, torque = np.zeros((robot.n_links, 3)), np.empty(robot.n_joints)
+    propagate_force(robot.parent, motion.links, force, weights, wrenches, torque)
+    return torque, wrenches
+
+
+# -------------------------------------------------------------------------------------------------
+# Stage 3, workspace force (3.21)-(3.23): computed torque on the body's pose.
+
+
+def _three(value: float) -> np.ndarray:
+    return np.full(3, value)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarGains:
+    """
+    Gains on x, z and angle of the body; by default the paper's.
+
+    Attributes
+    ----------
+    position : (3,) array [1/s^2]
+        ``K_p``. The paper's 3 is soft: one newton of wrong weight is 6 mm of height.
+    velocity : (3,) array [1/s]
+        ``K_v``.
+    integral : (3,) array [1/s^3]
+        ``K_i``, zero in the paper. Each loop is stable below ``K_v K_p``.
+
+    Raises
+    ------
+    ConfigurationError
+        When a gain is negative or not finite, or the integral makes a loop unstable.
+
+    """
+
+    position: np.ndarray = field(default_factory=lambda: _three(3.0))
+    velocity: np.ndarray = field(default_factory=lambda: _three(2.46))
+    integral: np.ndarray = field(default_factory=lambda: _three(0.0))
+
+    def __post_init__(self) -> None:
+        for name in ('position', 'velocity', 'integral'):
+            gain = np.array(getattr(self, name), dtype=float)
+            if gain.shape != (3,) or not (np.isfinite(gain) & (gain >= 0.0)).all():
+                raise ConfigurationError(f'{name}: expected three gains of at least 0 '
+                                         f'(x, z, angle), got {gain.tolist()}')
+            gain.setflags(write=False)
+            object.__setattr__(self, name, gain)
+        limit = self.velocity * self.position
+        if not ((self.integral < limit) | (self.integral == 0.0)).all():
+            raise ConfigurationError(f'integral: expected gains below velocity * position = '
+                                     f'{limit.tolist()}, beyond which the loop is unstable, got '
+                                     f'{self.integral.tolist()}')
+
+
+def pose_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
+    """
+    Return ``e`` of (3.21): pose less target, (3,), in the body's axes [m, rad].
+
+    The difference of angles is taken the short way round.
+    """
+    x, z, angle = state.pose - target.pose
+    c, s = math.cos(state.pose[2]), math.sin(state.pose[2])
+    return np.array([c * x - s * z, s * x + c * z, math.remainder(angle, 2.0 * math.pi)])
+
+
+def velocity_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
+    """
+    Return ``edot`` of (3.22): twist less target, (3,) [m/s, rad/s].
+
+    A velocity error and not the rate of (3.21), from which it differs by ``w x e``.
+    """
+    return state.twist - target.twist
+
+
+def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.ndarray,
+                    rate: np.ndarray, acceleration: np.ndarray,
+                    accumulated: np.ndarray | None = None) -> np.ndarray:
+    """
+    Run stage 3: return the wrench F_1 the legs should put on the body, (3,) [N, N m].
+
+    ``F_1 = P_1 (Vdot^d - K_v edot - K_p e - K_i int e) + z_1``, (3.23) with an integral term.
+
+    Parameters
+    ----------
+    dynamics : WorkspaceDynamics
+        Of stage 2.
+    gains : PlanarGains
+        On x, z and angle.
+    error, rate : (3,) array
+        (3.21), (3.22), in the body's axes.
+    acceleration : (3,) array
+        ``Vdot_1^bd``, in the body's axes [m/s^2, rad/s^2].
+    accumulated : (3,) array, optional
+        Time integral of the error, in the body's axes [m s, rad s].
+
+    """
+    wanted = acceleration - gains.velocity * rate - gains.position * error
+    if accumulated is not None:
+        wanted = wanted - gains.integral * accumulated
+    return dynamics.inertia @ wanted + dynamics.bias
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # A leg of this condition is straight: its inertia at the body has no digits left.
 STRAIGHT = 1e6

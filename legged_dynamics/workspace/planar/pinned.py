@@ -27,14 +27,19 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.workspace.planar.robot import JOINTS_PER_LEG, LINK, PlanarRobot
-from legged_dynamics.workspace.planar.state import PlanarState, finite_vector
-from legged_dynamics.workspace.planar.velocity_propagation import (
+from legged_dynamics.workspace.planar.dynamics import (
     MOTION,
     propagate_velocity,
+    reduce_exact,
     velocity_propagation,
 )
-from legged_dynamics.workspace.planar.workspace_dynamics import reduce_exact
+from legged_dynamics.workspace.planar.robot import (
+    JOINTS_PER_LEG,
+    LINK,
+    PlanarRobot,
+    PlanarState,
+    finite_vector,
+)
 
 
 class HeldFoot(NamedTuple):

@@ -1,0 +1,92 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Who may talk to a node that is started from the command line: this machine, unless asked."""
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# A user who has set one of these has decided.
+DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS',
+           'CYCLONEDDS_URI')
+
+
+def add_network_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--network`` to a verb."""
+    parser.add_argument('--network', action='store_true',
+                        help='talk to other machines, too; by default all stays on this one, '
+                        f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
+
+
+def keep_to_this_machine(network: bool,
+                         environ: MutableMapping[str, str] = os.environ) -> None:
+    """Have ROS 2 and Cyclone DDS stay on the loopback interface, unless the user has decided."""
+    if not network and not any(environ.get(name) for name in DECIDED):
+        environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+        environ['ROS_LOCALHOST_ONLY'] = '1'     # what ROS 2 Humble reads
+
+
+# -------------------------------------------------------------------------------------------------
+# Which robot a verb is about: ``--robot`` and ``--urdf``.
+
+
+def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') -> None:
+    """Add ``--robot`` and ``--urdf`` to a verb or to a group of its arguments."""
+    parser.add_argument('--robot', default='', metavar='YAML',
+                        help='robot YAML (path, or name of one that comes with the package); '
+                        'default: the one that fits the URDF')
+    parser.add_argument('--urdf', default='', metavar='FILE',
+                        help=f'URDF; default: robot_description {where}')
+
+
+# -------------------------------------------------------------------------------------------------
+# Lines of a robot's YAML out of dotted settings, and a copy of the whole file with them.
+
+
+def yaml_lines(values: Mapping[str, Any]) -> str:
+    """Return settings in ROS 2 parameter-file form."""
+    tree: dict[str, Any] = {}
+    for name, value in values.items():
+        *path, key = name.split('.')
+        at = tree
+        for part in path:
+            at = at.setdefault(part, {})
+        at[key] = value
+    return yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False,
+                          default_flow_style=None, width=99)
+
+
+def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any],
+               head: str) -> None:
+    """
+    Write a robot's YAML with some settings changed.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    before : mapping
+        All settings as they were, by dotted name.
+    changed : mapping
+        Those that change.
+    head : str
+        A line of comment.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    from legged_dynamics.exceptions import OutputError
+
+    values = {name: value for name, value in {**before, **changed}.items() if value != []}
+    try:
+        path.write_text(f'# {head}\n{yaml_lines(values)}', encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error

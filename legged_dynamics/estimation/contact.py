@@ -1,0 +1,427 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What evidence makes of a foot's probability of standing: shared by force and by motion.
+
+A Bayes filter with two states. Each sample adds a log-likelihood ratio of standing over swinging;
+between samples the odds relax towards even at the switching rate. A foot is down above one
+probability and up below another (hysteresis).
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    N_FOOT_STATE,
+    SIZE,
+    START,
+    contact_jacobians,
+    contact_points,
+    feet_table,
+    has_moment,
+)
+from legged_dynamics.dynamics.kinematics import (
+    POSITION,
+    body_workspace,
+    forward_kinematics,
+    frame_poses,
+)
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION
+from legged_dynamics.optimization.factorizations import factorize
+from legged_dynamics.spatial.algebra import dot, load3
+from legged_dynamics.spatial.jit import kernel, part
+
+# Largest log-likelihood ratios by which height speaks for and against a foot.
+LOW, HEIGHT_AGAINST = 0.5, -2.0
+# Certainty beyond this says nothing more and only makes the next change slow.
+DOUBT = 0.0025
+
+
+@kernel
+def clip(value, limit):
+    """Return value within [-limit, limit]."""
+    return min(max(value, -limit), limit)
+
+
+@kernel
+def relax(p, rate, dt):
+    """Carry a probability over a time step, in which the foot may have switched."""
+    return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
+
+
+@kernel
+def weigh(p, evidence):
+    """Return the probability after evidence, a log-likelihood ratio (Bayes' rule)."""
+    odds = p * math.exp(evidence)
+    return min(max(odds / (odds + 1.0 - p), DOUBT), 1.0 - DOUBT)
+
+
+@kernel
+def hysteresis(p, down, settings):
+    """Return whether a foot counts as down, 1 or 0, by its probability and what it counted as."""
+    if p > settings.on:
+        return 1.0
+    return 0.0 if p < settings.off else down
+
+
+@kernel
+def force_evidence(normal_force, variance, weight, threshold, noise, limit):
+    """
+    Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
+
+    Parameters
+    ----------
+    normal_force, variance : float [N, N^2]
+        Of the foot.
+    weight : float [N]
+        Of the robot.
+    threshold, noise : float
+        Force at which contact is as likely as not, and its error in the air, by weight.
+    limit : float
+        Largest ratio.
+
+    """
+    x = normal_force / weight
+    s2 = noise * noise + variance / (weight * weight)
+    return clip(2.0 * threshold * (x - threshold) / s2, limit)
+
+
+@kernel
+def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, limit):
+    """
+    Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
+
+    Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
+    one, of three dimensions of speed, each with the variance of the base's velocity beside, and
+    one of height. A foot at rest may be one that turns in the air: no more than ``rest`` speaks
+    for it.
+
+    Parameters
+    ----------
+    speed, height : float [m/s, m]
+        Of the contact point, over the ground.
+    slip, swing : float [m/s]
+        Deviation of the speed of a foot in contact, and of a swinging one.
+    drift_variance : float [m^2/s^2]
+        Of the base's velocity.
+    rest, limit : float
+        Most that speaks for a foot at rest, and most that speaks against one.
+    settings : record
+        Of layout.SETTINGS.
+
+    """
+    s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
+    c, h = settings.clearance, settings.swing_clearance
+    height = max(height, 0.0)
+    low = math.log(h / c) - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h))
+    slow = 1.5 * math.log(w2 / s2) - 0.5 * speed * speed * (1.0 / s2 - 1.0 / w2)
+    return max(min(slow, rest) + min(max(low, HEIGHT_AGAINST), LOW), -limit)
+
+
+# -------------------------------------------------------------------------------------------------
+# At which force a foot is taken to stand: from the robot, not from a number of newtons.
+#
+# The error of the stated torque noise, carried to the foot in the standing pose, is how much a
+# foot in the air may seem to carry for a while; the threshold is twice that. It is bounded by a
+# share of what a foot carries when all stand, so that a robot of many feet does not lose those
+# that carry little.
+
+
+# Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
+LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
+SHARE = 0.16
+# Without torque: below what load on all feet nothing stands, as a fraction of the weight; two and
+# a half deviations of what the model of a moving robot is wrong by.
+FLIGHT = 0.25
+# Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
+# of sqrt(g l), l the leg length; heights of the two as multiples of l.
+SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
+
+
+def contact_levels(model: RobotModel, config: RobotConfig,
+                   settings: EstimatorSettings) -> np.ndarray:
+    """
+    Return levels of each foot's normal force, as fractions of the weight.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the joint physics of the config.
+    config : RobotConfig
+        Its torque noise, dry friction and standing pose.
+    settings : EstimatorSettings
+        Stated levels win over those from the robot.
+
+    Returns
+    -------
+    (nf, 3) array
+        Where contact is as likely as not, the error of a foot in the air, and the error that the
+        stated noise of the torques makes.
+
+    """
+    table, weight = feet_table(model, config.feet), model.total_mass * GRAVITY
+    nf, nv = len(config.feet), model.nv
+    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
+    jacobian = np.zeros((table.size, nv))
+    up = (0.0, 0.0, 1.0)
+    forward_kinematics(model.tree, nominal_position(model, config), np.zeros(nv), np.zeros(nv),
+                       np.zeros(9), bodies)
+    contact_points(table, bodies, up, states)
+    contact_jacobians(model.tree, table, bodies, states, jacobian)
+    friction = model.tree.constants[1:, FRICTION]
+    stated = config.noise.of_joints('effort', model, config.joints)
+    variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
+    levels = np.zeros((nf, 3))
+    for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
+        J = jacobian[start:start + size]
+        # A leg cannot tell a force along which it is straight: there the upper bound holds.
+        # By singular values: what joints see and what none sees may be any way apart.
+        U, s, _ = np.linalg.svd(J / np.sqrt(variance))
+        information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
+        error = np.sqrt((U[2] ** 2 / information).sum()) / weight
+        noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
+        levels[i] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
+                     error)
+    return levels
+
+
+def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
+    """Return where the feet are from the base in the standing pose, (nf, 3) [m]."""
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    return np.array([poses[foot.link].p for foot in config.feet])
+
+
+def leg_length(model: RobotModel, config: RobotConfig) -> float:
+    """Return the longest distance between a foot and its leg's first joint, standing [m]."""
+    longest = 0.0
+    bodies = body_workspace(model)
+    forward_kinematics(model.tree, nominal_position(model, config), np.zeros(model.nv),
+                       np.zeros(model.nv), np.zeros(9), bodies)
+    for foot, home in zip(config.feet, foot_homes(model, config)):
+        chain = model.chain(model.frame(foot.link).body)
+        hip = bodies[min(chain), POSITION:POSITION + 3] if len(chain) else np.zeros(3)
+        longest = max(longest, float(np.linalg.norm(home - hip)))
+    return max(longest, 1e-3)
+
+
+def motion_levels(model: RobotModel, config: RobotConfig,
+                  settings: EstimatorSettings) -> dict[str, float]:
+    """
+    Return the levels of contact without torque, by their names in the kernel's settings.
+
+    Stated ones win over those from the robot.
+    """
+    leg = leg_length(model, config)
+    pace = float(np.sqrt(GRAVITY * leg))
+    # A foot's speed is the sum of what its leg's joints do, each at about a leg's length.
+    stated = float(np.max(config.noise.of_joints('velocity', model, config.joints), initial=0.0))
+    return {
+        'slip_speed': settings.contact_slip_speed or float(np.hypot(SLIP * pace, stated * leg)),
+        'swing_speed': settings.contact_swing_speed or SWING * pace,
+        'clearance': settings.contact_clearance or CLEARANCE * leg,
+        'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
+        'natural_time': float(np.sqrt(leg / GRAVITY)), 'least_height': 0.3 * leg,
+        'flight': FLIGHT}
+
+
+# -------------------------------------------------------------------------------------------------
+# Whether a foot is still where it stood: a help where its force is too small to tell.
+#
+# A sole is unloaded slowly before it lifts, and for tens of milliseconds its force is below what
+# torques can tell from nothing. But a foot that has not risen from the place where it bore weight
+# has not lifted. Heights are along the ground's normal, of each foot over its own place, carried
+# along by the feet that bear weight; no height is compared with another foot's. What has risen
+# says nothing: the foot may stand on ground that gives way, and force alone decides. A ball lets
+# go at once, and is not asked.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# Memory of a foot: height of the contact point over the base, that of its place, whether it has
+# one (2: it bears weight), and since when [s].
+N_HEIGHT = 4
+# By how many thresholds of force a foot may be lighter and still stand, because it has not risen;
+# and for how long, of a pendulum's time of the leg's length, it is more after landing: after the
+# blow it may bear nothing for a while, and what has just landed does not leave.
+UNMOVED, LANDED, SETTLING = 0.75, 2.0, 0.3
+# A sole that has just landed rocks: by this its rise counts.
+ROCKS = 0.5
+
+
+@part
+def follow_heights(feet, layout, states, normal, memory):
+    """Carry each foot's place along with the feet that bear weight."""
+    step, total = 0.0, 0.0
+    for i in range(feet.index.shape[0]):
+        at = layout.heights + N_HEIGHT * i
+        height = dot(normal, load3(states[i], CONTACT))
+        if memory[at + 2] > 1.5:
+            step += height - memory[at]
+            total += 1.0
+        memory[at] = height
+    for i in range(feet.index.shape[0]):
+        at = layout.heights + N_HEIGHT * i
+        if total > 0.0:
+            memory[at + 1] += step / total
+        else:
+            memory[at + 2] = 0.0        # nobody bears weight: places are lost
+
+
+@part
+def still_there(layout, settings, memory, i):
+    """Return by how many thresholds a foot may be lighter, because it has not risen."""
+    at = layout.heights + N_HEIGHT * i
+    if memory[at + 2] < 0.5:
+        return 0.0
+    rise = max(memory[at] - memory[at + 1], 0.0) / settings.risen
+    if memory[at + 3] * settings.pace < SETTLING:
+        rise *= ROCKS
+        return LANDED * max(1.0 - rise * rise, 0.0)
+    return UNMOVED * max(1.0 - rise * rise, 0.0)
+
+
+@part
+def note_place(layout, memory, i, down, bears, dt):
+    """Remember where a foot that bears weight stands; forget the place of one that has left."""
+    at = layout.heights + N_HEIGHT * i
+    if bears and down > 0.5:
+        memory[at + 1], memory[at + 2] = memory[at], 2.0
+    elif down > 0.5:
+        memory[at + 2] = min(memory[at + 2], 1.0)
+    else:
+        memory[at + 2] = 0.0
+    memory[at + 3] = memory[at + 3] + dt if down > 0.5 else 0.0
+
+
+# -------------------------------------------------------------------------------------------------
+# What forces say about contact, and contact about forces.
+#
+# One Bayes filter a foot reads the force that the filter of all feet has found, with its variance:
+# ``x`` in body weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one,
+# so the log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. A foot that
+# has not risen from its own place may be lighter and stands (`foot_lift`); no height is compared
+# with another foot's and no speed enters: a foot that bears weight stands, on whatever ground.
+#
+# Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
+# and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
+# that doubt about contact stands in the force's deviation.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# What a foot in the air may show, as a fraction of the weight.
+AIR_FORCE = 0.005
+# Largest log-likelihood ratio that one sample may add.
+LARGEST_EVIDENCE = 12.0
+
+
+@part
+def normal_force(P, x, s, normal):
+    """Return a foot's force along the normal, and its variance."""
+    variance = 0.0
+    for r in range(3):
+        for c in range(3):
+            variance += normal[r] * P[s + r, s + c] * normal[c]
+    return dot(normal, load3(x, s)), variance
+
+
+@part
+def mix_with_air(feet, i, settings, x, P, share, few, block):
+    """Mix 'foot i is in the air' into state and covariance, with that probability."""
+    s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
+    air = (AIR_FORCE * settings.weight) ** 2
+    for r in range(size):
+        for c in range(r + 1):
+            block[r, c] = P[s + r, s + c]
+        block[r, r] += air * (1.0 if r < 3 else settings.arm ** 2)
+        for k in range(nx):
+            few[r, k] = P[s + r, k]
+    if not factorize(block, size):
+        return
+    away = few[6]
+    for k in range(nx):
+        away[k] = 0.0
+    for r in range(size):
+        row, t = few[r], x[s + r]
+        for c in range(r):
+            h, other = block[r, c], few[c]
+            t -= h * block[c, 6]
+            for k in range(nx):
+                row[k] -= h * other[k]
+        t *= block[r, r]
+        block[r, 6] = t
+        for k in range(nx):
+            row[k] *= block[r, r]
+            away[k] -= t * row[k]
+    spread = share * (1.0 - share)
+    for i in range(nx):
+        to, more = P[i], spread * away[i]
+        for k in range(nx):
+            to[k] += more * away[k]
+        for r in range(size):
+            h, row = share * few[r, i], few[r]
+            for k in range(nx):
+                to[k] -= h * row[k]
+    for k in range(nx):
+        x[k] += share * away[k]
+
+
+@part
+def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
+    """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
+    feet, x, P = robot.feet, tracking.state, tracking.covariance
+    for i in range(feet.index.shape[0]):
+        threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
+        up = load3(out, layout.foot_normals + 3 * i)
+        force, variance = normal_force(P, x, feet.index[i, START], up)
+        # A ball lets go at once.
+        there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
+        # What seems to pull after a blow is an error: it speaks no more for the air than none.
+        evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
+                                  settings.weight, threshold, noise, LARGEST_EVIDENCE)
+        if there > 0.0:
+            evidence += min(there * force_evidence(
+                2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
+                LARGEST_EVIDENCE), settings.motion_evidence)
+        evidence += row[layout.switch_evidence + i]
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        down = hysteresis(p, memory[layout.contact_state + i], settings)
+        given = row[layout.given_contact + i]
+        lifted = 1.0 - p
+        if not math.isnan(given):
+            down, p, lifted = given, weigh(given, 0.0), 1.0 - given
+        note_place(layout, memory, i, down, force > 2.0 * threshold * settings.weight, dt)
+        memory[layout.standing + i] = p
+        memory[layout.contact_state + i] = down
+        out[layout.contact + i], out[layout.probability + i] = down, p
+        if lifted > 0.5:
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+
+
+@part
+def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
+    """
+    Mix forces of now of feet that are likely up with nothing, as those of the filter are.
+
+    Carried to now they have the accelerometer's noise, and what they may have walked in the
+    meantime; what they then show counts as evidence of a landing that the filter has not seen.
+    """
+    feet = robot.feet
+    for i in range(feet.index.shape[0]):
+        if memory[layout.standing + i] > 0.5:
+            continue
+        force, variance = normal_force(P, x, feet.index[i, START],
+                                       load3(out, layout.foot_normals + 3 * i))
+        evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
+                                  robot.contact_levels[i, 1], LARGEST_EVIDENCE)
+        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        if p < 0.5:
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.few, tracking.block)

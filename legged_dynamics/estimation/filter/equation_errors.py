@@ -1,0 +1,193 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How wrong each equation of an instant is, and what errors equations share.
+
+The equations are those of the base (0 to 5) and of each joint (6 + j). Their errors come from
+
+* joint and angular accelerations, differences of noisy velocities: the mass matrix carries one
+  joint's error into the equations of its whole branch and into those of the base;
+* the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
+  in between: that error lies along the jump of the reading and is as large as a share of it;
+* measured torque, dry friction near rest, what a joint's end stop bears while it touches it, and
+  what the model of the base leaves out.
+
+The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
+
+Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
+equations that hold, ``mass`` their right sides and mass matrix.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
+from legged_dynamics.dynamics.rigid_body import place_inertias
+from legged_dynamics.estimation.filter.layout import AHEAD
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
+from legged_dynamics.spatial.algebra import cross, dot, load3
+from legged_dynamics.spatial.jit import part
+
+# The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
+# of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
+JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
+# Share of the stated noise of torques that lasts: an offset.
+LASTING_SHARE = 0.3
+# Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
+STUCK = 1.0 / 3.0
+# Time after which an error counts as lasting [s].
+LASTING_TIME = 0.016
+# Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
+# that come back with the opposite sign, times n^2.
+WANDER = 0.5
+# What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
+BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
+
+
+def end_stops(model: RobotModel) -> np.ndarray:
+    """Return the (nv, 2) positions between which joints move freely; nowhere stopped: infinite."""
+    stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
+    stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
+    return stops
+
+
+def lasting_samples(rate: float) -> float:
+    """Return the number of samples after which an error counts as lasting."""
+    return max(LASTING_TIME * rate, 1.0)
+
+
+def jump_share(rate: float) -> float:
+    """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
+    return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
+
+
+@part
+def stop_variance(robot, settings, j, position):
+    """Return the variance of a joint's equation by what its end stop may bear."""
+    if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
+        return 0.0
+    prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
+    return (settings.weight * (1.0 if prismatic else settings.arm)) ** 2
+
+
+@part
+def usable_equations(robot, layout, row, use_base, rows):
+    """
+    List the equations that hold: joints that bear on forces and whose torque is known, the base.
+
+    Returns
+    -------
+    joints, total : int
+        How many equations of joints come first in ``rows``, and how many there are in all.
+
+    """
+    n = 0
+    for j in range(robot.columns.shape[0]):
+        bears = robot.columns[j, robot.columns.shape[1] - 1] > 0
+        if bears and math.isfinite(row[layout.effort + j]):
+            rows[n] = 6 + j
+            n += 1
+    joints = n
+    if use_base:
+        for k in range(6):
+            rows[n] = k
+            n += 1
+    return joints, n
+
+
+@part
+def fill_masses(robot, scratch, tracking):
+    """Fill the mass matrix at the pose of the scratch's bodies into ``tracking.mass``."""
+    for i in range(robot.tree.topology.shape[0]):
+        for k in range(12):
+            tracking.rigid[i, k] = scratch.bodies[i, k]
+    place_inertias(robot.tree, tracking.rigid)
+    composite_inertias(robot.tree, tracking.rigid)
+    for r in range(6):      # elimination has filled what is zero there and is not written
+        for c in range(6):
+            tracking.mass[r, AHEAD + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+
+
+@part
+def motion_response(robot, settings, mass, rows, n, imu, jump, response):
+    """Fill each equation's error by each error of motion, one deviation each."""
+    nv = robot.columns.shape[0]
+    p = load3(settings.p_BI, 0)
+    angular = settings.angular_noise if imu else settings.angular_unknown
+    linear = settings.linear_noise if imu else settings.linear_unknown
+    for r in range(n):
+        e = rows[r]
+        M, L = mass[e], response[e]
+        first, end = 0, nv
+        if e >= 6:
+            first, end = robot.branches[e - 6, 0], robot.branches[e - 6, 1]
+        for m in range(first, end):
+            L[m] = robot.motion_noise[m] * M[AHEAD + 6 + m]
+        along = (M[AHEAD], M[AHEAD + 1], M[AHEAD + 2])
+        # The accelerometer sits at p: its reading is moved to the base by the gyro's slope.
+        lever = cross(along, p)
+        for k in range(3):
+            L[nv + k] = angular * (M[AHEAD + 3 + k] + lever[k])
+            L[nv + 3 + k] = linear * along[k]
+        L[nv + 6] = settings.jump_share * dot(along, jump)
+
+
+@part
+def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
+                        steady):
+    """
+    Fill the lower triangles of the (n, n) covariances of the equations' errors.
+
+    Errors of velocities come back with the opposite sign in the next difference, so of the mean
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
+    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
+    for seconds, the second is what an exponential mean leaves of velocities and torques.
+    """
+    nv = robot.columns.shape[0]
+    share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
+    fewer = share * share
+    for r in range(n):
+        e = rows[r]
+        L = response[e]
+        own = robot.branches[e - 6, 0] if e >= 6 else -1
+        tx, ty, tz, x, y, z, jump = (L[nv], L[nv + 1], L[nv + 2], L[nv + 3], L[nv + 4], L[nv + 5],
+                                     L[nv + 6])
+        brief = sensed = 0.0
+        for s in range(r + 1):
+            f = rows[s]
+            K = response[f]
+            first, end = 0, nv
+            if f >= 6:
+                first, end = robot.branches[f - 6, 0], robot.branches[f - 6, 1]
+                if own >= 0 and own != first:
+                    first, end = 0, 0       # of different branches: they share the base's errors
+            # Written out, for a loop costs more than what it does.
+            brief = tx * K[nv] + ty * K[nv + 1] + tz * K[nv + 2]
+            for m in range(first, end):
+                brief += L[m] * K[m]
+            sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
+            struck = jump * K[nv + 6]
+            S[r, s] = brief + sensed + struck
+            lasting[r, s] = brief * fewer + (linear + share) * sensed + struck
+        steady[0, r] = linear * sensed
+        steady[1, r] = WANDER * brief * fewer
+        if e >= 6:
+            j = e - 6
+            friction = robot.tree.constants[j + 1, FRICTION]
+            stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
+            slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
+                    + (settings.effort_gain * row[layout.effort + j]) ** 2)
+            stuck += stop_variance(robot, settings, j, row[layout.position + j])
+            S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
+            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
+            steady[0, r] += slow + stuck
+            steady[1, r] += WANDER * share * robot.effort_variance[j]
+        else:
+            more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
+            S[r, r] += more
+            lasting[r, r] += more
+            steady[0, r] += more

@@ -1,0 +1,229 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
+
+The state is ``x = [w; e]``: contact coordinates w and an external wrench e on a link, the base or
+another (`external_link`). Every instant gives
+
+    J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
+    A w + A_e e     = b - B theta                     six of the base
+
+with theta from `mass_error`. Between ticks w walks at random, as fast as it has of late, and e
+decays; a foot whose own joints contradict its prediction may have been struck and walks as far as
+they say.
+Nothing here decides about contact; see `force_contact` for what contact does to forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.estimation.contact import DOUBT
+from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
+from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.estimation.push import slow_share, widen_external
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    dot,
+    load3,
+    store3,
+    subtract,
+    symmetric_times,
+)
+from legged_dynamics.spatial.jit import inlined_part, part
+from legged_dynamics.spatial.symmetric import inverse_symmetric
+
+# All rates are deviations after one second of a random walk, as fractions of the weight.
+# Standing feet's forces walk the faster, the further all feet's are from their means over a short
+# time [s]: by so many times that distance. A distance that the variances of the forces, so many
+# times, explain is noise. A pace that was reached is kept for a while [s], for the next foot lands
+# or leaves soon. Bounds, the lower one of a robot at rest.
+RECENT, PACE, EXPLAINED, PACE_TIME = 0.02, 1.0, 6.0, 0.04
+RESTING, FASTEST = 0.005, 1.5
+SWINGING_RATE = 6.7         # that of a foot in the air, which may land
+# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
+# foot's force may then have changed by as much as its joints say.
+STRIKE, STRIKE_SHARE = 12.0, 0.5
+# How many deviations of a sample count for what lasts.
+LASTING_CLIP = 2.5
+
+
+@part
+def start_tracking(feet, settings, up, x, P):
+    """Begin with the weight on all feet and no knowledge of it."""
+    nx, nf = x.shape[0], feet.index.shape[0]
+    nc = nx - N_BESIDE
+    for r in range(nx):
+        x[r] = 0.0
+        for c in range(nx):
+            P[r, c] = 0.0
+    for i in range(nf):
+        s = feet.index[i, START]
+        for k in range(3):
+            x[s + k] = up[k] * settings.weight / nf
+            P[s + k, s + k] = settings.weight ** 2
+        for k in range(3, feet.index[i, SIZE]):
+            P[s + k, s + k] = (settings.weight * settings.arm) ** 2
+    for k in range(6):
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        P[nc + k, nc + k] = deviation ** 2
+
+
+@inlined_part
+def predicted(columns, grasp, jacobian, e, x):
+    """Return what the state says equation e's left side is."""
+    total = 0.0
+    if e >= 6:
+        j = e - 6
+        for m in range(columns[j, columns.shape[1] - 1]):
+            c = columns[j, m + 1]
+            total += jacobian[c, j] * x[c]
+    else:
+        for c in range(grasp.shape[1]):
+            total += grasp[e, c] * x[c]
+    return total
+
+
+@part
+def walking_rate(feet, layout, settings, memory, x, P, dt):
+    """Return how fast standing feet's forces walk, from how far all have moved of late."""
+    moved, share = 0.0, min(dt / RECENT, 1.0)
+    for i in range(feet.index.shape[0]):
+        s, at = feet.index[i, START], layout.recent_force + 3 * i
+        recent = load3(memory, at)
+        off = subtract(load3(x, s), recent)
+        store3(memory, at, add_scaled(recent, share, off))
+        noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
+        moved += max(dot(off, off) - EXPLAINED * noise, 0.0)
+    rate = PACE * math.sqrt(moved / RECENT) / settings.weight
+    kept = (1.0 - min(dt / PACE_TIME, 1.0)) * memory[layout.pace]
+    memory[layout.pace] = min(max(rate, kept, RESTING), FASTEST)
+    return memory[layout.pace]
+
+
+@part
+def widen(robot, layout, settings, tracking, probability, memory, scratch, joints, n, dt):
+    """
+    Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
+
+    ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
+    Returns whether a push is let in.
+    """
+    feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
+    nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
+    W2, arm2 = weight * weight, settings.arm * settings.arm
+    vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
+    for j in range(robot.columns.shape[0]):
+        vectors[WEIGHTS, j] = 0.0
+    for r in range(joints):
+        j = rows[r] - 6
+        vectors[WEIGHTS, j] = 1.0 / S[r, r]
+        vectors[BEYOND, j] = nu[r]
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
+                      robot.prior, scratch.information, vectors[VECTOR])
+    variance = tracking.few
+    rate = walking_rate(feet, layout, settings, memory, x, P, dt)
+    for i in range(nf):
+        s = feet.index[i, START]
+        v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
+        p = probability[i]
+        g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
+        known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
+                                   C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
+                                   C[5] + P[s + 2, s + 2] + g))
+        struck = dot(v, symmetric_times(known, v)) > STRIKE
+        memory[layout.struck + i] = 1.0 if struck else 0.0
+        if struck:
+            g += STRIKE_SHARE * dot(v, v)
+        for k in range(feet.index[i, SIZE]):
+            unit = 1.0 if k < 3 else arm2
+            # What is as unknown as before measuring need not become more so.
+            room = 1.0 - P[s + k, s + k] * robot.prior[s + k]
+            walk[s + k] = g * unit * max(room, 0.0)
+        for k in range(3):
+            vectors[VECTOR, s + k] = v[k]
+            variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
+    pushed = widen_external(feet, layout, settings, scratch.grasp, tracking, memory,
+                            vectors[VECTOR], joints, n, dt)
+    for k in range(nx):
+        P[k, k] += walk[k]
+    return pushed
+
+
+@inlined_part
+def times_covariance(columns, grasp, jacobian, e, P, out):
+    """Fill equation e's row of ``H P``."""
+    nx = P.shape[0]
+    for k in range(nx):
+        out[k] = 0.0
+    if e >= 6:
+        j = e - 6
+        for m in range(columns[j, columns.shape[1] - 1]):
+            c = columns[j, m + 1]
+            h = jacobian[c, j]
+            for k in range(nx):
+                out[k] += h * P[c, k]
+    else:
+        for c in range(nx):
+            h = grasp[e, c]
+            if h != 0.0:
+                for k in range(nx):
+                    out[k] += h * P[c, k]
+
+
+@part
+def split_lasting(tracking, memory, at, ticks, n):
+    """
+    Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
+
+    One sample counts for no more than a few deviations: a strike does not last.
+    """
+    nu, S = tracking.innovation, tracking.noise
+    for r in range(n):
+        e = at + tracking.rows[r]
+        limit = LASTING_CLIP * math.sqrt(S[r, r])
+        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / ticks
+        tracking.lasting[r] = memory[e]
+        nu[r] -= memory[e]
+
+
+@part
+def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
+    """
+    Take the equations in: Kalman's update with all of them at once.
+
+    With two gains: errors of velocities are large from tick to tick and small in the mean, those
+    of torques the other way round, so what lasts is weighed by what lasts.
+    """
+    x, P, S, gain = tracking.state, tracking.covariance, tracking.noise, tracking.gain
+    nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
+    slow, lasting = tracking.noise_lasting, tracking.lasting
+    for r in range(n):
+        times_covariance(columns, grasp, jacobian, rows[r], P, gain[r])
+    for r in range(n):
+        for s in range(r + 1):
+            known = predicted(columns, grasp, jacobian, rows[s], gain[r])
+            S[r, s] += known
+            slow[r, s] += known
+    split_lasting(tracking, memory, layout.lasting, settings.lasting_samples, n)
+    if not (factorize(slow, n) and factorize(S, n)):
+        return False
+    solve_factorized(slow, n, lasting)
+    nc = nx - N_BESIDE
+    for r in range(n):
+        t, row = lasting[r], gain[r]
+        for k in range(nc):
+            x[k] += t * row[k]
+    for k in range(nc, nx):
+        t = 0.0
+        for r in range(n):
+            t += lasting[r] * gain[r, k]
+        x[k] += slow_share(tracking.walk[k], P[k, k]) * t
+    whiten(S, gain, nu, n)
+    take_in(x, P, gain, nu, n)
+    return True

@@ -1,0 +1,434 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces where no torque is measured: six equations of the base, and how load passes between feet.
+
+The same filter as with torque, ``x = [w; e]`` and ``A w + e = b``, without the joints' rows and
+with nothing external; so motion alone decides a sum, and what it leaves open is carried on from
+the tick before:
+
+* the load on a foot walks, as fast as legs pass load on, along the line on which it acts now: its
+  centre of pressure goes with it. Load goes back to an even share over a few natural times;
+* where in a sole it presses travels through the sole, and is known while the foot stands alone;
+* no foot pulls, and friction bounds what pushes sideways. That of a sole aims above where the foot
+  stands at rest, as the forces of legs do in whatever walks upright (the virtual pivot point, Maus
+  2010). Squeeze between feet no motion tells: that is all that is known of it.
+
+Contact mixes hypotheses, as it does with torque: see `force_contact`.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    SOLE,
+    START,
+    moment_axes,
+)
+from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.estimation.contact import mix_with_air, normal_force
+from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
+from legged_dynamics.estimation.filter.force_tracking import predicted, times_covariance
+from legged_dynamics.estimation.filter.fusion import first3
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND, N_BESIDE
+from legged_dynamics.estimation.filter.noise import (
+    base_errors,
+    carry_momentum_error,
+    forget_momentum_error,
+    see_momentum_error,
+)
+from legged_dynamics.optimization.factorizations import factorize
+from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.spatial.algebra import (
+    add_scaled,
+    compose,
+    dot,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    transpose,
+)
+from legged_dynamics.spatial.jit import part
+
+# -------------------------------------------------------------------------------------------------
+# How forces go on from tick to tick where no torque is measured.
+#
+# The load on a foot walks along the line on which it acts, and goes back to an even share; a
+# sole's centre of pressure travels through it, with the sole's low part as it tilts; what pushes
+# sideways aims above where the foot stands at rest, within friction.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# How fast the load of a foot in the air walks, which may land: its deviation after one natural
+# time sqrt(l / g), as a fraction of the weight.
+LANDING_RATE = 3.0
+# No foot is so sure to stand that its load does not walk as if it might have just landed.
+SUREST = 0.99
+# After how many natural times load is shared evenly, and how unevenly feet share it, as a
+# fraction of an even share.
+EVEN_TIME, UNEVEN = 3.0, 0.5
+# After how many natural times the centre of pressure has crossed the sole.
+CROSSING = 1.5
+# How far a force departs sideways from where it aims: friction's bound over the square root of
+# three, and the steepest aim.
+SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
+# After how many natural times it aims again.
+STRAYING = 0.03
+# Height of the point where legs' forces meet, over that of the base.
+PIVOT = 1.3
+# How far from its low edge a tilted sole presses, as a fraction of its size.
+EDGE = 0.08
+# A spread of where a foot presses that is none [m].
+TINY = 1e-9
+# Moment about the vertical over that which the sole's length allows.
+TWIST = 0.3
+
+
+@part
+def start_loads(feet, settings, up, x, P):
+    """Begin with an even share on all feet and little knowledge of it."""
+    nx, nf = x.shape[0], feet.index.shape[0]
+    share = settings.weight / nf
+    for r in range(nx):
+        x[r] = 0.0
+        for c in range(nx):
+            P[r, c] = 0.0
+    for i in range(nf):
+        for k in range(3):
+            x[feet.index[i, START] + k] = up[k] * share
+            P[feet.index[i, START] + k, feet.index[i, START] + k] = share * share
+
+
+@part
+def aim(robot, settings, states, up, i):
+    """Return a foot's force for a load of one: towards a point above where it stands at rest."""
+    point = load3(states[i], CONTACT)
+    home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
+    away = subtract(home, point)
+    height = max(dot(up, away), settings.least_height) * PIVOT
+    sideways = scale(1.0 / height, add_scaled(away, -dot(up, away), up))
+    length = math.sqrt(dot(sideways, sideways))
+    return add_scaled(up, min(1.0, STEEPEST_AIM / max(length, 1e-9)), sideways)
+
+
+@part
+def columns_times(A, v):
+    """Return a 3x3 matrix with its columns multiplied by the elements of a vector."""
+    return (A[0] * v[0], A[1] * v[1], A[2] * v[2], A[3] * v[0], A[4] * v[1], A[5] * v[2],
+            A[6] * v[0], A[7] * v[1], A[8] * v[2])
+
+
+@part
+def put_first3(row, at, n, v):
+    """Put the first n numbers of a vector into a row."""
+    for k in range(n):
+        row[at + k] = v[k]
+
+
+@part
+def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
+    """
+    Carry a foot's moments on as its low part changes; return how far it may press from there.
+
+    Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
+    next to nothing of one on its edge.
+    """
+    s, nx, at = feet.index[i, START] + 3, x.shape[0], layout.soles + 2 * i
+    n = feet.index[i, SIZE] - 3
+    R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
+    low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
+    long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
+    # The variance of a coin that shows one edge or the other, over three as of an even spread.
+    spread_x = math.sqrt(max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) / 3.0
+                         + (EDGE * long) ** 2)
+    spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
+                         + (EDGE * wide) ** 2)
+    keep = (stay, stay, stay)
+    if memory[at] > 0.0:
+        keep = (stay * spread_y / max(memory[at + 1], TINY), stay * spread_x / memory[at], stay)
+    memory[at], memory[at + 1] = spread_x, spread_y
+    axes = compose(moment_axes(feet.index, states, i), R)
+    on = compose(columns_times(axes, keep), transpose(axes))
+    put_first3(x, s, n, rotate(on, first3(x, s, n)))
+    for k in range(nx):
+        column = P[:, k]
+        put_first3(column, s, n, rotate(on, first3(column, s, n)))
+    for k in range(nx):
+        put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
+    return spread_x, spread_y
+
+
+@part
+def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
+    """Predict the forces of all feet from those of the tick before."""
+    feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
+    probability = memory[layout.standing:]
+    nf, ticks = feet.index.shape[0], dt / settings.natural_time
+    keep = math.exp(-ticks / EVEN_TIME)
+    stay = math.exp(-ticks / CROSSING)
+    stray = math.exp(-ticks / STRAYING)
+    standing = 0.0
+    for i in range(nf):
+        standing += probability[i]
+    for i in range(nf):
+        s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
+        # Of balls no more is known than that friction holds them.
+        d = aim(robot, settings, states, up, i) if size > 3 else up
+        # What is kept: load, along the aim; what departs from it for a while; moments.
+        load = dot(up, load3(x, s))
+        even = settings.weight * p / max(standing, 1.0)
+        lever = (0.0, 0.0, 0.0)
+        spread_x, spread_y = 0.0, 0.0
+        astray = add_scaled(load3(x, s), -load, d)
+        load = even + keep * (load - even)
+        store3(x, s, add_scaled(scale(load, d), stray, astray))
+        for k in range(nx):
+            t = (keep - stray) * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
+            for m in range(3):
+                P[s + m, k] = stray * P[s + m, k] + d[m] * t
+        for k in range(nx):
+            t = (keep - stray) * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
+            for m in range(3):
+                P[k, s + m] = stray * P[k, s + m] + d[m] * t
+        if size > 3:
+            spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
+            if load > 0.02 * settings.weight:
+                lever = scale(1.0 / load, first3(x, s + 3, size - 3))
+        # What is new: load walks along the line on which it acts.
+        rate = memory[layout.load_rate + 5 * i]
+        known = 0.0
+        for r in range(3):
+            for c in range(3):
+                known += up[r] * P[s + r, s + c] * up[c]
+        # What is as unknown as an even share is large need not become more so.
+        room = max(1.0 - known / max(even * even, 1e-9), 0.0)
+        q = ((p * rate ** 2 * room + (1.0 - min(p, SUREST)) * LANDING_RATE ** 2) * W2 * ticks
+             + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
+        for r in range(size):
+            g = d[r] if r < 3 else lever[r - 3]
+            for c in range(size):
+                h = d[c] if c < 3 else lever[c - 3]
+                P[s + r, s + c] += q * g * h
+        variance = 0.0
+        for r in range(3):
+            for c in range(3):
+                variance += up[r] * P[s + r, s + c] * up[c]
+        square = load * load + variance
+        sideways = (1.0 - stray * stray) * SIDEWAYS ** 2 * square
+        for r in range(3):
+            P[s + r, s + r] += sideways
+            for c in range(3):
+                P[s + r, s + c] -= sideways * up[r] * up[c]
+        if size > 3:
+            R = compose(moment_axes(feet.index, states, i), load9(states[i], FOOT_ROTATION))
+            new = (1.0 - stay * stay) * square
+            spread = (new * spread_y ** 2, new * spread_x ** 2, new * (TWIST * spread_x) ** 2)
+            for r in range(size - 3):
+                for c in range(size - 3):
+                    for k in range(3):
+                        P[s + 3 + r, s + 3 + c] += R[3 * r + k] * spread[k] * R[3 * c + k]
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+# How fast a standing foot's load walks is learned: deviations after one natural time sqrt(l / g),
+# as fractions of the weight, at first, at least, at most; and how fast it is learned [1/s].
+FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
+# Noise of the base's equations is learned, too, as a share of what the stated noise makes of it:
+# bounds, and in which time [s].
+LEAST_SCALE, NOISE_TIME = 0.1, 0.17
+# How large a squared deviation of moments counts for that, and how fast one sample is believed:
+# impacts are no Gaussian's.
+SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
+# What the load on a foot may seem to be for other reasons, as a fraction of the weight.
+LOAD_NOISE = 0.04
+# How many deviations of a moment count.
+FAR_OFF = 2.0
+
+
+@part
+def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+    """Take the six equations of the base in: Kalman's update with all of them at once."""
+    x, P, S, gain, nu = (tracking.state, tracking.covariance, tracking.block, tracking.gain,
+                         tracking.innovation)
+    nx, noise, others = x.shape[0], tracking.noise, tracking.noise_lasting
+    nc, scale = nx - N_BESIDE, memory[layout.noise_scale]
+    keep = settings.momentum_keep
+    new = scale * (1.0 - keep * keep) * settings.momentum_time ** 2
+    see_momentum_error(scratch.grasp, nc, keep, dt)
+    for r in range(6):
+        nu[r] = (scratch.bodies[0, FORCE + r]
+                 - predicted(robot.columns, scratch.grasp, scratch.jacobian, r, x))
+        times_covariance(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
+        for s in range(r + 1):
+            S[r, s] = (predicted(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
+                       + scale * others[r, s] + new * noise[r, s] / dt ** 2)
+    carry_momentum_error(x, P, gain, noise, nc, keep, new, dt)
+    if not factorize(S, 6):
+        return False
+    whiten(S, gain, nu, 6)
+    # An impact puts moments off by far more than forces: what is too far off counts for less.
+    surprise = 0.0
+    for r in range(3, 6):
+        surprise += min(nu[r] * nu[r], SURPRISING) / 3.0
+        weight = math.sqrt(min(1.0, FAR_OFF / max(math.fabs(nu[r]), 1e-9)))
+        nu[r] *= weight
+        for k in range(nx):
+            gain[r, k] *= weight
+    change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
+    memory[layout.noise_scale] = min(max(memory[layout.noise_scale] * math.exp(change),
+                                         LEAST_SCALE), 1.0)
+    learn_rates(robot, layout, settings, gain, nu, up, memory, dt)
+    take_in(x, P, gain, nu, 6)
+    return True
+
+
+@part
+def push_only(feet, up, x, P):
+    """Move along what is not known until no foot pulls at the ground."""
+    nx, nf = x.shape[0], feet.index.shape[0]
+    for _ in range(nf):
+        worst, least = -1, -1e-9
+        for i in range(nf):
+            load = dot(up, load3(x, feet.index[i, START]))
+            if load < least:
+                worst, least = i, load
+        if worst < 0:
+            return
+        s, known = feet.index[worst, START], 0.0
+        for r in range(3):
+            known += up[r] * dot(up, load3(P[s + r], s))
+        if not known > 0.0:
+            return
+        for k in range(nx):
+            x[k] -= least / known * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
+
+
+@part
+def learn_rates(robot, layout, settings, gain, nu, up, memory, dt):
+    """
+    Learn how fast each foot's load walks, from whether its corrections agree in sign.
+
+    Those of a filter that expects too little come with one sign, those of one that expects too
+    much change sign; summed over as long as errors last.
+    """
+    for i in range(robot.feet.index.shape[0]):
+        s, at = robot.feet.index[i, START], layout.load_rate + 5 * i
+        for r in range(6):
+            g = up[0] * gain[r, s] + up[1] * gain[r, s + 1] + up[2] * gain[r, s + 2]
+            memory[at + 1] += g * nu[r]
+            memory[at + 2] += g * g
+        memory[at + 4] += dt
+        if memory[at + 4] > 0.99 * LASTS:
+            agreement = memory[at + 1] * memory[at + 3] / max(memory[at + 2], 1e-12)
+            agreement = min(max(agreement, -1.0), 1.0)
+            rate = memory[at] * math.exp(min(LEARNING * memory[at + 4], 1.0) * agreement)
+            memory[at] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
+            memory[at + 3] = memory[at + 1]
+            memory[at + 1] = memory[at + 2] = memory[at + 4] = 0.0
+
+
+@part
+def density_of_no_load(tracking, feet, settings, i, up):
+    """Return the logarithm of the density that a foot's load has at nothing."""
+    load, variance = normal_force(tracking.covariance, tracking.state, feet.index[i, START], up)
+    variance += (LOAD_NOISE * settings.weight) ** 2
+    return -0.5 * (load * load / variance + math.log(variance))
+
+
+@part
+def standing_forces(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu, dt,
+                    out):
+    """Find contact and forces from motion alone, where no torque is measured."""
+    feet, nf, nc = robot.feet, robot.feet.index.shape[0], layout.contacts
+    x, P = tracking.state, tracking.covariance
+    nx = x.shape[0]
+    up = (R_WB[6], R_WB[7], R_WB[8])
+    base_used = imu and settings.use_base > 0.5
+    a = load3(scratch.vectors[BASE], 6)
+    jump = (0.0, 0.0, 0.0)
+    if memory[layout.by_motion] > 0.5:
+        jump = subtract(a, load3(memory, layout.reading))
+    store3(memory, layout.reading, a)
+    if memory[layout.tracking] < 0.5 and memory[layout.by_motion] < 0.5:
+        start_loads(feet, settings, up, x, P)
+    if memory[layout.by_motion] < 0.5:
+        forget_momentum_error(x, P, nc)
+        for i in range(nf):
+            for k in range(5):
+                memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
+            memory[layout.soles + 2 * i] = 0.0
+        memory[layout.noise_scale], memory[layout.restless] = 1.0, 0.0
+        memory[layout.slip_variance] = settings.swing_speed ** 2
+        for i in range(nf):
+            memory[layout.lasted + i] = memory[layout.flag + i] = memory[layout.standing + i]
+    memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0
+    carry_loads(robot, layout, settings, states, up, memory, x, P, dt)
+    total, spread = 0.0, -1.0
+    told = scratch.vectors[BEYOND]
+    for i in range(nf):
+        told[i] = 0.0
+    if base_used:
+        base_errors(robot, settings, scratch, tracking, imu, jump, dt)
+        for i in range(nf):
+            told[i] = density_of_no_load(tracking, feet, settings, i, up)
+        if take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+            for i in range(nf):
+                told[i] -= density_of_no_load(tracking, feet, settings, i, up)
+        else:
+            start_loads(feet, settings, up, x, P)
+            forget_momentum_error(x, P, nc)
+            for i in range(nf):
+                told[i] = 0.0
+        push_only(feet, up, x, P)
+        total = dot(up, load3(scratch.bodies[0], FORCE))
+        spread = 0.0
+        for r in range(3):
+            for s in range(3):
+                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.noise_lasting[r, s])
+    else:
+        forget_momentum_error(x, P, nc)
+    predict_velocity(feet, layout, settings, scratch, states, memory, R_WB,
+                     a, imu, dt)
+    judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
+                    spread, dt, out)
+
+    # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
+    now, covariance = tracking.now, tracking.carried
+    for i in range(nf):
+        given = row[layout.given_contact + i]
+        lifted = 1.0 - memory[layout.standing + i] if math.isnan(given) else 1.0 - given
+        if lifted > 0.5:
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+    for r in range(nx):
+        now[r] = x[r]
+        for c in range(nx):
+            covariance[r, c] = P[r, c]
+    for i in range(nf):
+        lifted = 1.0 - memory[layout.standing + i]
+        if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
+            mix_with_air(feet, i, settings, now, covariance, lifted, tracking.few, tracking.block)
+    push_only(feet, up, now, covariance)
+    for i in range(nf):
+        s = feet.index[i, START]
+        lifted = row[layout.given_contact + i] < 0.5    # False where it is not given
+        for k in range(s, s + feet.index[i, SIZE]):
+            out[layout.coordinates + k] = 0.0 if lifted else now[k]
+            out[layout.latest_coordinates + k] = out[layout.coordinates + k]
+        out[layout.latest_contact + i] = out[layout.contact + i]
+    for r in range(nc):
+        for c in range(nc):
+            out[layout.covariance + r * nc + c] = covariance[r, c]
+            out[layout.latest_covariance + r * nc + c] = covariance[r, c]

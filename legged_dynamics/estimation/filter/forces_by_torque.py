@@ -1,0 +1,431 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
+
+One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
+from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.contact import follow_heights, judge_contact, mix_what_flies
+from legged_dynamics.estimation.filter.equation_errors import (
+    equation_covariance,
+    fill_masses,
+    motion_response,
+    stop_variance,
+    usable_equations,
+)
+from legged_dynamics.estimation.filter.force_tracking import (
+    FASTEST,
+    correct,
+    predicted,
+    start_tracking,
+    widen,
+)
+from legged_dynamics.estimation.filter.fusion import add_base_information, joint_information
+from legged_dynamics.estimation.filter.layout import (
+    AHEAD,
+    BASE,
+    BASE_WEIGHTS,
+    BEYOND,
+    LASTING_WEIGHTS,
+    N_BESIDE,
+    RESIDUAL,
+    SLIPPING,
+    TAU,
+    VECTOR,
+)
+from legged_dynamics.estimation.push import (
+    fade_external,
+    feet_carry,
+    lasting_doubt,
+    learn_mass,
+    mass_columns,
+    steady_columns,
+    write_external,
+)
+from legged_dynamics.model.tree import DAMPING, FRICTION
+from legged_dynamics.optimization.factorizations import factorize, invert_factorized
+from legged_dynamics.spatial.algebra import (
+    add,
+    cross,
+    dot,
+    load3,
+    load9,
+    rotate,
+    store3,
+    subtract,
+    symmetric_times,
+)
+from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.symmetric import inverse_symmetric
+
+# -------------------------------------------------------------------------------------------------
+# From the middle of the last tick to now: what the newest accelerometer reading says of forces.
+#
+# Forces tracked from differences of velocities are means over the last tick. The accelerometer's
+# reading is of now, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place of
+# the accelerometer. One more update carries the forces to now. It goes to the output and
+# is not fed back: the next tick sees the same strike in the joints.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is a
+# strike, of an unknown foot: all forces are then less certain by this fraction of the weight.
+SURPRISE, SURPRISE_FORCE = 20.0, 0.5
+
+
+@part
+def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, middle, G):
+    """
+    Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
+
+    Uses up ``tracking.mass``.
+    """
+    nv, nx = robot.columns.shape[0], tracking.state.shape[0]
+    X, vectors = tracking.mass, scratch.vectors
+    p = load3(settings.p_BI, 0)
+    for e in range(6 + nv):
+        for k in range(3):
+            X[e, k] = 0.0
+    for k in range(3):
+        X[k, k] = 1.0
+    X[3, 1], X[3, 2] = -p[2], p[1]
+    X[4, 0], X[4, 2] = p[2], -p[0]
+    X[5, 0], X[5, 1] = -p[1], p[0]
+    if not eliminate_branches(X, robot.ends, AHEAD, 0.0):
+        return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    substitute(X, AHEAD)
+    # The middle's accelerations are right for the middle's torques and the wrench they ask for.
+    at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
+    free = tracking.vector
+    for k in range(3):
+        free[k] = at_rest[k]
+    sensed = settings.accelerometer_noise ** 2
+    xx, xy, xz, yy, yz, zz = sensed, 0.0, 0.0, sensed, 0.0, sensed
+    for j in range(nv):
+        damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
+            j + 1, FRICTION]
+        v, v_mid = newest[layout.velocity + j], middle[layout.velocity + j]
+        now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
+        effort = (newest[layout.effort + j] - damping * (v - v_mid)
+                  - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
+        variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
+                    + stop_variance(robot, settings, j, newest[layout.position + j]))
+        if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
+            effort = 0.0
+        a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]
+        free[0] += a * effort
+        free[1] += b * effort
+        free[2] += c * effort
+        xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
+        yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
+    for e in range(6):
+        wanted = scratch.bodies[0, FORCE + e]
+        for m in range(4):
+            wanted -= tracking.columns[e, m] * tracking.theta[m]
+        for k in range(3):
+            free[k] -= X[e, k] * wanted
+    for k in range(3):
+        to = G[k]
+        for c in range(nx):
+            to[c] = 0.0
+        for e in range(6):
+            h, row = X[e, k], scratch.grasp[e]
+            for c in range(nx):
+                to[c] += h * row[c]
+        for j in range(nv):
+            # A motor whose torque nobody knows holds what is pushed at behind it.
+            if not math.isfinite(newest[layout.effort + j]):
+                continue
+            for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
+                c = robot.columns[j, m + 1]
+                G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
+    return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
+
+
+@part
+def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, probability, x, P):
+    """Replace x and P, copies of the state and its covariance, by those of now."""
+    G, GP = tracking.ahead[0:3], tracking.ahead[3:6]
+    ok, free, R = acceleration_of_forces(robot, layout, settings, tracking, scratch, newest,
+                                         middle, G)
+    if not ok:
+        return
+    feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
+    for i in range(feet.index.shape[0]):
+        for k in range(feet.index[i, SIZE]):    # half a tick more of walking
+            at = feet.index[i, START] + k
+            P[at, at] += 0.5 * tracking.walk[at]
+    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
+    w = rotate(R_BI, load3(newest, layout.gyro))
+    reading = subtract(rotate(R_BI, load3(newest, layout.acceleration)),
+                       cross(w, cross(w, p)))
+    left = subtract(reading, free)
+    v, S = tracking.vector[0:3], tracking.vector[3:9]
+    for k in range(3):
+        unexpected, to = left[k], GP[k]
+        for c in range(nx):
+            unexpected -= G[k, c] * x[c]
+            to[c] = 0.0
+        v[k] = unexpected
+        for r in range(nx):
+            g, row = G[k, r], P[r]
+            for c in range(nx):
+                to[c] += g * row[c]
+    at = 0
+    for k in range(3):
+        for m in range(k, 3):
+            known = R[at]
+            for c in range(nx):
+                known += GP[k, c] * G[m, c]
+            S[at] = known
+            at += 1
+    inverse = inverse_symmetric((S[0], S[1], S[2], S[3], S[4], S[5]))
+    v = (v[0], v[1], v[2])
+    pulled = symmetric_times(inverse, v)
+    surprised = dot(v, pulled) > SURPRISE
+    first, second, third = GP[0], GP[1], GP[2]
+    for i in range(nx):
+        K = symmetric_times(inverse, (GP[0, i], GP[1, i], GP[2, i]))
+        x[i] += K[0] * v[0] + K[1] * v[1] + K[2] * v[2]
+        to = P[i]
+        for c in range(nx):
+            to[c] -= K[0] * first[c] + K[1] * second[c] + K[2] * third[c]
+    if surprised:
+        for i in range(feet.index.shape[0]):
+            more = SURPRISE_FORCE ** 2 * W2 * (1.05 - probability[i])
+            for k in range(min(feet.index[i, SIZE], 3)):
+                P[feet.index[i, START] + k, feet.index[i, START] + k] += more
+
+
+# -------------------------------------------------------------------------------------------------
+# What no averaging takes away: the covariance that lasting errors leave in the forces.
+#
+# Offsets and scales of torque sensors, dry friction at rest, the accelerometer's bias and what the
+# model of the base leaves out stay as they are for seconds. A filter that takes its errors for new
+# in every tick averages them away on paper alone. The forces settle where the weighted least
+# squares of all equations put them, so these errors leave what least squares says:
+#
+#     P_lasting = (J R_j^-1 J^T + A^T R_b^-1 A + P_0^-1)^-1
+#
+# with the lasting variances R. A foot in the air carries nothing, whatever its joints say.
+
+
+@part
+def keep_lasting(tracking, vectors, joints, n):
+    """Note the lasting weights of the equations."""
+    steady, wander, rows = tracking.steady[0], tracking.steady[1], tracking.rows
+    for j in range(rows.shape[0] - 6):
+        vectors[LASTING_WEIGHTS, j] = 0.0
+    for k in range(6):
+        vectors[BASE_WEIGHTS, k] = 0.0
+    for r in range(joints):
+        vectors[LASTING_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
+    for r in range(joints, n):
+        vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
+
+
+@part
+def lasting_covariance(robot, scratch, tracking, probability, nc):
+    """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
+    feet, vectors, P = robot.feet, scratch.vectors, tracking.covariance
+    information = scratch.information
+    for j in range(robot.columns.shape[0]):
+        vectors[BEYOND, j] = 0.0
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[LASTING_WEIGHTS],
+                      robot.prior, information, vectors[VECTOR])
+    if vectors[BASE_WEIGHTS, 0] > 0.0:
+        for k in range(6):      # a push that is not known is an error of the base's equation
+            vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
+        add_base_information(scratch.grasp, vectors[BEYOND], vectors[BASE_WEIGHTS], information,
+                             vectors[VECTOR])
+    if not factorize(information, nc):
+        return False
+    invert_factorized(information, nc)
+    for i in range(feet.index.shape[0]):
+        s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+        for r in range(s, end):
+            for c in range(nc):
+                information[r, c] *= probability[i]
+                information[c, r] *= probability[i]
+    return True
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+# Errors of velocities are counted as new in every tick, although half of each goes back in the
+# next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
+# one.
+MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
+# How far the force between two ticks is from the mean of their two means: its variance, as a share
+# of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
+WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
+# The same of the force of now, which no accelerometer tells, half a tick after its mean.
+UNSEEN_SHARE = 0.5
+
+
+@part
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
+                 normal, imu, dt, out):
+    """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
+    feet, nc, nj = robot.feet, layout.contacts, layout.joints
+    x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
+    vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
+    base_used = imu and settings.use_base > 0.5
+    a = load3(vectors[BASE], 6)
+    jump = (0.0, 0.0, 0.0)
+    started = memory[layout.tracking] < 0.5
+    if started:
+        start_tracking(feet, settings, up, x, P)
+        memory[layout.tracking] = 1.0
+        for k in range(6):
+            memory[layout.push + k] = memory[layout.push_change + k] = 0.0
+            memory[layout.push_beyond + k] = 0.0
+        memory[layout.pace] = FASTEST
+        for i in range(feet.index.shape[0]):
+            store3(memory, layout.recent_force + 3 * i, load3(x, feet.index[i, START]))
+        for k in range(6 + nj):
+            memory[layout.lasting + k] = 0.0
+        for k in range(20):
+            memory[layout.mass + k] = 0.0
+        for k in range(4):
+            tracking.theta[k] = 0.0
+        store3(memory, layout.steady_reading, a)
+        for k in range(4 * feet.index.shape[0]):
+            memory[layout.heights + k] = 0.0
+    elif imu:
+        jump = subtract(a, load3(memory, layout.reading))
+    store3(memory, layout.reading, a)
+
+    # What the equations say, and how wrong they are.
+    fill_masses(robot, scratch, tracking)
+    mass_columns(a, tracking.columns)
+    rows = tracking.rows
+    joints, n = usable_equations(robot, layout, middle, base_used, rows)
+    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
+    for j in range(nj):
+        rubs = robot.tree.constants[j + 1, FRICTION] != 0.0
+        v = middle[layout.velocity + j]
+        vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
+    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
+                        tracking.response, tracking.noise, tracking.noise_lasting, tracking.steady)
+    keep_lasting(tracking, vectors, joints, n)
+    if n > joints:
+        lasting_doubt(robot, scratch, tracking, joints, n)
+    follow_heights(feet, layout, states, normal, memory)
+
+    # Predict, widen, correct.
+    fade_external(x, P, dt)
+    for r in range(n):
+        e = rows[r]
+        if e >= 6:
+            known = vectors[RESIDUAL, e - 6]
+        else:
+            known = scratch.bodies[0, FORCE + e]
+            for k in range(4):
+                known -= tracking.columns[e, k] * tracking.theta[k]
+        tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
+    pushed = widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch,
+                   joints, n, dt)
+    if n > joints:
+        for e in range(6):      # what the base's equations leave without theta
+            for k in range(4):
+                tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
+        steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
+        if feet_carry(feet, up, settings.weight, memory[layout.standing:], x):
+            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
+                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
+        mass_columns(a, tracking.columns)
+    if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
+        start_tracking(feet, settings, up, x, P)
+    judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
+    for i in range(feet.index.shape[0]):
+        out[layout.latest_contact + i] = out[layout.contact + i]
+
+    # Forces of now.
+    now, covariance = tracking.now, tracking.carried
+    for r in range(nx):
+        now[r] = x[r]
+        for c in range(nx):
+            covariance[r, c] = LATEST_SHARE * P[r, c]
+    if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
+        carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
+                    memory[layout.standing:], now, covariance)
+    else:
+        for k in range(nc):
+            covariance[k, k] += UNSEEN_SHARE * tracking.walk[k]
+    mix_what_flies(robot, layout, settings, tracking, memory, now, covariance, dt, out)
+    for i in range(feet.index.shape[0]):
+        s, size = feet.index[i, START], feet.index[i, SIZE]
+        lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
+        for k in range(s, s + size):
+            out[layout.coordinates + k] = 0.0 if lifted else x[k]
+            out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
+    lasting_covariance(robot, scratch, tracking, memory[layout.standing:], nc)
+    lasting = scratch.information
+    for r in range(nc):
+        for c in range(nc):
+            at = r * nc + c
+            out[layout.covariance + at] = MEAN_SHARE * P[r, c] + lasting[r, c]
+            out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
+    if settings.ahead > 0.5:
+        what_may_have_happened(feet, layout, tracking.walk, memory, out)
+    write_external(robot, layout, settings, scratch, tracking, memory, joints, n > joints, out)
+    for k in range(4):
+        out[layout.mass_error + k] = tracking.theta[k]
+
+
+@part
+def what_may_have_happened(feet, layout, walk, memory, out):
+    """
+    Add what the forces of the sample before may have done in the two ticks about it.
+
+    The mean of a force over a tick does not say when in it the force came and went: a blow may
+    lie wholly in the tick before, and a foot that is up now may have left in this one.
+    """
+    nc = layout.contacts
+    for i in range(feet.index.shape[0]):
+        stands = memory[layout.standing + i] >= 0.5
+        stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
+        struck = memory[layout.struck + i] > 0.5
+        share = STRUCK_SHARE if struck else WALK_SHARE
+        for k in range(feet.index[i, SIZE]):
+            r = feet.index[i, START] + k
+            happened = share * walk[r] if stands or stood else 0.0
+            out[layout.covariance + r * (nc + 1)] += happened + memory[layout.walked + r]
+            memory[layout.walked + r] = happened
+
+
+@part
+def describe_sample_before(feet, layout, memory, out):
+    """
+    Replace forces and contact of the last tick by those of the sample between the last two.
+
+    Forces are means over a tick, so two of them lie evenly about that sample.
+    """
+    if memory[layout.described] < 0.5:
+        memory[layout.described] = 1.0
+        for k in range(layout.contacts):
+            memory[layout.before + k] = out[layout.coordinates + k]
+        for i in range(feet.index.shape[0]):
+            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
+            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
+    for k in range(layout.contacts):
+        mean = out[layout.coordinates + k]
+        out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)
+        memory[layout.before + k] = mean
+    for i in range(feet.index.shape[0]):
+        at = layout.contact_before + 2 * i
+        memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
+        memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]

@@ -1,0 +1,199 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How noisy joint velocities and torques are, seen from themselves.
+
+The third difference d of a signal leaves next to nothing of a motion and twenty times the variance
+of white noise, and two in a row have the covariance -15 times it. A motion that is fast for the
+rate makes d^2 larger and -d d' smaller, so the noise lies between what the two say: their medians
+over seconds, for the blow of a landing may be as large as it likes. Stated noise between these
+bounds is believed; other noise is moved to the nearer one. That serves what a tick takes for
+noise: what alternates from sample to sample is not the mean of the tick between them.
+
+A signal in steps, as a coarse encoder's, repeats itself. Its medians then say nothing: stated
+noise is believed, or the width of a step over the root of twelve if that is more.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from legged_dynamics.estimation.attitude import acceleration_noise
+from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.equation_errors import (
+    LASTING_TIME,
+    fill_masses,
+    motion_response,
+)
+from legged_dynamics.spatial.jit import part
+
+# Medians of |d| and of -d d' of white noise of unit variance.
+MEDIAN, MEDIAN_PRODUCT = 3.0164, 5.860
+# By which share a median moves in a sample, at first and later.
+FIRST_STEP, STEP = 0.03, 0.003
+# How far the bounds are from what is seen, by a factor: they jitter by a few per cent.
+BAND = 1.1
+# Stated noise may be meant for what is not white as well: so much of it is left however quiet.
+LEAST_SHARE = 0.5
+# A signal repeats itself when so many of its differences are less than so much of the noise.
+REPEATS, SAME = 0.3, 1e-3
+# Deviation of a signal in steps of width one; by how much a step more may widen them.
+WIDTH, GROWTH = math.sqrt(1.0 / 12.0), 1.2
+# Noise of more than so many times what is stated is worth telling.
+MISSTATED = 2.0
+
+
+@part
+def follow_noise(robot, layout, window, memory, out):
+    """
+    Take the newest sample in; fill the noise that counts into the robot and the results.
+
+    Nothing is told of a joint without a measured torque, whose noise bears on no force.
+    """
+    n, nj, faults = window.shape[0], layout.joints, int(out[layout.faults])
+    newest, before = window[n - 1], window[n - 2]
+    ticks = memory[layout.noise_ticks]
+    if ticks == 0.0:
+        for c in range(2 * nj):
+            memory[layout.noise_below + c] = memory[layout.noise_above + c] = memory[
+                layout.step_width + c] = max(robot.stated_noise[c], 1e-9)
+    step = max(1.0 / (1.0 / FIRST_STEP + ticks), STEP)
+    memory[layout.noise_ticks] = min(ticks + 1.0, 1.0 / STEP)
+    for c in range(2 * nj):
+        first = newest[layout.velocity + c] - before[layout.velocity + c]
+        second = first - memory[layout.first_difference + c]
+        third = second - memory[layout.second_difference + c]
+        product = -third * memory[layout.third_difference + c]
+        memory[layout.first_difference + c] = first
+        memory[layout.second_difference + c] = second
+        memory[layout.third_difference + c] = third
+        stated = robot.stated_noise[c]
+        below, above = memory[layout.noise_below + c], memory[layout.noise_above + c]
+        least, size = max(1e-2 * stated, 1e-9), math.fabs(first)
+        repeats, width = memory[layout.repeats + c], memory[layout.step_width + c]
+        if math.isfinite(product) and ticks > 2.0:
+            same = size < SAME * stated
+            repeats += step * ((1.0 if same else 0.0) - repeats)
+            if not same:        # the smallest of many: one step alone is a motion
+                width = min(GROWTH * width, size)
+            memory[layout.repeats + c], memory[layout.step_width + c] = repeats, width
+            below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step
+            above *= 1.0 + step if math.fabs(third) > MEDIAN * above else 1.0 - step
+            memory[layout.noise_below + c] = max(below, least)
+            memory[layout.noise_above + c] = max(above, least)
+        if repeats > REPEATS:
+            counts = max(stated, WIDTH * width)
+        else:
+            counts = max(min(stated, BAND * above), max(below / BAND, LEAST_SHARE * stated))
+        out[layout.joint_noise + c] = counts
+        j = c if c < nj else c - nj
+        if c < nj:
+            robot.motion_noise[j] = robot.slope_noise[0] * counts
+        else:
+            robot.effort_variance[j] = counts * counts
+        if (counts > MISSTATED * stated and robot.columns[j, 0] > 0
+                and math.isfinite(newest[layout.effort + j])):
+            faults |= codes.NOISE_MISSTATED
+    out[layout.faults] = faults
+
+
+# -------------------------------------------------------------------------------------------------
+# Errors of the base's equations where no torque is measured: of momentum, and of all else.
+#
+# Accelerations are differences of noisy velocities, so what the equations are off by is a
+# difference, too, of an error p of momentum: ``A w + (p_k - p_k-1) / dt = b``. In one tick that is
+# large, and the larger the higher the rate; over a time it leaves what its two ends leave, at any
+# rate. p is kept as a state beside the forces, in the place of the external wrench that motion
+# alone cannot tell. Of slopes over several samples p is a smooth error: ``p_k = keep p_k-1 +
+# new``.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+def momentum_time(rate: float, half_window: int) -> float:
+    """
+    Return the deviation of a momentum's error over that of its derivative [s].
+
+    Parameters
+    ----------
+    rate : float [Hz]
+        Of the measurements.
+    half_window : int
+        Of the derivative filter, in samples.
+
+    """
+    h = half_window
+    if h == 0:
+        return math.sqrt(0.5) / rate
+    # Slopes add up to a mean of velocities, weighted by what slopes' weights add up to.
+    weights = np.cumsum(np.arange(-h, h)) / (h * (h + 1) * (2 * h + 1) / 3.0)
+    return float(np.linalg.norm(weights)) / (rate * acceleration_noise(1.0, 1.0, h))
+
+
+@part
+def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
+    """
+    Fill the covariance of errors of the base's equations in a sample.
+
+    ``tracking.noise`` gets that of errors of momentum, over `momentum_time` squared, and
+    ``tracking.noise_lasting`` that of all others, lower triangles.
+    """
+    nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
+    fill_masses(robot, scratch, tracking)
+    for r in range(6):
+        rows[r] = r
+    motion_response(robot, settings, tracking.mass, rows, 6, imu, jump, L)
+    # What lasts is new only so often.
+    lasts = max(LASTING_TIME / dt, 1.0)
+    sensed = 1.0 + settings.linear_lasting * lasts
+    for r in range(6):
+        for s in range(r + 1):
+            brief = 0.0
+            for m in range(nv + 3):
+                brief += L[r, m] * L[s, m]
+            tracking.noise[r, s] = tracking.noise[s, r] = brief
+            tracking.noise_lasting[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
+                L[r, nv + 3] * L[s, nv + 3] + L[r, nv + 4] * L[s, nv + 4]
+                + L[r, nv + 5] * L[s, nv + 5])
+        tracking.noise_lasting[r, r] += lasts * robot.model_error[r]
+
+
+@part
+def forget_momentum_error(x, P, nc):
+    """Let errors of momentum before this sample have nothing to do with forces."""
+    nx = x.shape[0]
+    for r in range(nc, nx):
+        x[r] = 0.0
+        for c in range(nx):
+            P[r, c] = P[c, r] = 0.0
+
+
+@part
+def see_momentum_error(grasp, nc, keep, dt):
+    """Let the base's equations see the error of momentum of the sample before."""
+    for r in range(6):
+        for k in range(6):
+            grasp[r, nc + k] = (keep - 1.0) / dt if r == k else 0.0
+
+
+@part
+def carry_momentum_error(x, P, gain, noise, nc, keep, new, dt):
+    """
+    Let state, covariance and the gain's rows ``H P`` go on to this sample's error of momentum.
+
+    ``new`` times ``noise`` is the variance of what is new of it, which the equations show over dt.
+    """
+    nx = x.shape[0]
+    for k in range(nc, nx):
+        x[k] *= keep
+        for c in range(nx):
+            P[k, c] *= keep
+        for r in range(nx):
+            P[r, k] *= keep
+    for r in range(6):
+        for k in range(6):
+            P[nc + r, nc + k] += new * noise[r, k]
+            gain[r, nc + k] = keep * gain[r, nc + k] + new * noise[r, k] / dt

@@ -1,0 +1,325 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+One tick of the ground reaction estimator, from a row of measurements to all results.
+
+The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
+from them which feet are down (without torque the other way round); only then filter the forces.
+
+Arguments of the kernels: see ``estimation/__init__.py``.
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.dynamics.jacobians import (
+    START,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+    lean_on_lowest_part,
+)
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    forward_kinematics,
+)
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.estimation.attitude import (
+    advance_tilt,
+    rotation_from_mount,
+    rotation_of_tilt,
+    slopes,
+)
+from legged_dynamics.estimation.contact_by_motion import SETTLING
+from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.forces_by_motion import standing_forces
+from legged_dynamics.estimation.filter.forces_by_torque import describe_sample_before, track_forces
+from legged_dynamics.estimation.filter.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
+from legged_dynamics.estimation.filter.missing_inputs import (
+    forget_silent_efforts,
+    hide_frozen,
+    missing_inputs,
+)
+from legged_dynamics.estimation.filter.noise import follow_noise
+from legged_dynamics.estimation.filter.wrench_filter import filter_wrenches, write_wrenches
+from legged_dynamics.estimation.ground import (
+    follow_ground,
+    keep_limits,
+    normals_under_feet,
+    stand_on_given,
+)
+from legged_dynamics.estimation.push import describe_push, push_at_link
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    scale,
+    store3,
+    store9,
+    subtract,
+)
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import matrix
+
+
+@part
+def slide(window, stamps, row):
+    """
+    Let the newest row in and the oldest out; stamps[n] is the newest one's.
+
+    Times are kept as differences of integer nanoseconds, oldest row first, so that an estimate
+    does not depend, not in one bit, on when the estimator was started.
+    """
+    n = window.shape[0]
+    for i in range(n):
+        stamps[i] = stamps[i + 1]
+        if i < n - 1:
+            for k in range(row.shape[0]):
+                window[i, k] = window[i + 1, k]
+    for k in range(row.shape[0]):
+        window[n - 1, k] = row[k]
+    for i in range(n):
+        window[i, 0] = (stamps[i] - stamps[n]) * 1e-9
+
+
+@part
+def base_motion(row, layout, settings, mount, accel, angular_at, base):
+    """
+    Move the IMU's reading to the base's origin and axes.
+
+    The IMU moves against the base as `mount` says; of two rotations in a row the second's
+    derivative turns with the first, and a point that moves in turning axes feels Coriolis.
+    """
+    R_BI, p, w_r, alpha_r, v_r, a_r = mount
+    w = subtract(rotate(R_BI, load3(row, layout.gyro)), w_r)
+    alpha = subtract(rotate(R_BI, load3(accel, angular_at)), add(alpha_r, cross(w, w_r)))
+    a = rotate(R_BI, load3(row, layout.acceleration))
+    a = subtract(a, add(cross(alpha, p), cross(w, cross(w, p))))
+    if settings.imu_body > 0:
+        a = subtract(a, add_scaled(a_r, 2.0, cross(w, v_r)))
+    store3(base, 0, w)
+    store3(base, 3, alpha)
+    store3(base, 6, a)
+
+
+@part
+def imu_mount(tree, row, layout, settings, accel, base, bodies):
+    """
+    Return where the IMU is on the base and how it moves against it, in base axes.
+
+    Rotation, position, angular velocity and acceleration, velocity and acceleration. On the base
+    itself that is a constant; on another link it is the motion of the joints between.
+    """
+    R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
+    zero = (0.0, 0.0, 0.0)
+    if settings.imu_body == 0:
+        return R_BI, p, zero, zero, zero, zero
+    for k in range(9):
+        base[k] = 0.0
+    forward_kinematics(tree, row[layout.position:], row[layout.velocity:], accel, base, bodies)
+    body = bodies[settings.imu_body]
+    R, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
+    arm = rotate(R, p)
+    v = add(load3(body, VELOCITY), cross(w, arm))
+    a = add(load3(body, ACCELERATION), add(cross(alpha, arm), cross(w, cross(w, arm))))
+    return compose(R, R_BI), add(load3(body, POSITION), arm), w, alpha, v, a
+
+
+@part
+def fold_mimics(robot, tau, jacobian):
+    """Give each master what its followers' torques and feet do to it, by power."""
+    for m in range(robot.mimics.shape[0]):
+        follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
+        tau[master] += ratio * tau[follower]
+        for c in range(jacobian.shape[0]):
+            jacobian[c, master] += ratio * jacobian[c, follower]
+
+
+@part
+def residuals(robot, layout, scratch, imu, out):
+    """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
+    nc, nv = robot.prior.shape[0], robot.columns.shape[0]
+    grasp = scratch.grasp
+    for k in range(6):
+        s = scratch.bodies[0, FORCE + k]
+        for c in range(nc):
+            s -= grasp[k, c] * out[layout.coordinates + c]
+        out[layout.base_residual + k] = s if imu else math.nan
+    for j in range(nv):
+        s = scratch.vectors[RESIDUAL, j]
+        for m in range(robot.columns[j, 0]):
+            c = robot.columns[j, m + 1]
+            s -= scratch.jacobian[c, j] * out[layout.coordinates + c]
+        out[layout.external_torque + j] = s
+
+
+@part
+def mark_observable(feet, layout, settings, nc, out):
+    """Flag the feet whose force is known."""
+    for i in range(feet.index.shape[0]):
+        variance = 0.0
+        for k in range(3):
+            r = feet.index[i, START] + k
+            variance += out[layout.covariance + r * nc + r]
+        out[layout.observable + i] = 1.0 if variance < settings.observable_variance else 0.0
+
+
+@part
+def take_middle(window, layout, settings, middle):
+    """
+    Fill the measurement that an estimate starts from.
+
+    Of two samples their mean, which is what the mean acceleration between them belongs to; of more
+    the one in the middle. Efforts that are older or younger than their samples are taken from as
+    much later or earlier ones.
+    """
+    n, at = window.shape[0], layout.orientation
+    if n == 2:
+        dot = 0.0
+        for k in range(at, at + 4):
+            dot += window[0, k] * window[1, k]
+        if dot < 0.0:       # the same orientation has two quaternions
+            for k in range(at, at + 4):
+                window[0, k] = -window[0, k]
+    for k in range(middle.shape[0]):
+        middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
+    first = min(int(settings.effort_at), n - 2)
+    share = settings.effort_at - first
+    if settings.effort_at != 0.5 * (n - 1):
+        for k in range(layout.effort, layout.effort + layout.joints):
+            middle[k] = (1.0 - share) * window[first, k] + share * window[first + 1, k]
+
+
+@lean_kernel
+def tick(layouts, settings_table, integers, floats, out):
+    """
+    Take the measurement in `Arrays.row` and estimate the forces it completes.
+
+    Returns
+    -------
+    int
+        The mode (`layout.UNAVAILABLE` while the window fills), or `layout.NOT_FINITE` when the
+        row has no finite joint position or velocity and was not taken.
+
+    """
+    layout, settings = layouts[0], settings_table[0]
+    robot, scratch, window, stamps, memory, row, now, tracking, ground = unpack(
+        layout, integers, floats)
+    feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
+    nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
+    n = window.shape[0]
+    for k in range(layout.position, layout.velocity + nj):
+        if not math.isfinite(row[k]):
+            return codes.NOT_FINITE
+
+    forget_silent_efforts(row, layout, feet, robot.columns)
+    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
+        memory[layout.tracking] = 0.0
+    slide(window, stamps, row)
+    memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
+    faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
+    out[layout.faults] = faults
+    if memory[layout.filled] < n:
+        out[layout.faults] = faults | codes.WARMING_UP
+        return codes.UNAVAILABLE
+    follow_noise(robot, layout, window, memory, out)
+    take_middle(window, layout, settings, now)
+    out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
+    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
+
+    # 1 Differentiate.
+    accel, base = vectors[ACCEL], vectors[BASE]
+    slopes(window, layout.velocity, nj, accel, 0)
+    slopes(window, layout.gyro, 3, accel, nj)
+    imu = math.isfinite(accel[nj] + accel[nj + 1] + accel[nj + 2]
+                        + now[layout.acceleration] + now[layout.acceleration + 1]
+                        + now[layout.acceleration + 2])
+
+    # 2 Find up.
+    oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
+                                     + now[layout.orientation + 2] + now[layout.orientation + 3])
+    mount = imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
+    if imu:
+        base_motion(now, layout, settings, mount, accel, nj, base)
+    if oriented:
+        R_WB = rotation_from_mount(now, layout.orientation, mount[0])
+        store3(memory, layout.up, (R_WB[6], R_WB[7], R_WB[8]))
+        memory[layout.up_known] = 1.0
+    else:
+        if imu:
+            advance_tilt(memory, layout.up, layout.up_known, load3(base, 0), load3(base, 6), dt)
+        R_WB = rotation_of_tilt(load3(memory, layout.up))
+    if (memory[layout.oriented] > 0.5) != oriented:
+        memory[layout.oriented] = 1.0 if oriented else 0.0
+        memory[layout.filter_ready] = 0.0       # heading jumps, and the filter's axes with it
+    up = (R_WB[6], R_WB[7], R_WB[8])
+    store9(out, layout.base_rotation, R_WB)
+    if not imu:
+        store3(base, 0, (0.0, 0.0, 0.0))
+        store3(base, 3, (0.0, 0.0, 0.0))
+        store3(base, 6, scale(GRAVITY, up))
+
+    # 3 Inverse dynamics; 4 contact geometry.
+    newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
+                 vectors[TAU])
+    states, _ = matrix(out, layout.feet, nf, 15)
+    normal = normals_under_feet(ground.given, R_WB, load3(memory, layout.normal), layout, out)
+    contact_points(feet, scratch.bodies, normal, states)
+    lean_on_lowest_part(feet, normal, states)
+    stand_on_given(feet, ground.given, scratch.bodies, normal, layout, states, out)
+    for m in range(robot.mimics.shape[0]):
+        scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
+    contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
+    contact_map(feet, states, scratch.grasp)
+    point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
+    fold_mimics(robot, vectors[TAU], scratch.jacobian)
+    used = 0
+    for j in range(nj):
+        vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
+        if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
+            used += 1
+
+    # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
+    if used > 0 and settings.use_torque > 0.5:
+        track_forces(robot, layout, settings, scratch, tracking, window, now, states, memory, up,
+                     normal, imu, dt, out)
+        memory[layout.by_motion] = 0.0
+        settle = 1.0
+    else:
+        used = 0
+        settle = min(dt / (SETTLING * settings.natural_time), 1.0)
+        standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
+                        R_WB, imu, dt, out)
+        for k in range(6):      # motion alone cannot tell it from the feet's: it may be anything
+            out[layout.external_deviation + k] = settings.weight * (
+                1.0 if k < 3 else settings.reach)
+    follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
+    residuals(robot, layout, scratch, imu, out)
+    if settings.ahead > 0.5:
+        describe_sample_before(feet, layout, memory, out)
+    if used > 0:        # without torque the prediction knows of friction and that no foot pulls
+        keep_limits(feet, layout, states, ground, window[-1], out)
+    describe_push(layout, settings, scratch.bodies, point, out)
+    mark_observable(feet, layout, settings, nc, out)
+
+    # 6 Filter.
+    write_wrenches(feet, states, out[layout.coordinates:], out, layout.raw_wrench)
+    write_wrenches(feet, states, out[layout.latest_coordinates:], out, layout.wrench)
+    filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
+    for j in range(nj):
+        out[layout.joint_acceleration + j] = accel[j]
+    base_used = imu and settings.use_base > 0.5
+    if used > 0:
+        return codes.FUSED if base_used else codes.TORQUE_ONLY
+    return codes.BASE_ONLY if base_used else codes.UNAVAILABLE

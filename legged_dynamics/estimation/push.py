@@ -1,0 +1,518 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The external wrench on the base: a push is let in fast, a lasting error of the equations is not.
+
+The base's equations, with the feet taken as their own joints see them, leave a wrench that is off
+by what torques, the accelerometer and the model are off by for long. The filter's external wrench
+stays small unless what is left is so large that such errors do not explain it: at once where a few
+samples say so, else by what lasts a tenth of a second. What is published is all that is left,
+nothing held back: the filter's wrench and, until a push is let in, averaged, what it does not
+follow, with the deviation that lasting errors and the average leave.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import START
+from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.equation_errors import LASTING_SHARE
+from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
+from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import (
+    ZERO,
+    add,
+    add_scaled,
+    compose,
+    cross,
+    dot,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    store3,
+    subtract,
+    symmetric_times,
+    z_axis,
+)
+from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.symmetric import inverse_symmetric
+
+# -------------------------------------------------------------------------------------------------
+# The link that is pushed: where an external wrench acts, and what it does to joints and base.
+#
+# The tracked wrench e acts at a point p of a link, axes of the base. At the base's origin that is
+# ``A_e e`` with ``A_e = [1, 0; [p]x, 1]``; the joints between base and link feel ``J_e^T e``.
+# Without a named link p is the base's origin, and no joint feels it.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# Its deviation where nobody states one, of the weight, and how long it lasts [s].
+EXTERNAL_FORCE, EXTERNAL_TIME = 0.0011, 0.5
+# Its deviation along what neither joints nor base see of a push near a foot, of the weight.
+LARGE_PUSH = 0.3
+
+
+def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
+                      force: float, moment: float, length: float) -> dict[str, Any]:
+    """
+    Return what the kernel is told of the link that is pushed, by the name of its setting.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of str
+        Their links.
+    link : str
+        That is pushed; empty: the base.
+    point : (3,) sequence of float [m]
+        Where, in its axes.
+    force, moment : float [N, N m]
+        Standard deviations; 0: from the weight.
+    length : float [m]
+        Moment over force.
+
+    Raises
+    ------
+    UnknownNameError
+        When the model has no such link.
+    ConfigurationError
+        When the point does not have three values.
+
+    """
+    if len(point) != 3:
+        raise ConfigurationError('external.point: expected 3 values (x, y, z in the axes of '
+                                 f'external.link), got {len(point)}')
+    frame = model.frame(link or model.base_link)
+    on_leg = any(set(model.chain(frame.body)) & set(model.chain(model.frame(foot).body))
+                 for foot in feet) if frame.body > 0 else False
+    force = force or EXTERNAL_FORCE * model.total_mass * GRAVITY
+    return {'external_body': frame.body if link or any(point) else -1,
+            'R_external': frame.pose.R.ravel(),
+            'p_external': frame.pose.p + frame.pose.R @ np.asarray(point),
+            'external_on_leg': float(on_leg),
+            'external_force': force, 'external_moment': moment or force * length}
+
+
+def let_bear_external(model: RobotModel, body: int, columns: np.ndarray,
+                      mimics: np.ndarray) -> None:
+    """Let joints that carry a link bear its external wrench: `layout.Robot.columns` and mimics."""
+    columns[:, -1] = columns[:, 0]
+    carrying = {b - 1 for b in model.chain(body)} if body > 0 else set()
+    for follower, master in mimics.tolist():
+        if follower in carrying:
+            carrying = (carrying - {follower}) | {master}
+    beside = columns.shape[1] - 2 - N_BESIDE + np.arange(N_BESIDE)
+    for joint in carrying:
+        count = columns[joint, 0]
+        columns[joint, 1 + count:1 + count + N_BESIDE] = beside
+        columns[joint, -1] = count + N_BESIDE
+
+
+@part
+def fade_external(x, P, dt):
+    """Let the external wrench decay towards nothing for a tick."""
+    nx = x.shape[0]
+    keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
+    for j in range(nx - N_BESIDE, nx - N_BESIDE + 6):
+        x[j] *= keep
+        for k in range(nx):
+            P[j, k] *= keep
+            P[k, j] *= keep
+
+
+@part
+def about_point(grasp, found, nc, k, left, spread):
+    """Return what an equation of the base leaves, and its variance, about the external point."""
+    if k < 3:
+        found[k], found[3 + k] = left, spread
+        return left, spread
+    for c in range(3):
+        left -= grasp[k, nc + c] * found[c]
+        spread += grasp[k, nc + c] ** 2 * found[3 + c]
+    return left, spread
+
+
+@part
+def push_through_leg(robot, settings, scratch, tracking, joints, beyond, deviation):
+    """
+    Turn what the base's equations leave into the force on a link that a foot's joints carry.
+
+    With the foot as its joints see it such a force e leaves ``M e``, ``M = A_e - A N^-1 B`` with
+    ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T`` of lasting variances R: what looks like the foot's
+    force does not show. The joints themselves say ``J_e R^-1 J_e^T - B^T N^-1 B`` of e.
+
+    ``joints`` equations are of joints. The force of ``beyond``, what is left about the point, is
+    replaced by e and its moment by none; the force's ``deviation`` by that of e.
+    """
+    nc, vectors, rows = robot.prior.shape[0], scratch.vectors, tracking.rows
+    jacobian, grasp, information = scratch.jacobian, scratch.grasp, scratch.information
+    weights, B, M = vectors[WEIGHTS], tracking.few, tracking.block
+    for j in range(robot.columns.shape[0]):
+        weights[j] = vectors[BEYOND, j] = 0.0
+    for r in range(joints):
+        weights[rows[r] - 6] = 1.0 / tracking.steady[0, r]
+    joint_information(robot.columns, jacobian, vectors[BEYOND], weights, robot.prior, information,
+                      vectors[VECTOR])
+    if not factorize(information, nc):
+        return
+    known = tracking.ahead      # e's information, and what `beyond` says of it
+    nothing = (LARGE_PUSH * settings.weight) ** -2
+    for c in range(3):
+        for r in range(nc + 3):
+            total = 0.0
+            for j in range(robot.columns.shape[0]):
+                total += weights[j] * jacobian[r, j] * jacobian[nc + c, j]
+            B[c, r] = B[3 + c, r] = total
+        solve_factorized(information, nc, B[c])
+    for c in range(3):
+        for k in range(6):
+            total = grasp[k, nc + c]
+            for r in range(nc):
+                total -= grasp[k, r] * B[c, r]
+            for m in range(3 if k > 2 else 0):
+                total -= grasp[k, nc + m] * M[m, c]
+            M[k, c] = total
+    for c in range(3):
+        known[c, 3] = 0.0
+        for k in range(6):
+            known[c, 3] += M[k, c] * beyond[k] / deviation[k] ** 2
+        for m in range(3):
+            total = B[3 + c, nc + m] + (nothing if c == m else 0.0)
+            for r in range(nc):
+                total -= B[3 + c, r] * B[m, r]
+            for k in range(6):
+                total += M[k, c] * M[k, m] / deviation[k] ** 2
+            known[c, m] = total
+    C = inverse_symmetric((known[0, 0], known[0, 1], known[0, 2], known[1, 1], known[1, 2],
+                           known[2, 2]))
+    store3(beyond, 0, symmetric_times(C, (known[0, 3], known[1, 3], known[2, 3])))
+    store3(beyond, 3, ZERO)
+    store3(deviation, 0, (math.sqrt(C[0]), math.sqrt(C[3]), math.sqrt(C[5])))
+
+
+@part
+def push_at_link(tree, settings, bodies, nc, jacobian, grasp):
+    """Fill rows and columns of the external wrench, behind the feet's; return its point."""
+    point, body = ZERO, settings.external_body
+    if body >= 0:
+        R = load9(bodies[body], ROTATION)
+        point = add(load3(bodies[body], POSITION), rotate(R, load3(settings.p_external, 0)))
+    for r in range(6):
+        for c in range(6):
+            grasp[r, nc + c] = 1.0 if r == c else 0.0
+    x, y, z = point
+    store3(grasp[3], nc, (0.0, -z, y))
+    store3(grasp[4], nc, (z, 0.0, -x))
+    store3(grasp[5], nc, (-y, x, 0.0))
+    topology = tree.topology
+    while body > 0:
+        column = topology[body, V_START]
+        axis = z_axis(load9(bodies[body], ROTATION))
+        arm = subtract(point, load3(bodies[body], POSITION))
+        prismatic = topology[body, JOINT] == PRISMATIC
+        linear = axis if prismatic else cross(axis, arm)
+        for r in range(3):
+            jacobian[nc + r, column] = linear[r]
+            jacobian[nc + 3 + r, column] = 0.0 if prismatic else axis[r]
+        body = topology[body, PARENT]
+    return point
+
+
+@part
+def describe_push(layout, settings, bodies, point, out):
+    """Fill the wrench in the link's axes; move the one in the base's to the base's origin."""
+    f, m = load3(out, layout.external_wrench), load3(out, layout.external_wrench + 3)
+    s, t = load3(out, layout.external_deviation), load3(out, layout.external_deviation + 3)
+    store3(out, layout.link_point, point)
+    body = settings.external_body
+    if body < 0:
+        for k in range(6):
+            out[layout.link_wrench + k] = out[layout.external_wrench + k]
+            out[layout.link_deviation + k] = out[layout.external_deviation + k]
+        return
+    R = compose(load9(bodies[body], ROTATION), load9(settings.R_external, 0))
+    store3(out, layout.link_wrench, rotate_back(R, f))
+    store3(out, layout.link_wrench + 3, rotate_back(R, m))
+    store3(out, layout.link_deviation, turned_deviation(R, s))
+    store3(out, layout.link_deviation + 3, turned_deviation(R, t))
+    store3(out, layout.external_wrench + 3, add(m, cross(point, f)))
+    x, y, z = point
+    store3(out, layout.external_deviation + 3,
+           (math.sqrt(t[0] ** 2 + (y * s[2]) ** 2 + (z * s[1]) ** 2),
+            math.sqrt(t[1] ** 2 + (z * s[0]) ** 2 + (x * s[2]) ** 2),
+            math.sqrt(t[2] ** 2 + (x * s[1]) ** 2 + (y * s[0]) ** 2)))
+
+
+@part
+def turned_deviation(R, s):
+    """Return deviations along a link's axes of what is independent along the base's."""
+    return (math.sqrt((R[0] * s[0]) ** 2 + (R[3] * s[1]) ** 2 + (R[6] * s[2]) ** 2),
+            math.sqrt((R[1] * s[0]) ** 2 + (R[4] * s[1]) ** 2 + (R[7] * s[2]) ** 2),
+            math.sqrt((R[2] * s[0]) ** 2 + (R[5] * s[1]) ** 2 + (R[8] * s[2]) ** 2))
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+# How the wrench walks once it is a push: its deviation after a second, of the weight.
+PUSH_RATE = 0.45
+# A push: the base's equations have been off in one direction by so many deviations of a sample, no
+# sample counting for more than so many, in the mean of so many seconds, or of so many samples
+# where those are rare.
+PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
+# The mean of what is left, or of all of it, off by so many deviations of a lasting error is a push
+# as well; by this its variance counts.
+LASTING_LEVEL = 2.5
+LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
+# Over how long what the filter does not follow is averaged [s], and how many deviations of a
+# sample count.
+BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
+# A sample whose wrench lasting errors make uncertain by so much of the weight counts half.
+UNSURE = 0.1
+
+
+@part
+def lasting_doubt(robot, scratch, tracking, joints, n):
+    """Fill the first six of ``tracking.doubt``: what lasting errors leave in the wrench."""
+    feet, vectors, steady, rows = robot.feet, scratch.vectors, tracking.steady[0], tracking.rows
+    for j in range(robot.columns.shape[0]):
+        vectors[WEIGHTS, j] = vectors[BEYOND, j] = 0.0
+    for r in range(joints):
+        # That a torque is quieter than stated does not make its offset a push or a mass.
+        j = rows[r] - 6
+        stated = robot.stated_noise[robot.columns.shape[0] + j]
+        quieter = max(stated * stated - robot.effort_variance[j], 0.0)
+        vectors[WEIGHTS, j] = 1.0 / (steady[r] + LASTING_SHARE ** 2 * quieter)
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
+                      robot.prior, scratch.information, vectors[VECTOR])
+    for r in range(joints, n):
+        tracking.doubt[rows[r]] = steady[r]
+    for i in range(feet.index.shape[0]):
+        s = feet.index[i, START]
+        _, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
+        for k in range(6):
+            arm = load3(scratch.grasp[k], s)
+            tracking.doubt[k] += dot(arm, symmetric_times(C, arm))
+
+
+@part
+def doubt_about_point(grasp, doubt, nc, k):
+    """Return the variance of component k where the wrench acts."""
+    total = doubt[k]
+    if k > 2:
+        for c in range(3):
+            total += grasp[k, nc + c] ** 2 * doubt[c]
+    return total
+
+
+@part
+def trust(settings, doubt, k):
+    """Return how much a sample says of component k of the wrench, 0 to 1."""
+    unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
+    return 1.0 / (1.0 + doubt / (unit * unit))
+
+
+@part
+def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
+    """
+    Return by how much component k of the wrench walks in a tick because it is a push, a variance.
+
+    ``whole`` is the wrench as this sample has it, ``left`` the part that the filter's does not
+    follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
+    """
+    deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
+    share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
+    # All of it shows that a push is there, what is not followed that one has changed.
+    for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
+        score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
+        memory[at] += share * (score - memory[at])
+        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
+    share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
+    limit = BEYOND_CLIP * math.sqrt(spread + doubt)
+    memory[at] += (share * trust(settings, doubt, k)
+                   * min(max(left - memory[at], -limit), limit))
+    # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
+    tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
+    level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])
+    lasts = max(math.fabs(memory[at]), math.fabs(memory[at] + whole - left))
+    opened = opened or lasts > level
+    rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
+    return rate * rate * dt if opened else 0.0
+
+
+@part
+def widen_external(feet, layout, settings, grasp, tracking, memory, force, joints, n, dt):
+    """
+    Fill by how much the wrench walks in a tick; return whether a push is let in.
+
+    ``force`` is what the feet's own joints add to their forces; its variances are the first row of
+    ``tracking.few``.
+    """
+    nx, S = tracking.state.shape[0], tracking.noise
+    nc, variance, pushed = nx - N_BESIDE, tracking.few[0], False
+    x, P, walk = tracking.state, tracking.covariance, tracking.walk
+    for k in range(6):
+        deviation = settings.external_force if k < 3 else settings.external_moment
+        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
+        if n > joints:
+            # The base's equation with the feet taken as their joints see them.
+            r = joints + k
+            left, spread = tracking.innovation[r], S[r, r] + P[nc + k, nc + k]
+            for i in range(feet.index.shape[0]):
+                s = feet.index[i, START]
+                for m in range(3):
+                    left -= grasp[k, s + m] * force[s + m]
+                    spread += grasp[k, s + m] ** 2 * variance[s + m]
+            tracking.left[k] = left
+            for c in range(nc, nx):
+                tracking.left[k] += grasp[k, c] * x[c]
+            if settings.external_body >= 0:
+                left, spread = about_point(grasp, tracking.vector, nc, k, left, spread)
+            doubt = doubt_about_point(grasp, tracking.doubt, nc, k)
+            more = follow_external(
+                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
+            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
+    return pushed
+
+
+@part
+def slow_share(walk, variance):
+    """
+    Return by how much of its gain a lasting innovation moves the wrench.
+
+    What lasts comes again in every tick and is no news: only what the wrench walked in the
+    meantime makes room for it. With the gain of new innovations it would become all of it.
+    """
+    return min(0.5 * walk / variance, 1.0) if variance > 0.0 else 1.0
+
+
+@part
+def write_external(robot, layout, settings, scratch, tracking, memory, joints, base_known, out):
+    """Fill the wrench and its deviation into the results."""
+    grasp, now, covariance = scratch.grasp, tracking.now, tracking.carried
+    nc, pushed = now.shape[0] - N_BESIDE, False
+    for k in range(6):      # a push that is let in is all in the filter
+        whole, change = memory[layout.push + k], memory[layout.push_change + k]
+        pushed = pushed or max(math.fabs(whole), math.fabs(change)) > PUSH_LEVEL
+    beyond = tracking.vector
+    for k in range(6):
+        beyond[k] = memory[layout.push_beyond + k]
+        variance = max(covariance[nc + k, nc + k], 0.0)
+        if base_known:
+            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
+        out[layout.external_deviation + k] = math.sqrt(variance)
+    if base_known and settings.external_on_leg > 0.5:
+        push_through_leg(robot, settings, scratch, tracking, joints, beyond,
+                         out[layout.external_deviation:])
+    for k in range(6):
+        wrench, deviation = now[nc + k], out[layout.external_deviation + k]
+        # Beside a push only what lasting errors do not explain is another part of it.
+        if base_known and (not pushed or math.fabs(beyond[k]) > LASTING_LEVEL * deviation):
+            wrench += beyond[k]
+        out[layout.external_wrench + k] = wrench
+
+
+# -------------------------------------------------------------------------------------------------
+# What the base carries that the model does not know: an error of mass and of first moment.
+#
+# The base's equations, with the feet's forces as their own joints see them, leave ``B theta``,
+# theta = [dm; dm c]. Least squares with a memory of seconds finds theta; a lasting error of torque
+# looks the same, so theta counts only as far as it is larger than that could make it.
+#
+# Arguments of the kernels: see ``estimation/__init__.py``.
+
+
+# Memory [s].
+MASS_TIME = 5.0
+# The model's own mass and first moment count like so many seconds of measuring.
+KNOWN_TIME = 0.05
+# An error of so many deviations counts half.
+DOUBTFUL = 2.0
+# What a sample counts while a push is let in: it may as well be that.
+PUSHED_SHARE = 0.2
+# Over how long the acceleration is averaged that an error of mass is sought along [s]: noise that
+# is in the equations and in what they are compared with would look like a mass.
+STEADY_TIME = 0.05
+# Share of the weight that feet must bear where mass is learned.
+CARRIED = 0.8
+
+
+@part
+def mass_columns(a, columns):
+    """Fill B, (6, 4), from the proper acceleration of the base."""
+    for k in range(3):
+        columns[k, 0] = -a[k]
+    columns[3, 2], columns[3, 3] = -a[2], a[1]
+    columns[4, 1], columns[4, 3] = a[2], -a[0]
+    columns[5, 1], columns[5, 2] = -a[1], a[0]
+
+
+@part
+def steady_columns(a, memory, at, columns, dt):
+    """Fill B from the acceleration's mean up to the last tick, and take in ``a``."""
+    mean = load3(memory, at)
+    mass_columns(mean, columns)
+    store3(memory, at, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
+
+
+@part
+def feet_carry(feet, up, weight, probability, x):
+    """
+    Return whether the feet bear most of the weight, as far as they surely stand.
+
+    A robot that somebody holds up is not lighter, and in free fall nobody knows.
+    """
+    total = 0.0
+    for i in range(feet.index.shape[0]):
+        total += probability[i] * dot(up, load3(x, feet.index[i, START]))
+    return total > CARRIED * weight
+
+
+@part
+def learn_mass(settings, columns, left, doubt, pushed, memory, at, weight, block, theta, dt):
+    """
+    Take in what the base's equations leave, (6,), and fill theta, (4,).
+
+    ``columns`` are of a steady acceleration, ``doubt``, (6,), is the variance of what lasts of
+    ``left`` for other reasons, ``pushed`` whether a push is let in.
+
+    ``memory`` holds the normal equations, 4 x 5 numbers from ``at``; ``weight``, (6,), is filled.
+    """
+    keep = 1.0 - min(dt / MASS_TIME, 1.0)
+    g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
+    share = PUSHED_SHARE * dt if pushed else dt
+    for e in range(6):
+        weight[e] = share * trust(settings, doubt[e], e) / (1.0 if e < 3 else arm2)
+    for r in range(4):
+        for c in range(5):
+            total = 0.0
+            for e in range(6):
+                other = left[e] if c == 4 else columns[e, c]
+                total += weight[e] * columns[e, r] * other
+            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + total
+            if c < 4:
+                block[r, c] = memory[at + 5 * r + c]
+        block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
+        theta[r] = memory[at + 5 * r + 4]
+    if not factorize(block, 4):
+        return
+    solve_factorized(block, 4, theta)
+    for r in range(4):
+        sight, error = 1e-12 * g2, 0.0
+        for e in range(6):
+            sight += columns[e, r] ** 2
+            error += columns[e, r] ** 2 * doubt[e]
+        t = (theta[r] * sight / DOUBTFUL) ** 4 / max(error * error, 1e-300)
+        theta[r] *= t / (1.0 + t)

@@ -1,0 +1,237 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reading rosbag2 recordings, mcap and sqlite3, without ROS.
+
+A bag may be the folder that ``ros2 bag record`` made, or a single ``.mcap`` or ``.db3`` file of
+one. Message definitions are taken from the bag where it has them. Everything that can be wrong
+with a bag becomes a BagError that says what to do.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.recordings.bag_repair import is_latched, repair
+
+if TYPE_CHECKING:
+    from rosbags.interfaces import Connection
+
+SUFFIXES = ('.mcap', '.db3')
+
+
+@dataclass(frozen=True)
+class BagTopic:
+    """
+    A topic of a bag.
+
+    Attributes
+    ----------
+    name, type : str
+        Such as '/joint_states', 'sensor_msgs/msg/JointState'.
+    count : int
+        Messages in the bag.
+    latched : bool
+        Whether its publisher kept the last message for late subscriptions.
+    definition, type_hash : str
+        Text and RIHS01 hash of the message definition; empty when the bag has none.
+
+    """
+
+    name: str
+    type: str
+    count: int
+    latched: bool = False
+    definition: str = field(default='', repr=False)
+    type_hash: str = field(default='', repr=False)
+
+
+class BagMessage(NamedTuple):
+    """One message as it lies in the bag; the receipt is the recorder's clock [ns]."""
+
+    topic: str
+    receipt_ns: int
+    cdr: bytes
+
+
+class BagReader:
+    """
+    A rosbag2 recording, open for reading; a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        Folder of a recording, or a single .mcap or .db3 file. A folder without metadata.yaml is
+        one that was never closed: what is whole in it is read.
+
+    Attributes
+    ----------
+    path : Path
+    topics : dict of str to BagTopic
+    start_ns, end_ns : int
+        Receipt of the first and last message [ns].
+
+    Raises
+    ------
+    BagError
+        When there is no bag, it is cut off, or it cannot be understood.
+
+    """
+
+    def __init__(self, path: str | Path):
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+
+        self.path = Path(path)
+        _check_path(self.path)
+        self._saved: TemporaryDirectory[str] | None = None
+        source = self.path
+        if source.is_dir() and not (source / 'metadata.yaml').is_file():
+            self._saved = TemporaryDirectory(prefix='legged_dynamics_bag_')
+            source = Path(self._saved.name) / 'saved'
+            repair(self.path, source)
+        self.topics: dict[str, BagTopic] = {}
+        self._connections: dict[str, list[Connection]] = {}
+        try:
+            self._reader = AnyReader([source],
+                                     default_typestore=get_typestore(Stores.LATEST))
+            self._reader.open()
+        except Exception as error:      # whatever a parser says of a file it did not expect
+            raise BagError(f'cannot read the bag {self.path}: {_reason(error)}') from error
+        self._survey()
+        if not any(topic.count for topic in self.topics.values()):
+            self.close()
+            raise BagError(f'the bag {self.path} holds no messages; was anything published while '
+                           'it was recorded?')
+        self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
+
+    def _survey(self) -> None:
+        for connection in self._reader.connections:
+            name, kind = connection.topic, connection.msgtype
+            self._connections.setdefault(name, []).append(connection)
+            known = self.topics.get(name)
+            if known is not None and known.type != kind:
+                self.close()
+                raise BagError(f'{self.path}: topic {name} has messages of two types, '
+                               f'{known.type} and {kind}; record them on topics of their own')
+            self.topics[name] = BagTopic(
+                name, kind, connection.msgcount + (known.count if known else 0),
+                is_latched(connection), connection.msgdef.data, connection.digest)
+
+    def __enter__(self) -> BagReader:
+        """Return the reader, which is open already."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the bag."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the bag."""
+        if self._reader.stack is not None:
+            self._reader.close()
+        if self._saved is not None:
+            self._saved.cleanup()
+
+    @property
+    def message_count(self) -> int:
+        """Messages in the bag."""
+        return sum(topic.count for topic in self.topics.values())
+
+    def of_type(self, name: str) -> list[str]:
+        """Return the topics with messages of a type, sorted."""
+        return sorted(topic.name for topic in self.topics.values()
+                      if topic.type == name and topic.count)
+
+    def messages(self, topics: Collection[str] | None = None, start_ns: int | None = None,
+                 stop_ns: int | None = None) -> Iterator[BagMessage]:
+        """
+        Yield messages in the order of their receipt.
+
+        Parameters
+        ----------
+        topics : collection of str, optional
+            Only these; all of them when None.
+        start_ns, stop_ns : int, optional
+            Only receipts from the first up to, but not at, the second [ns].
+
+        Raises
+        ------
+        BagError
+            When the bag turns out to be damaged.
+
+        """
+        wanted = [connection for name, connections in self._connections.items()
+                  for connection in connections if topics is None or name in topics]
+        if not wanted:
+            return
+        stream = self._reader.messages(wanted, start=start_ns, stop=stop_ns)
+        while True:
+            try:
+                connection, receipt_ns, data = next(stream)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise BagError(f'the bag {self.path} is damaged: {_reason(error)}') from error
+            yield BagMessage(connection.topic, receipt_ns, bytes(data))
+
+    def decode(self, message: BagMessage) -> Any:
+        """
+        Return a message as an object with ROS's field names.
+
+        Raises
+        ------
+        BagError
+            When its bytes do not fit its definition, or it has none.
+
+        """
+        kind = self.topics[message.topic].type
+        try:
+            return self._reader.deserialize(message.cdr, kind)
+        except KeyError as error:
+            raise BagError(f'{self.path}: no definition of {kind} in the bag, and it is none of '
+                           "ROS 2's own; record it with definitions (mcap), or leave out topic "
+                           f'{message.topic}') from error
+        except Exception as error:
+            raise BagError(f'{self.path}: a message on {message.topic} is not a {kind}: '
+                           f'{_reason(error)}') from error
+
+    def first(self, topic: str) -> Any:
+        """Return the first message of a topic, decoded, or None."""
+        for message in self.messages([topic]):
+            return self.decode(message)
+        return None
+
+
+def _check_path(path: Path) -> None:
+    if not path.exists():
+        raise BagError(f'there is no bag at {path}')
+    if path.suffix == '.bag':
+        raise BagError(f'{path} is a ROS 1 bag; turn it into a ROS 2 one with '
+                       f'"rosbags-convert --src {path} --dst {path.stem}"')
+    if path.is_file() and path.suffix not in SUFFIXES:
+        raise BagError(f'expected the folder of a rosbag2 recording, or a file ending in '
+                       f'{" or ".join(SUFFIXES)}, got {path}')
+    if path.is_dir() and not (path / 'metadata.yaml').is_file():
+        files = sorted(entry.name for entry in path.iterdir() if entry.suffix in SUFFIXES)
+        inside = sorted(entry.parent.name for entry in path.glob('*/metadata.yaml'))
+        if files:
+            return              # it was not closed; what is whole is read
+        if inside:
+            hint = f'did you mean {path / inside[0]}?'
+        else:
+            hint = 'nothing in it looks like a recording'
+        raise BagError(f'{path} has no metadata.yaml, so it is not a complete rosbag2 recording; '
+                       f'{hint}')
+
+
+def _reason(error: Exception) -> str:
+    text = str(error) or type(error).__name__
+    if any(word in text for word in ('magic', 'empty', 'Truncated', 'footer', 'ord()')):
+        return (f'{text} The recording was probably cut off before it was closed; '
+                '"legged-dynamics repair" can save what reached the disk')
+    return text

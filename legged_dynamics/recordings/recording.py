@@ -1,0 +1,336 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What a bag says beside the estimator's inputs: the truth, and what was estimated live."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from legged_dynamics.conversions import read_wrench, stamp_ns
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.inputs import InputTimes
+from legged_dynamics.recordings.series import Column
+from legged_dynamics.recordings.topics import TopicChoice
+
+
+class WrenchRecord(InputTimes):
+    """
+    Stamped wrenches of one topic, sorted by stamp once they are all there.
+
+    Attributes
+    ----------
+    frame_id : str
+        Frame of the first message: the foot, or the world.
+
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frame_id = ''
+        self._wrench = Column((6,))
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add a WrenchStamped."""
+        stamp, wrench = read_wrench(message)
+        if not len(self):
+            self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
+        self.note(stamp, receipt_ns)
+        self._wrench.append(wrench)
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(n, 6) wrenches ``[f; m]``."""
+        return self._wrench.values
+
+    def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
+        """
+        Return (n, 6) wrenches at stamps; NaN where there is none.
+
+        One of exactly that stamp is taken as it is; between two that lie no more than
+        ``max_gap_ns`` apart it is interpolated.
+        """
+        order = np.argsort(self.stamp_ns, kind='stable')
+        known, values = self.stamp_ns[order], self.wrench[order]
+        found = np.full((len(stamps), 6), np.nan)
+        if not len(known):
+            return found
+        after = np.searchsorted(known, stamps).clip(0, len(known) - 1)
+        before = (after - 1).clip(0)
+        exact = known[after] == stamps
+        found[exact] = values[after[exact]]
+        gap = known[after] - known[before]
+        between = ~exact & (known[before] < stamps) & (known[after] > stamps) & (gap <= max_gap_ns)
+        a, b = before[between], after[between]
+        t = ((stamps[between] - known[a]) / (known[b] - known[a]))[:, None]
+        found[between] = (1.0 - t) * values[a] + t * values[b]
+        return found
+
+
+class PoseRecord(InputTimes):
+    """Poses of the base, from a topic of nav_msgs/Odometry or geometry_msgs/PoseStamped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._position, self._orientation = Column((3,)), Column((4,))
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add a message."""
+        pose = message.pose             # type: ignore[attr-defined]
+        pose = getattr(pose, 'pose', pose)
+        p, q = pose.position, pose.orientation
+        self.note(stamp_ns(message.header.stamp), receipt_ns)   # type: ignore[attr-defined]
+        self._position.append((p.x, p.y, p.z))
+        self._orientation.append((q.x, q.y, q.z, q.w))
+
+    @property
+    def position(self) -> np.ndarray:
+        """(n, 3) positions [m], in the order received."""
+        return self._position.values
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """(n, 4) quaternions xyzw, in the order received."""
+        return self._orientation.values
+
+    def at(self, stamps: np.ndarray) -> np.ndarray:
+        """Return (n, 3) positions p_WB at stamps, interpolated; NaN outside of the record."""
+        known, values = self.stamp_ns, self.position
+        if not len(known):
+            return np.full((len(stamps), 3), np.nan)
+        start = known[0]
+        return np.stack([np.interp(stamps - start, known - start, column, np.nan, np.nan)
+                         for column in values.T], axis=1)
+
+
+class FlagRecord:
+    """Flags of one topic: std_msgs/Bool has no stamp, so only their receipt is known."""
+
+    def __init__(self) -> None:
+        self._receipt, self._flag = Column(dtype=np.int64), Column(dtype=bool)
+
+    def append(self, message: object, receipt_ns: int) -> None:
+        """Add a Bool."""
+        self._receipt.append(receipt_ns)
+        self._flag.append(message.data)     # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        """Return the number of flags."""
+        return len(self._flag)
+
+    def forget(self, before_ns: int) -> None:
+        """Drop the flags before an instant, but for the last: it holds on."""
+        count = max(int(np.searchsorted(self._receipt.values, before_ns)) - 1, 0)
+        self._receipt.drop(count)
+        self._flag.drop(count)
+
+    @property
+    def values(self) -> np.ndarray:
+        """(n,) flags in the order received."""
+        return self._flag.values
+
+    def received_by(self, receipts: np.ndarray) -> np.ndarray:
+        """Return the last flag received by each of these times; False before the first."""
+        last = np.searchsorted(self._receipt.values, receipts, side='right') - 1
+        return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
+            len(receipts), bool)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """
+    The records of a bag, by foot.
+
+    Attributes
+    ----------
+    truth, live : dict of str to WrenchRecord
+    contact : dict of str to FlagRecord
+        True contact flags.
+    given : dict of str to FlagRecord
+        Contact flags that the estimator is to be given.
+    valid : FlagRecord or None
+        When the truth is complete; None when it always is.
+    base : PoseRecord or None
+        Where the base is in the world.
+    desired : dict of str to WrenchRecord
+        What a controller wanted of the ground.
+    reference : PoseRecord or None
+        Where a controller wanted the base.
+
+    """
+
+    truth: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    live: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    contact: Mapping[str, FlagRecord] = field(default_factory=dict)
+    given: Mapping[str, FlagRecord] = field(default_factory=dict)
+    valid: FlagRecord | None = None
+    base: PoseRecord | None = None
+    desired: Mapping[str, WrenchRecord] = field(default_factory=dict)
+    reference: PoseRecord | None = None
+
+
+class RecordGatherer:
+    """
+    Gathers a recording message by message.
+
+    Parameters
+    ----------
+    topics : TopicChoice
+        Which topics hold what.
+    given : mapping of foot to topic
+        Contact flags that the estimator is to be given.
+
+    Attributes
+    ----------
+    recording : Recording
+        What has come so far.
+    topics : set of str
+        Names of the topics to be taken.
+
+    """
+
+    def __init__(self, topics: TopicChoice, given: Mapping[str, str]):
+        self.recording = recording = Recording(
+            {foot: WrenchRecord() for foot in topics.wrench_truth},
+            {foot: WrenchRecord() for foot in topics.live},
+            {foot: FlagRecord() for foot in topics.contact_truth},
+            {foot: FlagRecord() for foot in given},
+            FlagRecord() if topics.valid else None,
+            PoseRecord() if topics.odometry else None,
+            {foot: WrenchRecord() for foot in topics.desired},
+            PoseRecord() if topics.reference else None)
+        self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
+        for names, records in (
+                (topics.wrench_truth, recording.truth), (topics.live, recording.live),
+                (topics.desired, recording.desired), (topics.contact_truth, recording.contact),
+                (given, recording.given)):
+            for foot, name in names.items():
+                self._sinks.setdefault(name, []).append(records[foot])  # type: ignore[index]
+        for name, record in ((topics.valid, recording.valid), (topics.odometry, recording.base),
+                             (topics.reference, recording.reference)):
+            if record is not None:
+                self._sinks.setdefault(name, []).append(record)
+        self.topics = frozenset(self._sinks)
+
+    def take(self, topic: str, message: object, receipt_ns: int) -> None:
+        """Add a decoded message of one of the topics."""
+        for sink in self._sinks[topic]:
+            sink.append(message, receipt_ns)
+
+    def forget(self, before_ns: int) -> None:
+        """Drop what was received before an instant [ns]."""
+        for sinks in self._sinks.values():
+            for sink in sinks:
+                sink.forget(before_ns)
+
+
+def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
+                   start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
+    """
+    Read truth, live estimates and contact flags out of a bag.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    topics : TopicChoice
+        Which topics hold what.
+    given : mapping of foot to topic
+        Contact flags that the estimator is to be given.
+    start_ns, stop_ns : int, optional
+        Range of receipts [ns].
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged.
+
+    """
+    gatherer = RecordGatherer(topics, given)
+    for message in bag.messages(gatherer.topics, start_ns, stop_ns):
+        gatherer.take(message.topic, bag.decode(message), message.receipt_ns)
+    return gatherer.recording
+
+
+def first_stamp(bag: BagReader, topic: str) -> int | None:
+    """Return the stamp of a topic's first message [ns], or None."""
+    message = bag.first(topic)
+    return None if message is None else stamp_ns(message.header.stamp)
+
+
+# -------------------------------------------------------------------------------------------------
+# How well the true base followed the pose that a controller wanted.
+
+
+# The controller's frame is laid on the true world over the first seconds of this length.
+ALIGNMENT = 0.2
+# A true pose further than this from a reference in time does not belong to it [ns].
+NEAR = 2_500_000
+
+
+@dataclass(frozen=True)
+class BodyTracking:
+    """
+    True and wanted motion of the base since the controller took over.
+
+    Attributes
+    ----------
+    time : (n,) array [s]
+        Since the first reference.
+    wanted, moved : (n, 3) array [m]
+        Positions since the beginning, world axes.
+    wanted_turn, turned : (n, 3) array [rad]
+        Rotation vectors since the beginning, in the base axes it had then.
+    error : (n,) array [m]
+        Distance between the two.
+    angle : (n,) array [rad]
+        Angle between the two.
+
+    """
+
+    time: np.ndarray
+    wanted: np.ndarray
+    moved: np.ndarray
+    wanted_turn: np.ndarray
+    turned: np.ndarray
+    error: np.ndarray
+    angle: np.ndarray
+
+
+def track_body(recording: Recording) -> BodyTracking | None:
+    """
+    Compare reference and truth; None when the bag has not both.
+
+    The two frames differ by a constant pose, which is taken from the beginning: the controller
+    does not know where it is in the world, only how it moves.
+    """
+    base, reference = recording.base, recording.reference
+    if base is None or reference is None or not len(base) or not len(reference):
+        return None
+    stamps = reference.stamp_ns
+    order = np.argsort(base.stamp_ns, kind='stable')
+    known = base.stamp_ns[order]
+    place = np.searchsorted(known, stamps - NEAR).clip(0, len(known) - 1)
+    better = (place + 1).clip(max=len(known) - 1)
+    place = np.where(np.abs(known[better] - stamps) < np.abs(known[place] - stamps), better, place)
+    both = np.abs(known[place] - stamps) <= NEAR
+    if not both.any():
+        return None
+    time = (stamps[both] - stamps[both][0]) * 1e-9
+    begin = time <= ALIGNMENT
+    p, R = (record.position[rows] for record, rows in ((base, order[place[both]]),
+                                                       (reference, both))), [
+        Rotation.from_quat(record.orientation[rows])
+        for record, rows in ((base, order[place[both]]), (reference, both))]
+    true, wanted = p
+    heading = (R[0][begin] * R[1][begin].inv()).mean()
+    home, R_home = wanted[0], heading * R[1][0]
+    target = heading * R[1]
+    moved = true - (true[begin] - heading.apply(wanted[begin] - home)).mean(axis=0)
+    wished = heading.apply(wanted - home)
+    return BodyTracking(
+        time, wished, moved, (R_home.inv() * target).as_rotvec(),
+        (R_home.inv() * R[0]).as_rotvec(), np.linalg.norm(moved - wished, axis=1),
+        (target.inv() * R[0]).magnitude())

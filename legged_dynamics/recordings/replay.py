@@ -1,0 +1,448 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs the live estimator over a bag: the same conversions, pairing and estimator as the node.
+
+Beside the main estimate, which is bit for bit what a node with these settings would have
+published, estimates from the base's motion alone and from joint torque alone are made of the same
+samples, with the contacts that the main estimate found.
+"""
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.conversions import SensorReader, read_switches, stamp_ns
+from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Measurement, Mode
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.measurement import IMU_TIMEOUT, MeasurementSynchronizer
+from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
+from legged_dynamics.middleware.compiling import compile_first
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.recordings.bags import BagMessage, BagReader
+from legged_dynamics.recordings.inputs import InputTimes
+from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer, first_stamp
+from legged_dynamics.recordings.robot import RobotChoice, choose_robot
+from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
+from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
+from legged_dynamics.schema import Setting, checked
+
+# The node that estimates live.
+ESTIMATOR = 'ground_reaction_estimator'
+OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
+# Different faults that are told apart; a message may carry numbers that differ each time.
+_FAULTS_KEPT = 50
+# Receipts kept of joint states that wait or came to nothing.
+_RECEIPTS_KEPT = 10_000
+
+
+@dataclass(frozen=True)
+class ReplayPlan:
+    """
+    What is to be replayed, and how.
+
+    Attributes
+    ----------
+    model, config, settings : RobotModel, RobotConfig, EstimatorSettings
+    imu_timeout : float [s]
+        How long joint states wait for their IMU reading.
+    topics : TopicChoice
+    given_contact : dict of str to FlagRecord
+        Contact flags by foot that take the place of detection; none to detect.
+    true_contact : callable or None
+        Returns the flags (nf,) at a stamp [ns]; takes the place of detection, too.
+    others : bool
+        Whether base-only and torque-only estimates are made beside the fused one.
+    start_ns, stop_ns : int or None
+        Range of receipts [ns].
+    first_stamp_ns : int or None
+        Joint states before this stamp are left out, because the live estimator did not have them.
+
+    """
+
+    model: RobotModel
+    config: RobotConfig
+    settings: EstimatorSettings
+    imu_timeout: float
+    topics: TopicChoice
+    given_contact: Mapping[str, FlagRecord] = field(default_factory=dict)
+    true_contact: Callable[[int], np.ndarray] | None = None
+    others: bool = True
+    start_ns: int | None = None
+    stop_ns: int | None = None
+    first_stamp_ns: int | None = None
+
+
+class Replay:
+    """
+    One pass of the estimator over a bag.
+
+    Parameters
+    ----------
+    plan : ReplayPlan
+
+    Attributes
+    ----------
+    series : EstimateSeries
+        The main estimate.
+    others : dict of str to ForceSeries
+        Base-only and torque-only estimates; they begin and end some samples later and earlier.
+    joints, imu : InputTimes
+        When the inputs were stamped and received.
+    refused : Counter
+        What was wrong with messages that could not be used, and how often.
+    faults : Counter
+        What the estimator said of its input, and how often.
+
+    """
+
+    def __init__(self, plan: ReplayPlan):
+        self.plan = plan
+        self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
+        self._synchronizer = MeasurementSynchronizer(plan.imu_timeout)
+        model = plan.config.apply_to(plan.model)
+        self._read = SensorReader(model.joint_names, plan.config.sensors,
+                                  plan.config.spare(model), model.mimics)
+        feet = self._estimator.feet
+        self.series = EstimateSeries(feet, plan.model.joint_names)
+        self.joints, self.imu = InputTimes(), InputTimes()
+        self.refused: Counter[str] = Counter()
+        self.faults: Counter[Fault] = Counter()
+        self.others: dict[str, ForceSeries] = {}
+        self._siblings: dict[str, GroundReactionEstimator] = {}
+        if plan.others and plan.settings.fusion == 'fused':
+            for name, fusion in OTHERS.items():
+                self.others[name] = ForceSeries(len(feet))
+                self._siblings[name] = GroundReactionEstimator(
+                    plan.model, plan.config, replace(plan.settings, fusion=fusion))
+        self._receipts: dict[int, int] = {}
+        self._pending: deque[Measurement] = deque()
+
+    @property
+    def delay(self) -> int:
+        """Return by how many samples estimates lag behind the measurements they need."""
+        return self._estimator.delay
+
+    def run(self, bag: BagReader, *, sink: Callable[[BagMessage], None] | None = None,
+            on_estimate: Callable[[GroundReaction, int], None] | None = None,
+            records: RecordGatherer | None = None,
+            progress: Callable[[float], None] | None = None) -> None:
+        """
+        Go through the bag once.
+
+        Parameters
+        ----------
+        bag : BagReader
+            An open bag.
+        sink : callable, optional
+            Gets every message of the bag, before what is estimated from it.
+        on_estimate : callable, optional
+            Gets each available estimate and the receipt that completed it [ns].
+        records : RecordGatherer, optional
+            Gets the messages of its topics, so that one pass is enough.
+        progress : callable, optional
+            Gets the part done, from 0 to 1, now and then.
+
+        Raises
+        ------
+        BagError
+            When the bag is damaged.
+
+        """
+        compile_first(ESTIMATOR)
+        plan, topics = self.plan, self.plan.topics
+        first = bag.start_ns if plan.start_ns is None else plan.start_ns
+        span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)
+        beside = records.topics if records is not None else frozenset()
+        wanted = None if sink else (
+            {topics.joint_states, topics.imu, topics.foot_switches} | beside) - {''}
+        for count, message in enumerate(bag.messages(wanted, plan.start_ns, plan.stop_ns)):
+            if progress is not None and count % 1000 == 0:
+                progress((message.receipt_ns - first) / span)
+            if sink is not None:
+                sink(message)
+            if message.topic == topics.joint_states:
+                ready = self._take_joints(bag.decode(message), message.receipt_ns)
+            elif message.topic == topics.imu:
+                ready = self._take_imu(bag.decode(message), message.receipt_ns)
+            elif message.topic == topics.foot_switches:
+                self._take_switches(bag.decode(message))
+                continue
+            else:
+                if records is not None and message.topic in beside:
+                    records.take(message.topic, bag.decode(message), message.receipt_ns)
+                continue
+            for measurement in ready:
+                self._estimate(measurement, message.receipt_ns, on_estimate)
+        if progress is not None:
+            progress(1.0)
+
+    def _take_joints(self, message: Any, receipt_ns: int) -> list[Measurement]:
+        try:
+            sample = self._read.joints(message)
+        except MeasurementError as error:
+            self._refuse(str(error))
+            return []
+        self.joints.note(sample.stamp_ns, receipt_ns)
+        first = self.plan.first_stamp_ns
+        if first is not None and sample.stamp_ns < first:
+            return []
+        if len(self._receipts) > _RECEIPTS_KEPT:
+            self._receipts.clear()
+        self._receipts[sample.stamp_ns] = receipt_ns
+        return self._synchronizer.push_joints(sample)
+
+    def _take_imu(self, message: Any, receipt_ns: int) -> list[Measurement]:
+        try:
+            sample = self._read.imu(message)
+        except MeasurementError as error:
+            self._refuse(str(error))
+            return []
+        self.imu.note(sample.stamp_ns, receipt_ns)
+        return self._synchronizer.push_imu(sample)
+
+    def _take_switches(self, message: Any) -> None:
+        try:
+            self._synchronizer.push_switches(read_switches(message, self._estimator.feet))
+        except MeasurementError as error:
+            self._refuse(str(error))
+
+    def _estimate(self, measurement: Measurement, receipt_ns: int,
+                  on_estimate: Callable[[GroundReaction, int], None] | None) -> None:
+        contact = self._contact(measurement.stamp_ns)
+        try:
+            reaction = self._estimator.update(measurement, contact)
+        except MeasurementError as error:
+            self._refuse(str(error))
+            return
+        faults = reaction.faults
+        if faults:
+            self.faults.update(fault for fault in Fault if faults & fault)
+        self._pending.append(measurement)
+        while self._pending and self._pending[0].stamp_ns != reaction.stamp_ns:
+            self._receipts.pop(self._pending.popleft().stamp_ns, None)
+        if reaction.mode == Mode.UNAVAILABLE:
+            return
+        self.series.append_received(
+            reaction, self._receipts.get(reaction.stamp_ns, receipt_ns), self._pending[0])
+        for name, sibling in self._siblings.items():
+            # They follow behind, for contact is known only once the main estimate is.
+            other = sibling.update(self._pending[0], reaction.contact)
+            if other.mode != Mode.UNAVAILABLE:
+                self.others[name].append(other)
+        if on_estimate is not None:
+            on_estimate(reaction, receipt_ns)
+
+    def _contact(self, stamp_ns: int) -> np.ndarray | None:
+        plan = self.plan
+        if plan.true_contact is not None:
+            return plan.true_contact(stamp_ns)
+        if plan.given_contact:
+            receipt = np.array([self._receipts.get(stamp_ns, 0)])
+            return np.array([plan.given_contact[foot].received_by(receipt)[0]
+                             for foot in self.series.feet])
+        return None
+
+    def _refuse(self, why: str) -> None:
+        if why in self.refused or len(self.refused) < _FAULTS_KEPT:
+            self.refused[why] += 1
+        else:
+            self.refused['other faults'] += 1
+
+
+# -------------------------------------------------------------------------------------------------
+# What a user can say about an analysis.
+
+
+DETECTED, FROM_BAG = 'detected', 'bag'
+
+
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """
+    Options of an analysis; the defaults find everything in the bag.
+
+    Attributes
+    ----------
+    robot : str
+        Name of a robot that comes with the package, or path of a YAML; empty: recognised.
+    urdf : str
+        Path; empty: from the bag.
+    params_files : tuple of Path
+        Parameter files of the live estimator, beside the robot's.
+    contact : tuple of str
+        ``('detected',)``; ``('bag',)`` for the true contacts; or Bool topics, one a foot in the
+        order of the robot's feet.
+    truth : dict of str to str
+        Topic of the true wrench, by foot; beside what the YAML says.
+    valid : str
+        Bool topic that says when the truth is complete; empty: what the YAML says.
+    joint_states, imu : str
+        Topics; empty: found by type and name.
+    start, end : float or None [s]
+        Range of the bag, from its beginning.
+    report, enriched, csv : bool
+        What is written.
+    storage : str
+        Of the enriched bag: mcap or sqlite3.
+
+    """
+
+    robot: str = ''
+    urdf: str = ''
+    params_files: tuple[Path, ...] = ()
+    contact: tuple[str, ...] = (DETECTED,)
+    truth: Mapping[str, str] = field(default_factory=dict)
+    valid: str = ''
+    joint_states: str = ''
+    imu: str = ''
+    start: float | None = None
+    end: float | None = None
+    report: bool = True
+    enriched: bool = True
+    csv: bool = True
+    storage: str = 'mcap'
+
+    def __post_init__(self) -> None:
+        start, end = self.start or 0.0, self.end
+        if start < 0.0 or (end is not None and end <= start):
+            raise ConfigurationError(f'expected a range from 0 s on with its end after its '
+                                     f'start, got {start:g} to {end} s')
+
+    @property
+    def contact_topics(self) -> tuple[str, ...]:
+        """Topics with the contacts to take, or empty."""
+        return () if self.contact in ((DETECTED,), (FROM_BAG,)) else self.contact
+
+
+# -------------------------------------------------------------------------------------------------
+# What an analysis needs to know of a bag before it goes through it: robot, topics, range.
+
+
+_TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
+                   'How far joint states may run ahead of the IMU.', 1e-3, 1.0),)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """
+    What is known of a bag before its replay.
+
+    Attributes
+    ----------
+    robot : RobotChoice
+    plan : ReplayPlan
+        Without contact flags that are given.
+    given : dict of str to str
+        Topics of contact flags that take the place of detection, by foot.
+    duration : float [s]
+        Of the bag, or of the part that is analysed.
+
+    """
+
+    robot: RobotChoice
+    plan: ReplayPlan
+    given: dict[str, str]
+    duration: float
+
+    @property
+    def topics(self) -> TopicChoice:
+        """Return which topics are read."""
+        return self.plan.topics
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Links of the feet."""
+        return tuple(foot.link for foot in self.robot.config.feet)
+
+
+def prepare(bag: BagReader, options: AnalysisOptions) -> Preparation:
+    """
+    Find robot, settings, topics and range of a bag.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    options : AnalysisOptions
+        What the user says.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bag has no joint states, or does not fit the robot or the options.
+
+    """
+    inputs = input_topics(bag, options.joint_states, options.imu)
+    robot = choose_robot(bag, inputs[2], options.robot, options.urdf, options.params_files)
+    settings = EstimatorSettings.from_parameters(robot.parameters)
+    topics = _all_topics(bag, robot, options, inputs)
+    start, stop = _range(bag, options)
+    feet = tuple(foot.link for foot in robot.config.feet)
+    plan = ReplayPlan(
+        robot.model, robot.config, settings, checked(robot.parameters, _TIMING)['imu_timeout'],
+        topics, start_ns=start, stop_ns=stop,
+        first_stamp_ns=_live_start(bag, topics, settings, start))
+    duration = ((bag.end_ns if stop is None else min(stop, bag.end_ns))
+                - (start or bag.start_ns)) * 1e-9
+    return Preparation(robot, plan, _given_topics(bag, options, feet), duration)
+
+
+def _all_topics(bag: BagReader, robot: RobotChoice, options: AnalysisOptions,
+                inputs: tuple[str, str, str]) -> TopicChoice:
+    feet = [foot.link for foot in robot.config.feet]
+    for foot in options.truth:
+        if foot not in feet:
+            raise ConfigurationError(f'--truth: expected a foot ({", ".join(feet)}), '
+                                     f'got {foot!r}')
+    # What the YAML says holds for all bags of a robot, and need not be in each of them.
+    truth = {foot: name for foot, name in robot.truth.items() if name in bag.topics}
+    valid = options.valid or (robot.valid if robot.valid in bag.topics else '')
+    found = output_topics(bag, feet, inputs[0], {**truth, **options.truth}, valid)
+    return TopicChoice(*inputs, **found)      # type: ignore[arg-type]
+
+
+def _range(bag: BagReader, options: AnalysisOptions) -> tuple[int | None, int | None]:
+    start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
+                   for value in (options.start or None, options.end))
+    if start is not None and start > bag.end_ns:
+        raise BagError(f'{bag.path} lasts {(bag.end_ns - bag.start_ns) * 1e-9:.2f} s; there is '
+                       f'nothing from {options.start:g} s on')
+    return start, stop
+
+
+def _given_topics(bag: BagReader, options: AnalysisOptions,
+                  feet: tuple[str, ...]) -> dict[str, str]:
+    topics = options.contact_topics
+    if topics and len(topics) != len(feet):
+        raise ConfigurationError(f'--contact: expected "detected", "bag" or {len(feet)} topics, '
+                                 f'one for each of {", ".join(feet)}, got {" ".join(topics)}')
+    for name in topics:
+        if name not in bag.topics or bag.topics[name].type != 'std_msgs/msg/Bool':
+            raise BagError(f'--contact: expected a topic with std_msgs/msg/Bool, got {name}; the '
+                           f'bag has: {", ".join(bag.of_type("std_msgs/msg/Bool")) or "none"}')
+    return dict(zip(feet, topics))
+
+
+def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings,
+                start_ns: int | None) -> int | None:
+    """
+    Return the stamp of the first joint state that the live estimator had, if that is known.
+
+    Its filters start there, and so must the replay's to give the same bits.
+    """
+    if not topics.live or start_ns is not None:
+        return None
+    first = first_stamp(bag, next(iter(topics.live.values())))
+    # What is published first is of the newest sample of the first full window.
+    stamps: deque[int] = deque(maxlen=max(2 * settings.half_window, 1) + 1)
+    for message in bag.messages([topics.joint_states]):
+        stamps.append(stamp_ns(bag.decode(message).header.stamp))
+        if stamps[-1] == first:
+            return stamps[0] if len(stamps) == stamps.maxlen else None
+    return None

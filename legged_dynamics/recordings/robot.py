@@ -1,0 +1,208 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Which robot a bag is of: its URDF and its YAML, given, found in the bag, or recognised."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
+from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.resources import robot_files, share_directory
+from legged_dynamics.schema import Setting, checked, read_parameter_file
+
+# -------------------------------------------------------------------------------------------------
+# Which of the robots that come with the package a URDF is of.
+
+
+def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
+    """
+    Return a URDF's model, and sentences on what is odd about it.
+
+    Parameters
+    ----------
+    source : str or Path
+        The XML as text, or a file.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be read.
+
+    """
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter('always', ModelWarning)
+        model = (RobotModel.from_xml(source) if isinstance(source, str) else
+                 RobotModel.from_urdf(source))
+    return model, [f'URDF: {warning.message}.' for warning in said
+                   if issubclass(warning.category, ModelWarning)]
+
+
+def recognise(model: RobotModel) -> Path:
+    """
+    Return the YAML of the one robot that comes with the package and fits a model.
+
+    Raises
+    ------
+    ConfigurationError
+        When none fits, or several do.
+
+    """
+    folder = share_directory() / 'config' / 'robots'
+    fitting = []
+    for path in sorted(folder.glob('*.yaml')):
+        try:
+            config = RobotConfig.from_yaml(path)
+            config.apply_to(model)
+        except LeggedDynamicsError:
+            continue
+        if config.feet:         # without feet, a YAML fits whatever there is
+            fitting.append(path)
+    # Robots of one family share the names of links and joints; then the robot's own name decides.
+    named = [path for path in fitting if path.stem == model.name]
+    if len(fitting) == 1 or len(named) == 1:
+        return (named or fitting)[0]
+    problem = (f'{len(fitting)} robots fit its URDF ({", ".join(p.stem for p in fitting)})'
+               if fitting else 'none of the robots that come with the package fits its URDF')
+    raise ConfigurationError(f'cannot tell which robot {model.name!r} is: {problem}; give its '
+                             'name or the path of its YAML with --robot')
+
+
+# -------------------------------------------------------------------------------------------------
+
+NODE = 'ground_reaction_estimator'
+SETTINGS = (
+    Setting('analysis.valid', '', '', 'Bool topic that says when the truth is complete.'),
+    Setting('analysis.contact_force', 0.0, 'N',
+            'True vertical force from which a foot counts as down; 0: 3 % of the weight.', 0.0),
+)
+_TRUTH = 'analysis.truth.'
+
+
+@dataclass(frozen=True)
+class RobotChoice:
+    """
+    The robot of a bag.
+
+    Attributes
+    ----------
+    name : str
+        Of the YAML.
+    model : RobotModel
+    config : RobotConfig
+    parameters : dict of str to value
+        Everything in the YAML and in further parameter files, in dotted names.
+    truth : dict of str to str
+        Topic of the true wrench by foot, as the YAML has it.
+    valid : str
+        Topic that says when the truth is complete, as the YAML has it.
+    contact_force : float or None [N]
+    notes : list of str
+        What was found out or is odd.
+    urdf : str
+        The description's text.
+
+    """
+
+    name: str
+    model: RobotModel
+    config: RobotConfig
+    parameters: dict[str, Any]
+    truth: dict[str, str]
+    valid: str
+    contact_force: float | None
+    notes: list[str]
+    urdf: str = field(default='', repr=False)
+
+
+def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = '',
+                 params_files: Sequence[str | Path] = ()) -> RobotChoice:
+    """
+    Return the robot of a bag.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    description : str
+        Topic of the robot description; empty when the bag has none.
+    robot : str
+        Name of a robot that comes with the package, or path of a YAML; empty: the one that comes
+        with the package and fits the URDF.
+    urdf : str
+        Path of a URDF; empty: what the bag says, or else the one beside the YAML.
+    params_files : sequence of str or Path
+        Further parameter files, as the live estimator had them.
+
+    Raises
+    ------
+    BagError
+        When there is no URDF.
+    ConfigurationError
+        When no robot, or more than one, fits.
+
+    """
+    notes: list[str] = []
+    yaml, beside = robot_files(robot) if robot else (None, None)
+    source: str | Path
+    if urdf:
+        source = Path(urdf)
+    elif description:
+        source = bag.first(description).data
+    elif beside is not None:
+        source = beside
+        notes.append(f'The bag has no robot_description: the URDF is {beside.name}, which comes '
+                     'with the robot.')
+    else:
+        raise BagError(f'{bag.path} has no robot_description; give the URDF with --urdf')
+    model, odd = read_model(source)
+    notes += odd
+    if yaml is None:
+        yaml = recognise(model)
+        notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
+    parameters = read_parameter_file(yaml, NODE)
+    for path in params_files:
+        parameters.update(read_parameter_file(path, NODE))
+    try:
+        config = RobotConfig.from_parameters(parameters)
+        found = checked({name: value for name, value in parameters.items()
+                         if not name.startswith(_TRUTH)}, SETTINGS)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{yaml}: {error}') from error
+    return RobotChoice(
+        yaml.stem, model, config, parameters,
+        {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
+         if name.startswith(_TRUTH)},
+        found['analysis.valid'], found['analysis.contact_force'] or None, notes,
+        source.read_text(encoding='utf-8') if isinstance(source, Path) else source)
+
+
+def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
+    """
+    Return the robot of a description on the bus.
+
+    Parameters
+    ----------
+    urdf : str
+        The XML.
+    robot : str
+        As :func:`choose_robot` has it.
+
+    Raises
+    ------
+    ConfigurationError
+        When no robot, or more than one, fits.
+
+    """
+    model, notes = read_model(urdf)
+    yaml = robot_files(robot)[0] if robot else recognise(model)
+    parameters = read_parameter_file(yaml, NODE)
+    try:
+        config = RobotConfig.from_parameters(parameters)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{yaml}: {error}') from error
+    return RobotChoice(yaml.stem, model, config, parameters, {}, '', None, notes, urdf)

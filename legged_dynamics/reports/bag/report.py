@@ -1,0 +1,333 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what an analysis found: a self-contained page, its figures, all estimates as CSV."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.recordings.truth import world_force
+from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
+from legged_dynamics.reports.bag.analysis import Analysis, distrust, doubts, verdict
+from legged_dynamics.reports.bag.figures import (
+    draw_body,
+    draw_contacts,
+    draw_force_details,
+    draw_forces,
+    draw_inputs,
+    draw_latency,
+    draw_pressure,
+    draw_residuals,
+)
+from legged_dynamics.reports.page import Chart, Line, Page, Table, command_line, report_folder
+
+# -------------------------------------------------------------------------------------------------
+# The tables of an analysis, as rows of text: the same on the terminal and in the report.
+
+
+TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
+
+
+def tables(analysis: Analysis) -> list[Table]:
+    """Return the tables that an analysis has content for, the errors first."""
+    found = [
+        _errors_by_behaviour(analysis.accuracy.feet), _errors_by_subject(analysis),
+        _body(analysis), _contacts(analysis), _inputs(analysis), _live(analysis),
+        _latency(analysis)]
+    return [table for table in found if table.rows]
+
+
+def _body(analysis: Analysis) -> Table:
+    """Return how the base followed its reference: position and orientation."""
+    body, rows = analysis.body, []
+    if body is not None:
+        for what, values, unit in (('position', 1e3 * body.error, 'mm'),
+                                   ('orientation', np.degrees(body.angle), 'deg')):
+            rows.append([what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}'])
+    return Table('Body, true pose against the one wanted', ['of', 'rms', 'largest'], rows)
+
+
+def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
+    """Return one row an estimate and treatment, two columns a behaviour."""
+    subjects = list(dict.fromkeys(error.subject for error in errors))
+    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
+    head = ['estimate, treatment']
+    for subject in subjects:
+        head += [f'{subject} [N]', '[% of weight]']
+    rows: list[Sequence[str]] = []
+    first = []
+    for estimate in dict.fromkeys(error.estimate for error in errors):
+        first.append(len(rows))
+        for treatment in TREATMENTS:
+            found = [by_key.get((estimate, treatment, subject)) for subject in subjects]
+            if any(found):
+                cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
+                rows.append([f'{estimate}, {treatment}', *cells])
+    weight = f' (weight {errors[0].weight:.0f} N)' if errors else ''
+    return Table(f'Error per stance foot, 3-D / vertical, rms{weight}', head, rows, [0], first)
+
+
+def _errors_by_subject(analysis: Analysis) -> Table:
+    """Return one row an estimate and subject: the sum over all feet, each foot's support."""
+    errors = [*analysis.accuracy.sums, *analysis.accuracy.support]
+    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
+    rows: list[Sequence[str]] = []
+    first = []
+    for estimate in dict.fromkeys(error.estimate for error in errors):
+        first.append(len(rows))
+        for subject in dict.fromkeys(error.subject for error in errors):
+            found = [by_key.get((estimate, treatment, subject)) for treatment in TREATMENTS]
+            count = next((error.count for error in found if error), 0)
+            cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
+            rows.append([f'{estimate}, {subject}', str(count), *cells])
+    head = ['estimate, of', 'samples']
+    for treatment in TREATMENTS:
+        head += [f'{treatment} [N]', '[%]']
+    return Table('Error of the sum over all feet'
+                 f'{", and of each foot by support" if analysis.accuracy.support else ""}, '
+                 '3-D / vertical, rms', head, rows, [], first)
+
+
+def _newtons(error: ForceError | None) -> str:
+    return '-' if error is None else f'{error.total:.1f} / {error.vertical:.1f}'
+
+
+def _percent(error: ForceError | None) -> str:
+    return ('-' if error is None else
+            f'{error.total_percent:.2f} / {error.vertical_percent:.2f}')
+
+
+def _contacts(analysis: Analysis) -> Table:
+    rows = [(score.foot, f'{score.agreement:.1f}', _number(score.touchdown_delay, '+.0f'),
+             _number(score.liftoff_delay, '+.0f'), str(score.changes), str(score.unseen))
+            for score in analysis.contacts]
+    return Table('Contact against the truth',
+                 ('foot', 'agreement [%]', 'touchdown seen late by [ms]',
+                  'lift-off seen late by [ms]', 'changes', 'unseen'), rows)
+
+
+def _inputs(analysis: Analysis) -> Table:
+    rows = [(entry.topic, str(entry.count), _number(entry.rate, '.1f'),
+             _number(entry.received, '.1f'), _number(entry.interval, '.2f'),
+             _number(entry.stamp_jitter, '.3f'), _number(entry.receipt_jitter, '.3f'),
+             _number(entry.worst_interval, '.1f'), str(entry.gaps), str(entry.backwards))
+            for entry in analysis.inputs]
+    return Table('Inputs', ('topic', 'messages', 'rate [Hz]', 'received at [Hz]',
+                            'usual interval [ms]', 'jitter of stamps [ms]',
+                            'of receipt [ms]', 'longest interval [ms]', 'gaps',
+                            'not after the last'), rows)
+
+
+def _live(analysis: Analysis) -> Table:
+    rows = [(entry.foot, str(entry.published), str(entry.missing), str(entry.compared),
+             str(entry.identical), f'{entry.force:.3g}', f'{entry.moment:.3g}',
+             _number(entry.last, '.3f'))
+            for entry in analysis.live]
+    return Table('Live against replay', (
+        'foot', 'published live', 'not published', 'compared', 'identical in every bit',
+        'largest difference [N]', '[N m]', 'last one after [s]'), rows)
+
+
+def _latency(analysis: Analysis) -> Table:
+    latency = analysis.latency
+    if latency is None:
+        return Table('')
+    rows = []
+    later = [(f"with the filter's delay of {latency.delay} samples", latency.total)]
+    for name, values in (('transport and computing', latency.completing),
+                         *(later if latency.delay else [])):
+        rows.append((name, *(f'{value:.2f}' for value in (
+            *np.percentile(values, (50, 95, 99)), values.max()))))
+    return Table("Latency of live wrenches, by the recorder's clock [ms]",
+                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), rows)
+
+
+def _number(value: float, form: str) -> str:
+    return format(value, form) if np.isfinite(value) else '-'
+
+
+# -------------------------------------------------------------------------------------------------
+
+LIVE = 'Live against replay'
+FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
+    'body': ('Body', draw_body,
+             'Pose of the base since a controller took it over: wanted, and true. Position in '
+             'world axes; rotation as rotation vector in the axes that the base had at the '
+             'beginning.'),
+    'forces': ('Forces', draw_forces, ''),
+    'force_details': ('Forces in detail', draw_force_details,
+                      'All three components in a short window; the peaks of impacts may go beyond '
+                      'the axes.'),
+    'contacts': ('Contacts', draw_contacts,
+                 'Feet on the ground, over the whole bag and in a short window.'),
+    'center_of_pressure': (
+        'Centre of pressure', draw_pressure,
+        'Above: the centre of pressure on the support polygons (lines; one of them filled), seen '
+        'from above in level axes that turn with the base. Coloured: where the feet touch. '
+        'Over time: in a short window, with the truth in grey.'),
+    'residuals': ('Residuals', draw_residuals,
+                  "What the estimate leaves unexplained of the base's wrench, and of each joint's "
+                  "torque. Residuals well above the sensors' noise mean a wrong mass, a wrong "
+                  'sign or zero of a torque, or a contact that is not at a foot.'),
+    'inputs': ('Inputs', draw_inputs,
+               "Intervals between messages, by their stamps and by the recorder's clock."),
+    'latency': ('Latency', draw_latency,
+                "From the receipt of a joint state to the receipt of the last foot's wrench, both "
+                "by the recorder's clock. Left: from the joint state that completed the "
+                "derivative filter's window. Right: from the joint state that the wrench "
+                'describes.')}
+CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. Drag to '
+          'zoom, double click to see all, click on a name to hide it.')
+EXPLANATION = (
+    'Errors are root mean squares over the feet that truly stand, of the force vector and of its '
+    'vertical part. "Zero-phase 25 Hz": full-bandwidth estimate and truth, both low-passed by the '
+    'same second-order Butterworth, forward and backward. "On line": the causal estimate as '
+    'published, against the unfiltered truth, delay included. "Unfiltered": full-bandwidth '
+    'estimate against unfiltered truth. "Base only" uses motion and no joint torque, "torque '
+    'only" joint torque and no motion of the base\'s mass; both take contact from the main '
+    'estimate, so they show what fusing buys.')
+
+
+def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
+    """
+    Write page and figures into a folder and return the page's path.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    folder : Path
+        Made where it is not there.
+    warnings : sequence of str
+        What the page says before all else, in red.
+
+    Raises
+    ------
+    BagError
+        When the folder cannot be written.
+
+    """
+    robot = analysis.robot
+    bag = analysis.bag.resolve()
+    page = Page(f'Ground reactions: {bag.parent.name}/{bag.name}',
+                f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
+                f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
+                f'{len(analysis.series.stamp_ns)} estimates over '
+                f'{np.ptp(analysis.series.time):.2f} s, '
+                f'contacts {_contact_source(analysis)}.')
+    sentence, judged = verdict(analysis)
+    page.verdict(sentence, judged)
+    reasons = doubts(analysis)
+    if reasons:
+        page.banner(distrust(reasons))
+    for warning in warnings:
+        page.banner(warning)
+    page.heading('Forces')
+    for chart in force_charts(analysis):
+        page.chart(chart)
+    page.paragraph(CHARTS)
+    page.cards(_cards(analysis))
+    notes = analysis.notes or ['Nothing was missing.']
+    page.heading('What to know')
+    page.listing(notes)
+    found = tables(analysis)
+    errors = [table for table in found if table.title.startswith('Error')]
+    if errors:
+        page.heading('Accuracy')
+        page.paragraph(EXPLANATION)
+        for table in errors:
+            _add_table(page, table)
+        if np.isfinite(analysis.accuracy.center):
+            page.paragraph(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
+                           'from the true one, zero-phase 25 Hz.')
+    rest = {key: [table for table in found if table.title.startswith(key)]
+            for key in ('Body', 'Contact', 'Inputs', 'Latency', 'Live')}
+    with report_folder(folder, page, BagError) as written:
+        for name, (heading, draw, caption) in FIGURES.items():
+            picture = written.save(name, draw(analysis))
+            if picture is None or not caption:      # without a caption the page has a chart
+                continue
+            if heading:
+                page.heading(heading)
+            page.figure(picture, caption)
+            for key, remaining in rest.items():
+                if heading.startswith(key):
+                    for table in remaining:
+                        _add_table(page, table)
+        if rest['Live']:
+            page.heading(LIVE)
+            page.paragraph('What the estimator published when the bag was recorded, against the '
+                           'replay of the same inputs, by stamp. The same inputs give the same '
+                           'bits; a difference means that one of the two missed a joint state '
+                           'or an IMU reading, and it fades as the filters forget.')
+            for table in rest['Live']:
+                _add_table(page, table)
+        written.close(command_line(f'legged-dynamics analyze {analysis.bag}'), robot.name)
+    return written.path
+
+
+def force_charts(analysis: Analysis) -> list[Chart]:
+    """Return the charts of the feet's forces and of what remains unexplained."""
+    series, truth = analysis.series, analysis.truth
+    force = world_force(series, series.foot_to_world, raw=False)
+    charts = []
+    for axis, title in ((2, 'Vertical force of each foot'), (0, 'Force along x, forward'),
+                        (1, 'Force along y, to the left')):
+        lines = []
+        for i, foot in enumerate(series.feet):
+            if truth.known:
+                lines.append(Line(f'{foot}, true', truth.force[:, i, axis], -1,
+                                  f'{foot}, true'))
+            lines.append(Line(foot, force[:, i, axis], i))
+            if analysis.desired_force is not None:
+                lines.append(Line(f'{foot}, wanted', analysis.desired_force[:, i, axis], i,
+                                  f'{foot}, wanted', True))
+        charts.append(Chart(title, 'N', series.time, lines, 0.02 * analysis.weight,
+                            height=330 if axis == 2 else 210))
+    rest = np.linalg.norm(series.base_residual.values[:, :3], axis=1)
+    charts.append(Chart('Force at the base that the estimate leaves unexplained', 'N', series.time,
+                        [Line('residual', rest, 7)], 0.02 * analysis.weight, height=170))
+    return charts
+
+
+def _add_table(page: Page, table: Table) -> None:
+    if table.title not in (LIVE, *(heading for heading, _, _ in FIGURES.values())):
+        page.paragraph(f'{table.title}:')
+    page.table(table.head, table.rows, table.strong, table.first)
+
+
+def _contact_source(analysis: Analysis) -> str:
+    plan = analysis.replay.plan
+    if plan.true_contact is not None:
+        return 'taken from the truth'
+    return 'taken from topics of the bag' if plan.given_contact else 'detected'
+
+
+def _cards(analysis: Analysis) -> list[tuple[str, str]]:
+    cards = []
+    errors = analysis.accuracy.feet
+    for error in errors:
+        if error.estimate == errors[0].estimate and error.treatment == ZERO_PHASE:
+            cards.append((f'{error.total_percent:.2f} / {error.vertical_percent:.2f} %',
+                          f'of weight, {error.subject}, 3-D / vertical'))
+    for error in errors:
+        if error.estimate == errors[0].estimate and error.treatment == ON_LINE:
+            cards.append((f'{error.total_percent:.1f} / {error.vertical_percent:.1f} %',
+                          f'the same on line, {error.subject}'))
+    cards += [(f'{entry.rate:.0f} Hz', entry.topic) for entry in analysis.inputs]
+    if analysis.body is not None:
+        cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
+                      f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
+                      'of the base from where it was wanted, rms'))
+    if analysis.latency is not None:
+        cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
+                      'median latency, live'))
+    if analysis.live:
+        same = sum(entry.identical for entry in analysis.live)
+        compared = sum(entry.compared for entry in analysis.live)
+        cards.append((f'{same} of {compared}', 'live wrenches identical in replay'))
+    return cards

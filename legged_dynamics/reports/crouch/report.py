@@ -1,0 +1,342 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The reproduction as one page: final values beside the paper's, and its figures."""
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.reports import style
+from legged_dynamics.reports.crouch.closed_loop import Loop, Trace
+from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Run, crouch
+from legged_dynamics.reports.page import Page, Table, report_folder
+from legged_dynamics.workspace.planar import Biped
+
+# -------------------------------------------------------------------------------------------------
+# The paper's figures 4 to 7, and what it could not show: the errors, and the ground.
+
+
+COORDINATES = ('x [cm]', 'z [cm]', 'angle [deg]')
+UNITS = np.array([100.0, 100.0, 180.0 / np.pi])     # cm and degrees, as the paper has them
+JOINTS = ('hip', 'knee', 'ankle')
+LEGS = (('left', '-'), ('right', '--'))
+
+
+def draw_pose(done: Sequence[Crouch]) -> Figure:
+    """Draw pose over time, figure 4, one panel a coordinate."""
+    figure = style.new_figure(5.6)
+    panels = figure.subplots(3, 1, sharex=True)
+    target = done[0].trace.target.pose
+    for k, (axes, name) in enumerate(zip(panels, COORDINATES)):
+        axes.axhline(UNITS[k] * target[k], color=style.TRUTH, linewidth=0.8, linestyle=':',
+                     label='wanted')
+        for index, result in enumerate(done):
+            style.line(axes, result.trace.time, UNITS[k] * result.trace.pose[:, k],
+                       color=style.FOOT_COLORS[index], linestyle='-' if index == 0 else '--',
+                       linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
+        style.dress(axes, y=name)
+    style.legend(panels[0], loc='lower right')
+    _time_axis(panels[-1], done[0].trace)
+    return figure
+
+
+def draw_joints(done: Sequence[Crouch]) -> Figure:
+    """Draw joint angles over time, figure 5; the paper's right leg drifts."""
+    trace = done[-1].trace
+    return _draw_joints(trace, np.degrees(trace.position), 'joint angle [deg]')
+
+
+def draw_torques(done: Sequence[Crouch]) -> Figure:
+    """Draw joint torques over time, figure 6."""
+    trace = done[-1].trace
+    return _draw_joints(trace, trace.torque, 'joint torque [N m]')
+
+
+def draw_path(done: Sequence[Crouch]) -> Figure:
+    """Draw the body's path in the x-z plane, figure 7, and its curl at the end."""
+    figure = style.new_figure(4.4)
+    path, curl = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
+    for axes in (path, curl):
+        for index, result in enumerate(done):
+            axes.plot(*(100.0 * result.trace.pose[:, :2].T), color=style.FOOT_COLORS[index],
+                      linestyle='-' if index == 0 else '--',
+                      linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
+        axes.plot(*(100.0 * done[0].trace.target.pose[:2]), '+', color=style.TEXT, markersize=10,
+                  label='wanted')
+    halves = 2.0 * done[0].trace.time
+    marks = np.abs(halves - np.round(halves)) < 1e-6
+    path.plot(*(100.0 * done[0].trace.pose[marks, :2].T), 'o', color=style.FOOT_COLORS[0],
+              markersize=3.5, label='every 0.5 s')
+    style.dress(path, 'x [cm], to the back', 'z [cm]')
+    style.dress(curl, 'x [cm]', 'z [cm]', title='the end')
+    curl.set_xlim(9.75, 10.5)
+    curl.set_ylim(94.5, 95.25)
+    style.legend(path, loc='upper right')
+    return figure
+
+
+def draw_errors(done: Sequence[Crouch]) -> Figure:
+    """Draw the size of the errors over time on a logarithmic scale, with the paper's last ones."""
+    figure = style.new_figure(4.4)
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    target = done[0].trace.target.pose
+    last = UNITS * np.abs(PAPER - target)
+    for k, (axes, name) in enumerate(zip(panels, COORDINATES)):
+        for index, result in enumerate(done):
+            size = UNITS[k] * np.abs(result.trace.pose[:, k] - target[k])
+            axes.semilogy(result.trace.time, np.maximum(size, 1e-9),
+                          color=style.FOOT_COLORS[index], linewidth=1.0, label=result.run.name)
+        axes.plot(done[0].trace.time[-1], last[k], 'o', color=style.TEXT, markersize=5,
+                  label='the paper')
+        style.dress(axes, 'time [s]', 'size of the error' if k == 0 else '', title=name)
+    panels[0].set_ylim(1e-6, 30.0)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc='outside lower center', ncols=3,
+                  frameon=False, fontsize=8.5)
+    return figure
+
+
+def draw_ground(done: Sequence[Crouch]) -> Figure:
+    """Draw what the ground does: normal forces, centre of pressure in the sole, friction used."""
+    trace = next(result.trace for result in done if result.trace.ground_known)
+    figure = style.new_figure(5.6)
+    load, center, friction = figure.subplots(3, 1, sharex=True)
+    for foot, (name, dashes) in enumerate(LEGS):
+        color = style.FOOT_COLORS[foot]
+        along, normal, ahead = trace.ground[:, foot, 2:].T
+        style.line(load, trace.time, normal, color=color, linestyle=dashes, label=name)
+        style.line(center, trace.time, 100.0 * ahead, color=color, linestyle=dashes)
+        style.line(friction, trace.time, along / normal, color=color, linestyle=dashes)
+    center.axhspan(-6.0, 19.9, color=style.SHADE, zorder=0)
+    style.dress(load, y='normal force [N]')
+    style.dress(center, y='centre of pressure\nahead of the ankle [cm]')
+    style.dress(friction, y='friction used')
+    friction.set_ylim(bottom=0.0)
+    style.legend(load, loc='lower right')
+    _time_axis(friction, trace)
+    return figure
+
+
+def _draw_joints(trace: Trace, values: np.ndarray, label: str) -> Figure:
+    figure = style.new_figure(4.0)
+    axes = figure.subplots()
+    for leg, (side, dashes) in enumerate(LEGS):
+        for k, joint in enumerate(JOINTS):
+            style.line(axes, trace.time, values[:, 3 * leg + k], color=style.FOOT_COLORS[k],
+                       linestyle=dashes, linewidth=2.4 if leg == 0 else 1.0,
+                       alpha=0.55 if leg == 0 else 1.0, label=f'{side} {joint}')
+    style.dress(axes, y=label)
+    style.legend(axes, ncols=2, loc='center right')
+    _time_axis(axes, trace)
+    return figure
+
+
+def _time_axis(axes: Axes, trace: Trace) -> None:
+    axes.set_xlabel('time [s]')
+    axes.set_xlim(0.0, trace.time[-1])
+
+
+# -------------------------------------------------------------------------------------------------
+
+LEAD = ('Wendlandt and Sastry, "Recursive Workspace Control of Multibody Systems: A Planar Biped '
+        'Example": 72.5 kg on two legs go from 105 cm down to 95 cm and 10 cm back, controlled at '
+        '100 Hz with K_p = 3 and K_v = 2.46.')
+EXPLANATION = (
+    'An ideal loop has these errors left at 9.99 s: the poles decay by 1.23 a second, so 1 cm at '
+    'the start is 5e-6 cm at the end. What the paper has more than that is its simulator: feet '
+    'that slip. "Exact dynamics" are those with the feet held; "big base" are the paper\'s, with '
+    'feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
+    'ground, with restitution 0.1.')
+FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
+    'figure_4_pose': ('Figure 4: pose of the body', draw_pose,
+                      'Both plants lie upon each other.'),
+    'figure_5_joints': ('Figure 5: joint angles', draw_joints,
+                        "On MuJoCo; the right leg's lines are thin and dashed. In the paper they "
+                        'drift apart, here they do not.'),
+    'figure_6_torques': ('Figure 6: joint torques', draw_torques,
+                         'On MuJoCo. The knee works harder the more it is bent.'),
+    'figure_7_path': ('Figure 7: path of the body', draw_path,
+                      'Both overshoot by about 4 per cent, which is the curl at the end.'),
+    'errors': ('Errors', draw_errors,
+               'In cm and degrees; the dot is what the paper has at 9.99 s.'),
+    'ground': ('On the ground', draw_ground,
+               'On MuJoCo. Shaded: the sole, from heel to toe. The controller knows nothing of '
+               'this; it is the feet being wide enough that makes it true.'),
+}
+
+
+def final_values(done: Sequence[Crouch]) -> Table:
+    """Return the table of final values, the paper's first."""
+    target = done[0].trace.target.pose
+    rows: list[Sequence[str]] = [("the paper's simulator", *_cells(PAPER, target), 'not said',
+                                  '1000 to 2000')]
+    for result in done:
+        pose = result.trace.pose[-1]
+        slip = f'{1e3 * result.slip:.3f}' if np.isfinite(result.slip) else '-'
+        rows.append((result.run.name, *_cells(pose, target), slip, f'{result.computing:.2f}'))
+    return Table(f'Final values at {done[0].trace.time[-1]:g} s, and what they miss', (
+        'plant', 'x [cm]', 'z [cm]', 'angle [deg]', 'error of x [cm]', 'of z [cm]',
+        'of the angle [deg]', 'slip [mm]', 'computing [s]'), rows, [0], [1])
+
+
+def _cells(pose: np.ndarray, target: np.ndarray) -> list[str]:
+    values, errors = UNITS * pose, UNITS * (pose - target)
+    return [f'{values[0]:.6f}', f'{values[1]:.6f}', f'{values[2]:.6f}',
+            *(f'{error:+.1e}' for error in errors)]
+
+
+def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] = ()) -> Path:
+    """
+    Write page and figures into a folder and return the page's path.
+
+    Parameters
+    ----------
+    done : sequence of Crouch
+        The first is on pinned feet, the second on MuJoCo.
+    folder : Path
+        Made when it is not there.
+    tables : sequence of Table
+        Further tables, each with its title as heading.
+
+    Raises
+    ------
+    ConfigurationError
+        When the folder cannot be written.
+
+    """
+    page = Page('Recursive workspace control of the planar biped', LEAD)
+    table = final_values(done)
+    pinned, ground = done[0], done[1]
+    page.verdict(f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
+                 f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
+                 f'soles slip by {1e3 * ground.slip:.2f} mm at most.')
+    page.cards([
+        *((f'{scale * ground.error[k]:+.3f} {unit}', f'error of {name}, MuJoCo')
+          for k, (name, unit, scale) in enumerate((
+              ('x', 'mm', 1e3), ('z', 'mm', 1e3), ('angle', 'deg', np.degrees(1.0))))),
+        (f'{1e3 * ground.slip:.3f} mm', 'slip of a foot, MuJoCo'),
+        (f'{pinned.trace.time[-1] / pinned.computing:.0f} x', 'real time, feet pinned')])
+    page.heading(table.title)
+    page.table(table.head, table.rows, table.strong, table.first)
+    page.paragraph(EXPLANATION)
+    with report_folder(folder, page, ConfigurationError) as written:
+        for name, (heading, draw, caption) in FIGURES.items():
+            page.heading(heading)
+            written.add(name, draw(done[:2] if name != 'errors' else [*done[:2], *done[-2:]]),
+                        caption)
+        for more in tables:
+            page.heading(more.title)
+            page.table(more.head, more.rows, more.strong, more.first)
+        written.close('legged-dynamics reproduce biped')
+    return written.path
+
+
+# -------------------------------------------------------------------------------------------------
+# The crouch where the robot is not what the controller believes, measured on MuJoCo contact.
+
+
+INTEGRAL = 1.0          # 1/s^3
+LONG = 20.0             # s, for the integral term to do its work
+PUSH = 50.0             # N
+LOST = 0.05             # m: whose sole went so far does not stand as the controller believes
+
+CASES = (
+    Run('as modelled'),
+    *(Run(f'body {100 * abs(scale - 1):.0f} % {"heavier" if scale > 1 else "lighter"}',
+          biped=Biped(body_scale=scale)) for scale in (0.95, 0.98, 1.02, 1.05)),
+    *(Run(f'legs {100 * abs(scale - 1):.0f} % {"heavier" if scale > 1 else "lighter"}',
+          biped=Biped(leg_scale=scale)) for scale in (0.9, 1.1)),
+    *(Run(f'friction {friction:g}', plant={'floor_friction': friction})
+      for friction in (0.3, 1.0, 3.0)),
+    *(Run(f'controller at {rate:g} Hz', loop=Loop(rate=rate))
+      for rate in (20.0, 50.0, 200.0, 500.0, 1000.0)),
+    *(Run(f'pushed {way} by {PUSH:g} N for 0.2 s', loop=Loop(push=push)) for way, push in (
+        ('forward', (-PUSH, 0.0, 0.0)), ('backward', (PUSH, 0.0, 0.0)),
+        ('down', (0.0, -PUSH, 0.0)))),
+    *(Run(f'{1e3 * delay:g} ms of delay', loop=Loop(delay=delay))
+      for delay in (0.01, 0.02, 0.03, 0.05)),
+    Run('noisy sensors, leg odometry', plant={'noisy': True}),
+    Run('dropped from 1 cm, controlled in the air', plant={'drop_height': 0.01, 'standing': 0.0}),
+    Run('dropped from 1 cm, controlled from the landing on',
+        plant={'drop_height': 0.01, 'standing': LANDING}),
+    Run('dropped from 1 cm, restitution 0.5',
+        plant={'drop_height': 0.01, 'standing': 0.0, 'restitution': 0.5}),
+)
+# Where a case begins a group in the table.
+FIRST = ('body', 'friction', 'controller', 'pushed', '10 ms', 'noisy', 'dropped')
+
+
+def with_integral(run: Run) -> Run:
+    """Return the same run with the integral term and the time that it needs."""
+    return replace(run, integral=INTEGRAL, loop=replace(run.loop, duration=LONG))
+
+
+def measure(cases: Sequence[Run] = CASES, workers: int | None = None,
+            progress: Callable[[float], None] | None = None) -> list[tuple[Crouch, Crouch]]:
+    """
+    Run every case with the paper's gains and with the integral term, in parallel on the cores.
+
+    Parameters
+    ----------
+    cases : sequence of Run
+        With the paper's gains.
+    workers : int, optional
+        Processes; as many as there are cores unless given. With 1, this process does it all.
+    progress : callable, optional
+        Called with the part done.
+
+    """
+    runs = [run for case in cases for run in (case, with_integral(case))]
+    done = []
+    for finished in _each(runs, (os.cpu_count() or 1) if workers is None else workers):
+        done.append(finished)
+        if progress is not None:
+            progress(len(done) / len(runs))
+    return list(zip(done[::2], done[1::2]))
+
+
+def _each(runs: Sequence[Run], workers: int) -> Iterator[Crouch]:
+    if workers == 1:
+        yield from map(crouch, runs)
+        return
+    # A fresh interpreter per worker: a forked one would share the parent's threads and locks.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context('spawn')) as pool:
+        yield from pool.map(crouch, runs)
+
+
+def table(pairs: Sequence[tuple[Crouch, Crouch]]) -> Table:
+    """Return the measured table: errors, slip and the least load of a foot."""
+    rows = [(plain.run.name, *_robustness_cells(plain), _least_load(plain),
+             *_robustness_cells(integral))
+            for plain, integral in pairs]
+    first = [next(i for i, row in enumerate(rows) if row[0].startswith(name)) for name in FIRST
+             if any(row[0].startswith(name) for row in rows)]
+    return Table('Robustness', (
+        'case', 'x [cm]', 'z [cm]', 'angle [deg]', 'slip [mm]', 'least load of a foot [N]',
+        'with integral: x [cm]', 'z [cm]', 'angle [deg]', 'slip [mm]'), rows, [0], first)
+
+
+def _robustness_cells(crouch: Crouch) -> list[str]:
+    if crouch.trace.fallen:
+        return [f'falls at {crouch.trace.time[-1]:.1f} s', *['-'] * 3]
+    if crouch.slip > LOST:
+        return ['loses its footing', *['-'] * 3]
+    return [*(_short(value) for value in UNITS * crouch.error), f'{1e3 * crouch.slip:.2f}']
+
+
+def _short(value: float) -> str:
+    return f'{value:+.2f}' if abs(value) >= 0.1 else f'{value:+.1e}'
+
+
+def _least_load(crouch: Crouch) -> str:
+    trace = crouch.trace
+    settled = trace.ground[trace.time >= crouch.run.slip_start, :, 3]
+    return f'{settled.min():.0f}' if settled.size else '-'

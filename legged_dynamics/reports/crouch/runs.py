@@ -1,0 +1,221 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The crouch on several plants, beside what the paper reports of its own simulator."""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.estimation.leg_odometry import BodyState, OdometryFault
+from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.reports.crouch.closed_loop import (
+    Controller,
+    Loop,
+    PlanarPlant,
+    Trace,
+    close_loop,
+)
+from legged_dynamics.resources import robot_files
+from legged_dynamics.simulation.planar_biped import PlanarBiped
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.controller import WorkspaceController
+from legged_dynamics.workspace.planar import (
+    BIG_BASE,
+    CROUCH,
+    Biped,
+    PinnedRobot,
+    PlanarController,
+    PlanarGains,
+    PlanarState,
+    PlanarTarget,
+    biped_urdf,
+    start_state,
+)
+
+# -------------------------------------------------------------------------------------------------
+# The controller in SE(3), given the crouch's planar state: for a comparison of the two.
+
+
+FEET = 2
+
+
+@dataclass(frozen=True)
+class SpatialCommand:
+    """What the loop needs of a tick: joint torques, (6,) [N m]."""
+
+    torque: np.ndarray
+
+
+class SpatialController:
+    """
+    `WorkspaceController` behind the planar controller's interface, with even gains.
+
+    Parameters
+    ----------
+    gains : PlanarGains
+        Those of x are used along, that of the angle about all axes; no integral.
+
+    """
+
+    def __init__(self, gains: PlanarGains):
+        settings: dict[str, Any] = {
+            f'gains.{kind}.{name}': [float(values[axis])] * 3
+            for kind, axis in (('linear', 0), ('angular', 2))
+            for name, values in (('stiffness', gains.position), ('damping', gains.velocity),
+                                 ('integral', np.zeros(3)))}
+        # As the planar controller, it believes that everything is within reach.
+        settings.update({'limits.error.linear': 10.0, 'limits.error.angular': 3.0,
+                         'limits.acceleration.linear': 100.0,
+                         'limits.acceleration.angular': 1000.0})
+        yaml, _ = robot_files('biped')
+        self._controller = WorkspaceController(
+            RobotModel.from_urdf(biped_urdf(Biped())), RobotConfig.from_yaml(yaml), settings)
+        self._time = 0.0
+
+    def reset(self) -> None:
+        """Forget what was before."""
+        self._controller.reset()
+        self._time = 0.0
+
+    def update(self, state: PlanarState, target: PlanarTarget, period: float) -> SpatialCommand:
+        """Return the torques until the next tick, after the period [s]."""
+        stamp = round(1e9 * self._time)
+        self._time += period
+        position, rotation = _pose(state.pose)
+        x, z, w = state.twist
+        body = BodyState(
+            stamp, position, rotation, np.array([-x, 0.0, z, 0.0, -w, 0.0]),
+            np.ones(FEET, dtype=bool), np.zeros((FEET, 3)), np.zeros(FEET), 0.0, 0, 0,
+            OdometryFault.NONE)
+        command = self._controller.update(
+            body, Measurement(stamp, state.position, state.velocity),
+            BodyTarget.of(*_pose(target.pose)))
+        return SpatialCommand(command.effort)
+
+
+def _pose(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return position and rotation in REP-103 axes of a pose in the paper's."""
+    return (np.array([-pose[0], 0.0, pose[1]]),
+            rotation_from_rpy(np.array([0.0, -pose[2], 0.0])))
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+# What the paper's text gives for 9.99 s: x, z [m], angle [rad].
+PAPER = np.array([0.0999935, 0.95016, np.radians(0.00169)])
+LANDING = 0.05          # s from 1 cm above the ground until both soles bear on it
+LANDED = 1.0            # s after which a dropped robot has come to rest on its soles
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    One way to crouch.
+
+    Attributes
+    ----------
+    name : str
+    pinned : bool
+        Whether the feet are fixed to the ground, or stand on it by MuJoCo's contact.
+    big_base : float or None
+        Size of the feet in the controller's dynamics; None for exact dynamics.
+    spatial : bool
+        Whether the controller is the one in SE(3), and not the planar one.
+    biped : Biped
+        What stands there; the controller always has the biped as modelled.
+    plant : mapping
+        Options of :class:`PlanarBiped`.
+    loop : Loop
+    integral : float
+        Integral gain on all three coordinates [1/s^3].
+
+    """
+
+    name: str
+    pinned: bool = False
+    big_base: float | None = None
+    spatial: bool = False
+    biped: Biped = field(default_factory=Biped)
+    plant: Mapping[str, Any] = field(default_factory=dict)
+    loop: Loop = field(default_factory=Loop)
+    integral: float = 0.0
+
+    def make_plant(self) -> PlanarPlant:
+        """Build the plant, at the start of the crouch."""
+        if self.pinned:
+            return PinnedRobot(self.biped.planar(), start_state())
+        return PlanarBiped(self.biped, **self.plant)
+
+    def make_controller(self) -> Controller:
+        """Build the controller, which believes in the biped as modelled."""
+        gains = PlanarGains(integral=np.full(3, self.integral))
+        if self.spatial:
+            return SpatialController(gains)
+        return PlanarController(Biped().planar(), gains, big_base=self.big_base)
+
+    @property
+    def slip_start(self) -> float:
+        """Time from which a sole that moves is said to slip [s]."""
+        return LANDED if self.plant.get('drop_height') else 0.0
+
+
+# The figures are drawn of the first two.
+RUNS = (
+    Run('exact dynamics, feet pinned', pinned=True),
+    Run('exact dynamics, MuJoCo, friction 0.5'),
+    Run('big base 1e6, feet pinned', pinned=True, big_base=BIG_BASE),
+    Run('big base 1e6, MuJoCo, friction 0.5', big_base=BIG_BASE),
+    Run('the controller in SE(3), MuJoCo, friction 0.5', spatial=True),
+    Run("exact dynamics, MuJoCo, the paper's friction 3", plant={'floor_friction': 3.0}),
+    Run('dropped from 1 cm, controlled in the air', plant={'drop_height': 0.01, 'standing': 0.0}),
+    Run('dropped from 1 cm, controlled from the landing on',
+        plant={'drop_height': 0.01, 'standing': LANDING}),
+)
+
+
+@dataclass(frozen=True)
+class Crouch:
+    """
+    A run and what came of it.
+
+    Attributes
+    ----------
+    run : Run
+    trace : Trace
+    computing : float
+        Time that controller and plant took [s].
+
+    """
+
+    run: Run
+    trace: Trace
+    computing: float
+
+    @property
+    def error(self) -> np.ndarray:
+        """Return the final error: x, z [m], angle [rad]."""
+        return self.trace.error
+
+    @property
+    def slip(self) -> float:
+        """Return how far a sole moved at most [m]; NaN where there is no ground."""
+        return self.trace.slip(self.run.slip_start) if self.trace.ground_known else float('nan')
+
+
+def crouch(run: Run) -> Crouch:
+    """Make one run."""
+    plant, controller = run.make_plant(), run.make_controller()
+    controller.update(plant.state, CROUCH, 1.0)     # compiles, and is forgotten
+    if run.pinned:
+        PinnedRobot(run.biped.planar(), start_state()).advance(np.zeros(6), 1e-3)
+    begin = time.perf_counter()
+    trace = close_loop(plant, controller, run.loop, CROUCH)
+    return Crouch(run, trace, time.perf_counter() - begin)

@@ -1,0 +1,114 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor's findings as one page, each with a picture of what gave it away."""
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import yaml
+from matplotlib.figure import Figure
+
+from legged_dynamics.doctor.evidence import Evidence
+from legged_dynamics.doctor.examination import Examination
+from legged_dynamics.doctor.finding import Finding
+from legged_dynamics.exceptions import OutputError
+from legged_dynamics.identification.samples import SensorLog
+from legged_dynamics.reports.page import Page, command_line
+
+KINDS = {'balance': 'forces and torques against the equations of motion',
+         'cone': 'feet that pull or slip', 'velocity': 'velocities against positions',
+         'limits': 'positions against the limits of the URDF',
+         'stance': 'feet in contact against each other and the gyro',
+         'ground': 'feet in contact against level ground', 'below': 'feet below the body',
+         'gravity': 'length of gravity', 'attitude': 'orientation against accelerometer',
+         'turning': 'orientation against gyro'}
+
+
+def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -> None:
+    """
+    Write the page.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+
+    """
+    found = examined.findings
+    page = Page(f'Doctor: {name}', f'{log.duration:.1f} s of joint states; ' + (
+        f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
+        else 'nothing wrong was found.'))
+    if found:
+        page.banner(f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
+                    f'First: {found[0].text}')
+    else:
+        page.verdict('Nothing wrong was found.')
+    for i, finding in enumerate(found, start=1):
+        page.heading(f'{i}. {finding.kind}: {finding.sure}')
+        page.paragraph(finding.text)
+        page.listing([*(f'or: {other}' for other in finding.also),
+                      *([finding.advice] if finding.advice else []),
+                      *(f'{key}: {yaml.safe_dump(value, default_flow_style=True, width=9999)}'
+                        .replace('\n...', '').strip() for key, value in finding.fix.items())])
+        page.figure(_picture(finding, log), 'What the sensors of this finding said.')
+    if examined.before is not None and examined.after is not None:
+        page.heading('Evidence')
+        page.figure(_evidence(examined.before, examined.after),
+                    'Residuals in tolerances of a healthy robot: as described, and corrected.')
+    page.heading('Not judged')
+    page.listing(examined.unchecked or ['Everything could be judged.'])
+    try:
+        path.write_text(page.html(command_line(f'legged-dynamics doctor {name}'), name),
+                        encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+
+
+def _picture(finding: Finding, log: SensorLog) -> bytes:
+    """Draw the readings that a finding is about."""
+    joints = log.joints
+    time = (joints.receipt_ns - joints.receipt_ns[0]) * 1e-9
+    figure = Figure(figsize=(9.0, 3.2), layout='constrained')
+    axes = figure.subplots()
+    named = [i for i, name in enumerate(joints.names) if name in finding.subject][:4]
+    field = next((f for f in ('velocity', 'effort') if f in finding.kind), 'position')
+    if finding.kind in ('stamp_jitter', 'time_base', 'low_rate', 'lost_samples', 'stamps_back'):
+        axes.plot(time[1:], np.diff(joints.stamp_ns) * 1e-6, lw=0.6)
+        axes.set_ylabel('step of the stamps [ms]')
+    elif 'imu' in finding.subject and log.imu is not None:
+        values = log.imu.gyro if 'gyro' in finding.kind else log.imu.acceleration
+        when = (log.imu.receipt_ns - joints.receipt_ns[0]) * 1e-9
+        for column, axis in zip(values.T, 'xyz'):
+            axes.plot(when, column, lw=0.6, label=axis)
+        axes.set_ylabel('gyro' if 'gyro' in finding.kind else 'accelerometer')
+        axes.legend(loc='upper right')
+    else:
+        for i in named or range(min(3, len(joints.names))):
+            axes.plot(time, getattr(joints, field)[:, i], lw=0.6, label=joints.names[i])
+        axes.set_ylabel(field)
+        axes.legend(loc='upper right')
+    axes.set_xlabel('time [s]')
+    return _png(figure)
+
+
+def _evidence(before: Evidence, after: Evidence) -> bytes:
+    kinds = [kind for kind in before.squares if kind in after.squares]
+    figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
+    for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
+        for evidence, label in ((before, 'as described'), (after, 'corrected')):
+            axes.plot(evidence.time, np.sqrt(evidence.squares[kind]) + 1e-4, label=label, lw=1.0)
+        axes.set_yscale('log')
+        axes.axhline(1.0, color='#999', lw=0.6)
+        axes.set_title(KINDS.get(kind, kind), fontsize=8, loc='left', pad=2)
+        axes.tick_params(labelsize=7)
+    figure.axes[0].legend(fontsize=7, loc='upper right')
+    figure.axes[-1].set_xlabel('time [s]')
+    return _png(figure)
+
+
+def _png(figure: Figure) -> bytes:
+    data = io.BytesIO()
+    figure.savefig(data, format='png', dpi=90)
+    return data.getvalue()

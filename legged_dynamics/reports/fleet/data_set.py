@@ -1,0 +1,347 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+One Parquet data set on disk: a folder a table, in it one a robot and day, a file a recording.
+
+A recording is there when its summary is: that is put into place last, and each file at once.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from legged_dynamics.exceptions import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# -------------------------------------------------------------------------------------------------
+# The tables of a fleet's data set: what each column is, in which unit.
+#
+# The same text makes the files' schema and the document's tables.
+
+
+XYZ = ('x', 'y', 'z')
+WRENCH = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+
+
+class Field(NamedTuple):
+    """A column: its name, its kind as pyarrow spells it, its unit, and what it is."""
+
+    name: str
+    kind: str
+    unit: str
+    meaning: str
+
+
+class TableSchema(NamedTuple):
+    """A table: its name, what a row is, and its columns."""
+
+    name: str
+    row: str
+    fields: tuple[Field, ...]
+
+    @property
+    def markdown(self) -> str:
+        """Return the columns as a table for a Markdown document."""
+        lines = ['| column | type | unit | meaning |', '|---|---|---|---|']
+        lines += [f'| `{field.name}` | {field.kind} | {field.unit} | {field.meaning} |'
+                  for field in self.fields]
+        return '\n'.join(lines) + '\n'
+
+
+ID = Field('recording', 'string', '', 'Name of the recording: its folder or file, and eight '
+           "letters of the path's hash; the same in all tables.")
+
+
+def _vector(prefix: str, axes: tuple[str, ...], units: str, meaning: str,
+            kind: str = 'double') -> tuple[Field, ...]:
+    """Return a column a component; units of a wrench's two halves apart by a comma."""
+    halves = units.split(',')
+    return tuple(Field(f'{prefix}_{axis}' if prefix else axis, kind,
+                       halves[-1] if axis.startswith('m') else halves[0],
+                       f'{meaning}, {axis}.') for axis in axes)
+
+
+SUMMARY = TableSchema('summary', 'a recording', (
+    ID,
+    Field('path', 'string', '', 'Where it is.'),
+    Field('model', 'string', '', 'Name of the robot YAML.'),
+    Field('start', 'timestamp[us, tz=UTC]', '', "First message, by the recorder's clock."),
+    Field('duration', 'double', 's', 'Of what was analysed.'),
+    Field('messages', 'int64', '', 'In the bag.'),
+    Field('samples', 'int64', '', 'Estimates.'),
+    Field('weight', 'double', 'N', 'Of the robot by its URDF and YAML.'),
+    Field('joints', 'list<string>', '', 'Joints, in the order of `external_torque`.'),
+    Field('estimate', 'string', '', 'What most estimates rest on: fused, base only, torque only.'),
+    Field('silent', 'double', '', 'Part of the samples without estimate.'),
+    Field('standing', 'double', '', 'Part of the samples in which the robot stands.'),
+    Field('gait', 'string', '', 'What it does otherwise; empty when it only stands.'),
+    Field('trusted', 'bool', '', 'Whether the result deserves trust.'),
+    Field('doubts', 'list<string>', '', 'Why it does not.'),
+    Field('notes', 'list<string>', '', 'What was missing, assumed or odd.'),
+    Field('residual', 'double', 'N', 'Force at the base that the estimate leaves unexplained, '
+          'rms of its length.'),
+    Field('residual_share', 'double', '', 'The same as a part of the weight.'),
+    *_vector('residual_mean', WRENCH, 'N,N m', 'Mean of the unexplained wrench, base axes and '
+             'origin'),
+    Field('worst_at', 'double', 's', 'Since the first estimate: the second with the largest '
+          'residual.'),
+    Field('mass_error', 'double', 'kg', 'How much more the base weighs than the model says, at '
+          'the end.'),
+    *_vector('gyro_bias', XYZ, 'rad/s', 'Mean of the gyro while the robot stands, IMU axes'),
+    Field('gravity_error', 'double', 'm/s²', "Mean length of the accelerometer's vector while "
+          'the robot stands, less 9.81.'),
+    Field('without_effort', 'int64', '', 'Samples without any joint torque.'),
+    Field('without_imu', 'int64', '', 'Samples without IMU reading.'),
+    Field('restarts', 'int64', '', 'How often gaps or time set back made the estimator start '
+          'anew.'),
+    Field('refused', 'int64', '', 'Messages that could not be used.'),
+    Field('cpu', 'double', 's', 'What the analysis took of a processor.'),
+    Field('written', 'timestamp[us, tz=UTC]', '', 'When this row was.'),
+    Field('source_bytes', 'int64', 'B', 'Size of the recording when it was analysed.'),
+    Field('source_modified', 'int64', 'ns', 'When it was last changed then, since 1970.'),
+    Field('options', 'string', '', 'Digest of the options, robot files and package version.'),
+))
+
+FEET = TableSchema('feet', 'a recording and foot', (
+    ID,
+    Field('foot', 'string', '', 'Link.'),
+    Field('duty', 'double', '', 'Part of the samples in which it is down.'),
+    Field('load', 'double', 'N', 'Mean vertical force while it is down (on line, world axes).'),
+    Field('load_share', 'double', '', 'Its part of the vertical impulse of all feet.'),
+    Field('peak', 'double', 'N', 'Largest vertical force.'),
+    Field('observable', 'double', '', 'Part of its time on the ground in which its force is '
+          'determined by measurements.'),
+    Field('steps', 'int64', '', 'Touch-downs.'),
+    Field('slip', 'double', 'm', 'How far it slides from touch-down to lift-off, against the '
+          'other feet on the ground; mean over its stances. Not known with one foot down; two '
+          'share what they slide.'),
+    Field('slip_largest', 'double', 'm', 'The farthest of a stance.'),
+    Field('agreement', 'double', '%', 'Of contact with the true one; NaN without truth.'),
+))
+
+JOINTS = TableSchema('joints', 'a recording and joint', (
+    ID,
+    Field('joint', 'string', '', 'Name.'),
+    Field('effort', 'double', 'N m or N', 'Root mean square of what was measured.'),
+    Field('measured', 'double', '', 'Part of the samples with a measured effort.'),
+    Field('residual', 'double', 'N m or N', 'Effort that the estimate leaves unexplained, rms.'),
+    Field('residual_mean', 'double', 'N m or N', 'Its mean: a zero that is off, or friction.'),
+))
+
+INPUTS = TableSchema('inputs', "a recording and topic of the estimator's", (
+    ID,
+    Field('topic', 'string', '', 'Joint states or IMU.'),
+    Field('messages', 'int64', '', 'That could be used.'),
+    Field('rate', 'double', 'Hz', 'Messages over time, by their stamps.'),
+    Field('received', 'double', 'Hz', "By the recorder's clock."),
+    Field('interval', 'double', 'ms', 'Median between stamps (of the first million).'),
+    Field('lost', 'double', '', 'Part of the messages that the usual interval promises and that '
+          'did not come.'),
+    Field('stamp_jitter', 'double', 'ms', 'Standard deviation of the intervals between stamps.'),
+    Field('receipt_jitter', 'double', 'ms', 'Of those between receipts.'),
+    Field('longest', 'double', 'ms', 'Longest interval between stamps.'),
+    Field('gaps', 'int64', '', 'Intervals beyond one and a half medians.'),
+    Field('backwards', 'int64', '', 'Stamps not after the one before.'),
+))
+
+ERRORS = TableSchema('errors', 'a recording with truth, behaviour and treatment', (
+    ID,
+    Field('subject', 'string', '', 'standing, a gait, or the sum of all feet.'),
+    Field('treatment', 'string', '', 'zero-phase 25 Hz, on line or unfiltered, as in the report '
+          'of one bag.'),
+    Field('samples', 'int64', '', 'It is the mean of.'),
+    Field('total', 'double', 'N', "Root mean square of the force vector's error."),
+    Field('vertical', 'double', 'N', 'Of its vertical part.'),
+))
+
+FOOT_SERIES = TableSchema('foot_series', 'an estimate and foot', (
+    ID,
+    Field('stamp_ns', 'int64', 'ns', 'Of the joint state that is described.'),
+    Field('time', 'double', 's', 'Since the first estimate.'),
+    Field('foot', 'string', '', 'Link.'),
+    Field('contact', 'bool', '', 'Whether it is down.'),
+    Field('contact_probability', 'float', '', ''),
+    Field('observable', 'bool', '', 'Whether measurements determine its force.'),
+    *_vector('', WRENCH, 'N,N m', 'As published: foot axes and origin', 'float'),
+    *_vector('raw', WRENCH, 'N,N m', 'At full bandwidth: foot axes and origin', 'float'),
+    *_vector('world', WRENCH[:3], 'N', 'As published, in world axes', 'float'),
+    Field('true_contact', 'bool', '', 'Null without truth.'),
+    *_vector('true', WRENCH[:3], 'N', 'True force in world axes; null without truth', 'float'),
+))
+
+BASE_SERIES = TableSchema('base_series', 'an estimate', (
+    ID,
+    Field('stamp_ns', 'int64', 'ns', 'Of the joint state that is described.'),
+    Field('time', 'double', 's', 'Since the first estimate.'),
+    Field('mode', 'string', '', 'fused, base_only, torque_only or unavailable.'),
+    *_vector('center_of_pressure', XYZ, 'm', 'In base axes; NaN without load', 'float'),
+    *_vector('residual', WRENCH, 'N,N m', 'Unexplained wrench, base axes and origin', 'float'),
+    Field('mass_error', 'float', 'kg', 'How much more the base weighs than the model says.'),
+    *_vector('orientation', (*XYZ, 'w'), '', 'Quaternion of the base in the world', 'float'),
+    Field('external_torque', 'list<float>', 'N m or N', 'Unexplained effort of each joint; NaN '
+          'where none is measured.'),
+))
+
+TABLES = (SUMMARY, FEET, JOINTS, INPUTS, ERRORS, FOOT_SERIES, BASE_SERIES)
+
+
+# -------------------------------------------------------------------------------------------------
+
+FOLDER = 'data'
+_PART = '.part'     # ending of a file that is being written; a leading dot hides it from readers
+
+
+def arrow_schema(table: TableSchema) -> pa.Schema:
+    """Return a table's schema, with units and meanings in the fields' metadata."""
+    import pyarrow as pa
+
+    kinds: dict[str, Any] = {
+        'string': pa.string(), 'bool': pa.bool_(), 'int64': pa.int64(), 'double': pa.float64(),
+        'float': pa.float32(), 'list<string>': pa.list_(pa.string()),
+        'list<float>': pa.list_(pa.float32()),
+        'timestamp[us, tz=UTC]': pa.timestamp('us', tz='UTC')}
+    return pa.schema([pa.field(field.name, kinds[field.kind], metadata={
+        'unit': field.unit, 'description': field.meaning}) for field in table.fields])
+
+
+class DataSet:
+    """
+    The data set below a folder.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the batch's results; the data set is ``data/`` in it.
+
+    """
+
+    def __init__(self, out: Path):
+        self.folder = out / FOLDER
+
+    def path(self, table: TableSchema, robot: str, day: str, recording: str) -> Path:
+        """Return where a recording's rows of a table are."""
+        return (self.folder / table.name / f'robot={quote(robot, safe="")}' / f'day={day}'
+                / f'{recording}.parquet')
+
+    def clean(self) -> None:
+        """Remove what a run that was killed left half written."""
+        for path in self.folder.rglob(f'.*{_PART}'):
+            with suppress(OSError):
+                path.unlink()
+
+    def forget(self, recording: str) -> None:
+        """Remove a recording: its summary first, so that it is never there in part."""
+        for table in TABLES:
+            for path in (self.folder / table.name).glob(f'*/*/{recording}.parquet'):
+                path.unlink()
+
+    def read(self, table: TableSchema, columns: Sequence[str] | None = None) -> pa.Table:
+        """
+        Return a table of all recordings, with its columns robot and day.
+
+        Raises
+        ------
+        OutputError
+            When the data set is damaged.
+
+        """
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        schema = arrow_schema(table)
+        for name in ('robot', 'day'):
+            schema = schema.append(pa.field(name, pa.string()))
+        where = self.folder / table.name
+        wanted = list(columns) if columns else schema.names
+        if not where.is_dir():
+            return schema.empty_table().select(wanted)
+        try:
+            return ds.dataset(where, schema=schema, format='parquet', partitioning=ds.partitioning(
+                pa.schema([('robot', pa.string()), ('day', pa.string())]),
+                flavor='hive')).to_table(columns=wanted)
+        except (OSError, pa.ArrowException) as error:
+            raise OutputError(f'the data set in {where} cannot be read: {error}; remove the file '
+                              'that it names, and what is missing is made again') from error
+
+    def there(self) -> dict[str, dict[str, Any]]:
+        """Return what is known of each recording that is there, by its name."""
+        columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
+        return {row['recording']: row for row in self.read(SUMMARY, columns).to_pylist()}
+
+
+class RecordingWriter:
+    """
+    Writes one recording; a context manager. What is there already is replaced at the end.
+
+    Parameters
+    ----------
+    data : DataSet
+    robot, day, recording : str
+
+    Raises
+    ------
+    OutputError
+        When the disk refuses.
+
+    """
+
+    def __init__(self, data: DataSet, robot: str, day: str, recording: str):
+        self._paths = {table.name: data.path(table, robot, day, recording) for table in TABLES}
+        self._recording = recording
+        self._writers: dict[str, Any] = {}
+
+    def __enter__(self) -> RecordingWriter:
+        """Return the writer."""
+        return self
+
+    def add(self, table: TableSchema, columns: Mapping[str, Any]) -> None:
+        """Add rows, as columns; the recording's name is filled in."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = arrow_schema(table)
+        count = len(next(iter(columns.values())))
+        try:
+            batch = pa.table({
+                'recording': pa.array([self._recording] * count, pa.string()), **columns},
+                schema=schema)
+            if table.name not in self._writers:
+                path = _part(self._paths[table.name])
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._writers[table.name] = pq.ParquetWriter(path, schema, compression='zstd')
+            self._writers[table.name].write_table(batch)
+        except OSError as error:
+            raise OutputError(f'cannot write to {self._paths[table.name]}: {error}') from error
+
+    def add_rows(self, table: TableSchema, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows, each a mapping without the recording's name; none are well, too."""
+        rows = list(rows)
+        names = [field.name for field in table.fields[1:]]
+        if rows:
+            self.add(table, {name: [row[name] for row in rows] for name in names})
+
+    def __exit__(self, kind: object, *exception: object) -> None:
+        """Put all files into place, the summary last; or remove them after an exception."""
+        try:
+            for writer in self._writers.values():
+                writer.close()
+            if kind is None:
+                for name in sorted(self._writers, key=lambda name: name == SUMMARY.name):
+                    os.replace(_part(self._paths[name]), self._paths[name])
+        except OSError as error:
+            raise OutputError(f'cannot write to the data set: {error}') from error
+        finally:
+            for name in self._writers:
+                with suppress(OSError):
+                    _part(self._paths[name]).unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f'.{path.name}{_PART}')

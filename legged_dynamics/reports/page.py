@@ -1,0 +1,459 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+One HTML page that needs nothing beside itself: the skeleton of all reports.
+
+What matters first: a red banner where data do not deserve trust, the verdict as a sentence, then
+contents, charts, tables and figures; at the end how it was made. Light and dark, paper and phone.
+"""
+from __future__ import annotations
+
+import base64
+import json
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.reports.style import png
+
+# -------------------------------------------------------------------------------------------------
+# Charts to zoom and to hover over, as text of a page that needs no network.
+#
+# Drawn in the browser by uPlot (MIT licence, beside this file in ``assets/``). Gaps are shown as
+# gaps, and long series are thinned so that no peak is lost.
+
+
+ASSETS = Path(__file__).resolve().parent / 'assets'
+# More points than this are thinned: a screen has no more than some thousand columns.
+MOST_POINTS = 8000
+# A step longer than this many medians is a gap.
+GAP = 4.5
+# On either side of the dots of a chart with dates, at least [s].
+ROOM = 3600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """
+    One curve.
+
+    Attributes
+    ----------
+    name : str
+    values : (n,) array
+        NaN where there is nothing.
+    hue : int
+        Which colour; below zero grey, for the truth.
+    key : str
+        Curves of the same key are hidden together, in all charts; the name when empty.
+    dash : bool
+
+    """
+
+    name: str
+    values: np.ndarray
+    hue: int = 0
+    key: str = ''
+    dash: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """
+    Curves over a common time, or whatever else goes on evenly.
+
+    Attributes
+    ----------
+    title : str
+    unit : str
+        Label of the upright axis.
+    time : (n,) array [s]
+        Since 1970 where `dates` says so.
+    lines : sequence of Line
+    least : float
+        The upright axis spans at least this much, so that nothing does not fill it.
+    digits : int
+        Behind the point, when one hovers.
+    height : int
+        Pixels.
+    along : str
+        Label of the level axis.
+    dates : bool
+        Whether the time axis shows dates, and curves are dots, one a recording.
+
+    """
+
+    title: str
+    unit: str
+    time: np.ndarray
+    lines: Sequence[Line]
+    least: float = 1.0
+    digits: int = 1
+    height: int = 260
+    along: str = 'time [s]'
+    dates: bool = False
+
+    def html(self, group: str = 'time') -> str:
+        """Return the chart, linked with others of its group."""
+        time = np.asarray(self.time, float)
+        columns = np.array([np.asarray(line.values, float) for line in self.lines])
+        if self.dates:      # dots are as far apart as they are, and each of them counts
+            time, columns = with_room(time, columns)
+        else:
+            time, columns = thinned(*with_gaps(time, columns))
+        data = {
+            'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
+            'digits': self.digits, 'height': self.height, 'along': self.along,
+            'dates': self.dates,
+            'time': _packed(time - 0.0, '<f8'),
+            'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
+                        'dash': line.dash, 'values': _packed(values, '<f4')}
+                       for line, values in zip(self.lines, columns)]}
+        text = json.dumps(data).replace('</', '<\\/')
+        return (f'<script type="application/json">{text}</script>'
+                f'<div class="chart" role="img" aria-label="{escape(self.title)}"></div>')
+
+
+def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return dots with an empty place before and behind them: a lone one has an axis, too."""
+    if not len(time):
+        return time, columns
+    room = max(0.03 * (time[-1] - time[0]), ROOM)
+    return (np.concatenate([[time[0] - room], time, [time[-1] + room]]),
+            np.pad(columns, ((0, 0), (1, 1)), constant_values=np.nan))
+
+
+def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the curves with NaN where time has gaps."""
+    steps = np.diff(time)
+    if not len(steps):
+        return time, columns
+    gaps = np.flatnonzero(steps > GAP * np.median(steps)) + 1
+    return (np.insert(time, gaps, (time[gaps - 1] + time[gaps]) / 2.0),
+            np.insert(columns, gaps, np.nan, axis=1))
+
+
+def thinned(time: np.ndarray, columns: np.ndarray,
+            most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """Return no more than so many points: least and largest of each stretch; gaps stay."""
+    if len(time) <= most:
+        return time, columns
+    size = int(np.ceil(2.0 * len(time) / most))
+    count = -(-len(time) // size)
+    short = count * size - len(time)
+    t = np.pad(time, (0, short), mode='edge').reshape(count, size)
+    c = np.pad(columns, ((0, 0), (0, short)), mode='edge').reshape(len(columns), count, size)
+    empty = np.isnan(c).any(axis=2)
+    low = np.where(empty, np.nan, np.min(c, axis=2))
+    high = np.where(empty, np.nan, np.max(c, axis=2))
+    # Which comes first matters little within a pixel, but a rise must not look like a fall.
+    rising = c[:, :, -1] >= c[:, :, 0]
+    pairs = np.stack([np.where(rising, low, high), np.where(rising, high, low)], axis=2)
+    return t[:, [0, size // 2]].reshape(-1), pairs.reshape(len(columns), -1)
+
+
+def scripts() -> str:
+    """Return what a page with charts needs at its end."""
+    library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
+    ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
+    return f'<script>{library}</script><script>{ours}</script>'
+
+
+def styles(charts: bool) -> str:
+    """Return the style of a page, with or without charts."""
+    names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
+    return '\n'.join((ASSETS / name).read_text(encoding='utf-8') for name in names)
+
+
+def _packed(values: np.ndarray, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode('ascii')
+
+
+# -------------------------------------------------------------------------------------------------
+# A table of texts, the same on the terminal, on a page and in a document.
+
+
+# A number that rounds to zero has no sign.
+NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
+
+
+def unsigned_zero(text: str) -> str:
+    """Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'."""
+    return NOTHING.sub(r'\1', text)
+
+
+@dataclass(frozen=True)
+class Table:
+    """
+    Rows of text below a head.
+
+    Attributes
+    ----------
+    title : str
+    head : sequence of str
+    rows : sequence of sequence of str
+    strong, first : sequence of int
+        Rows to set off, and rows that begin a group.
+
+    """
+
+    title: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    strong: Sequence[int] = ()
+    first: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        rows = [tuple(map(unsigned_zero, row)) if isinstance(row, tuple) else
+                list(map(unsigned_zero, row)) for row in self.rows]
+        object.__setattr__(self, 'rows', rows)
+
+    @property
+    def markdown(self) -> str:
+        """Return the table for a Markdown document, without its title."""
+        lines = [self.head, ['---', *['---:'] * (len(self.head) - 1)], *self.rows]
+        return '\n'.join(f'| {" | ".join(line)} |' for line in lines) + '\n'
+
+    @property
+    def text(self) -> str:
+        """Return the table for a terminal."""
+        lines = [self.head, *self.rows]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
+        texts = ['  '.join(cell.ljust(width) if k == 0 else cell.rjust(width)
+                           for k, (cell, width) in enumerate(zip(line, widths))).rstrip()
+                 for line in lines]
+        rule = '-' * max(len(text) for text in texts)
+        out = [self.title, texts[0], rule]
+        for index, text in enumerate(texts[1:]):
+            if index and index in self.first:
+                out.append('')
+            out.append(text)
+        return '\n'.join(out)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+class Link(NamedTuple):
+    """A cell of a table that leads to another file, given from the page's folder."""
+
+    text: str
+    target: str
+
+
+class Page:
+    """
+    Gathers the parts of a page in order; all text is escaped here.
+
+    Parameters
+    ----------
+    title, lead : str
+        Heading, and the line below it.
+
+    """
+
+    def __init__(self, title: str, lead: str):
+        self._title = title
+        self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
+        self._said: list[str] = []
+        self._top = len(self._parts)
+        self._headings: list[str] = []
+        self._charts = False
+
+    def heading(self, text: str) -> None:
+        """Begin a section, which the contents will name."""
+        self._headings.append(text)
+        self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
+
+    def verdict(self, text: str, judged: bool = True) -> None:
+        """Say in a sentence at the top what came out; judged when there is a truth behind it."""
+        kind = 'verdict' if judged else 'verdict open'
+        self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
+
+    def banner(self, text: str) -> None:
+        """Warn in red above all else that data do not deserve trust."""
+        self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
+
+    def chart(self, chart: Chart, caption: str = '', group: str = 'time') -> None:
+        """Add a chart to zoom and hover over; those of a group share time axis and cursor."""
+        self._charts = True
+        below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
+        self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
+
+    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
+        """Add charts side by side, or below each other where there is no room."""
+        if charts:
+            self._charts = True
+            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
+            self._parts.append(f'<figure class="row">{cells}</figure>')
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph."""
+        self._parts.append(f'<p>{escape(text)}</p>')
+
+    def listing(self, items: Iterable[str]) -> None:
+        """Add a list."""
+        rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
+        self._parts.append(f'<ul>{rows}</ul>')
+
+    def cards(self, cards: Iterable[tuple[str, str]]) -> None:
+        """Add key figures: each a value and what it is."""
+        rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
+                       f'<span>{escape(what)}</span></div>' for value, what in cards)
+        self._parts.append(f'<div class="cards">{rows}</div>')
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
+              strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
+        """
+        Add a table.
+
+        Parameters
+        ----------
+        head : sequence of str
+            Texts of the head row.
+        rows : sequence of sequence of str or Link
+            Texts of the other rows.
+        strong, first : iterable of int
+            Rows to set off, and rows that begin a new group.
+
+        """
+        strong, first = set(strong), set(first)
+        lines = [f'<tr>{"".join(f"<th>{escape(cell)}</th>" for cell in head)}</tr>']
+        for index, row in enumerate(rows):
+            names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
+                             if index in chosen)
+            cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
+            lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
+        self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
+
+    def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
+        """Add a figure, a picture of that MIME type."""
+        data = base64.b64encode(picture).decode('ascii')
+        self._parts.append(f'<figure><img alt="{escape(caption)}" '
+                           f'src="data:{kind};base64,{data}">'
+                           f'<figcaption>{escape(caption)}</figcaption></figure>')
+
+    def html(self, command: str, robot: str = '') -> str:
+        """
+        Return the page.
+
+        Parameters
+        ----------
+        command : str
+            That made it, for its foot.
+        robot : str
+            File or name of the robot.
+
+        """
+        links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
+                        for k, text in enumerate(self._headings, start=1))
+        contents = f'<nav aria-label="Contents">{links}</nav>' if len(self._headings) > 2 else ''
+        parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
+        made = [command, *([f'robot {robot}'] if robot else []), versions(),
+                datetime.now().astimezone().isoformat(' ', 'minutes')]
+        return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width, initial-scale=1">'
+                f'<title>{escape(self._title)}</title><style>{styles(self._charts)}</style>'
+                '</head><body>\n' + '\n'.join(parts)
+                + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
+                + (scripts() if self._charts else '') + '</body></html>\n')
+
+
+def _cell(cell: str | Link) -> str:
+    if isinstance(cell, Link):
+        return f'<a href="{escape(quote(cell.target))}">{escape(cell.text)}</a>'
+    return escape(cell)
+
+
+def command_line(otherwise: str) -> str:
+    """Return the command that is running, or what it would be."""
+    words = sys.argv[1:]
+    return shlex.join(['legged-dynamics', *words]) if words and Path(
+        sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
+
+
+def versions() -> str:
+    """Return which versions made a page."""
+    found = []
+    for name in ('legged_dynamics', 'numpy', 'scipy', 'numba'):
+        with suppress(PackageNotFoundError):
+            found.append(f'{name} {version(name)}')
+    return ', '.join([*found, f'Python {platform.python_version()}'])
+
+
+# -------------------------------------------------------------------------------------------------
+# A folder that a report is written into: its page, and each figure as a file of its own too.
+
+
+REPORT = 'report.html'
+
+
+class ReportFolder:
+    """
+    A folder with a page and figures; made by `report_folder`.
+
+    Attributes
+    ----------
+    page : Page
+    path : Path
+        Of the page's file.
+
+    """
+
+    def __init__(self, folder: Path, page: Page):
+        self.page, self.path, self._folder = page, folder / REPORT, folder
+
+    def save(self, name: str, figure: Figure | None) -> bytes | None:
+        """Write a figure as name.png; return it, or None where there is none."""
+        if figure is None:
+            return None
+        picture = png(figure)
+        (self._folder / f'{name}.png').write_bytes(picture)
+        return picture
+
+    def add(self, name: str, figure: Figure | None, caption: str) -> None:
+        """Write a figure, if there is one, and put it on the page."""
+        picture = self.save(name, figure)
+        if picture is not None:
+            self.page.figure(picture, caption)
+
+    def close(self, command: str, robot: str = '') -> None:
+        """Write the page."""
+        self.path.write_text(self.page.html(command, robot), encoding='utf-8')
+
+
+@contextmanager
+def report_folder(folder: Path, page: Page,
+                  refusal: type[LeggedDynamicsError] = OutputError) -> Iterator[ReportFolder]:
+    """
+    Make a folder for a report.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is not there.
+    page : Page
+        What goes into it.
+    refusal : type
+        Of the error that says that the folder cannot be written.
+
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield ReportFolder(folder, page)
+    except OSError as error:
+        raise refusal(f'cannot write the report to {folder}: {error}') from error

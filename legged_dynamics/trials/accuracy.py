@@ -1,0 +1,252 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""How far computed ground reactions are from measured ones, foot by foot."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.optimize import minimize_scalar
+
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.load_transfer import GaitReactions
+from legged_dynamics.gait.sole_motion import SoleMotion
+from legged_dynamics.trials.plates import Plates
+
+# A foot counts as loaded from this true vertical force on [N].
+LOADED = 20.0
+
+
+@dataclass(frozen=True)
+class FootErrors:
+    """
+    Root mean squares over the samples in which a foot is truly loaded, all feet together [N].
+
+    Attributes
+    ----------
+    vertical : float
+        Of the vertical force.
+    single, double : float
+        The same while one foot alone is loaded, and while several are; NaN where that never is.
+    fore_aft, sideways : float
+        Of the horizontal force along the world's x and y.
+    total : float
+        Of the vertical force of all feet together: what the motion itself gets wrong.
+    pull : float
+        Smallest computed vertical force of any foot at any time; below zero it pulls.
+    agreement : float
+        Part of the samples, foot by foot, in which contact agrees with the truth.
+    count : int
+        Samples, foot by foot.
+
+    """
+
+    vertical: float
+    single: float
+    double: float
+    fore_aft: float
+    sideways: float
+    total: float
+    pull: float
+    agreement: float
+    count: int
+
+
+def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
+    """
+    Compare ground reactions with the truth.
+
+    Parameters
+    ----------
+    reactions : GaitReactions
+        What was computed.
+    plates : Plates
+        The truth at the same instants.
+    loaded : float [N]
+        True vertical force from which a foot counts as loaded.
+
+    """
+    truth = plates.world_force(reactions.foot_rotation)
+    on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
+    error = reactions.force - truth
+    several = on & (on.sum(axis=1) > 1)[:, None]
+    valid = plates.valid
+    agree = (on == reactions.contact)[valid]
+    return FootErrors(
+        _rms(error[on][:, 2]), _rms(error[on & ~several][:, 2]), _rms(error[several][:, 2]),
+        _rms(error[on][:, 0]), _rms(error[on][:, 1]), _rms(error[valid].sum(axis=1)[:, 2]),
+        float(reactions.force[..., 2].min()), float(agree.mean()) if agree.size else np.nan,
+        int(on.sum()))
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values ** 2))) if len(values) else np.nan
+
+
+# -------------------------------------------------------------------------------------------------
+# How the recording and its force plates fit together: clock, level, heading, mass; nothing moved.
+#
+# The motion tells the sum of all forces without any assumption on how feet share it. Compared with
+# the sum of the plates it tells the offset of their clock (vertical forces), the angle between
+# their axes (horizontal forces), a tilt (mean horizontal force) and the mass. Without plates the
+# floor tells whether up is up: soles rest on one plane.
+
+
+# Clocks are searched within this [s].
+LARGEST_LAG = 0.05
+# Less than this is not worth a word: seconds, radians, part of the mass.
+SAID_LAG, SAID_ANGLE, SAID_MASS = 0.002, np.radians(1.0), 0.02
+# Low-pass of the plates before clocks are compared, one deviation of a Gaussian [s].
+SMOOTHING = 0.02
+# Forces must vary by this part of the weight to tell a clock, and lie this much level for angles.
+LEAST_CHANGE, LEAST_LEVEL = 0.03, 0.03
+# Places where soles rest must be this far apart to tell a slope [of the leg length].
+APART = 0.5
+LARGEST_SLOPE = np.radians(8.0)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """
+    What the sum of the plates says of the recording; NaN where it cannot tell.
+
+    Attributes
+    ----------
+    lag : float [s]
+        How much later than the motion the plates are.
+    heading : float [rad]
+        Angle of the plates' axes about up, against those of the motion.
+    tilt : float [rad]
+        Angle between the plates' up and the motion's.
+    mass : float
+        Of the person or robot, as a multiple of the model's.
+
+    """
+
+    lag: float
+    heading: float
+    tilt: float
+    mass: float
+
+
+def align(demand: GroundDemand, plates: Plates) -> Alignment:
+    """Return how plates and motion fit together."""
+    force, weight = demand.wrench[:, :3], demand.weight
+    truth = plates.world_force(demand.foot_rotation).sum(axis=1)
+    valid = plates.valid & np.isfinite(truth).all(axis=1)
+    if valid.sum() < 10:
+        return Alignment(np.nan, np.nan, np.nan, np.nan)
+    lag = np.nan
+    if force[valid, 2].std() > LEAST_CHANGE * weight:
+        # The motion is smoothed, the plates are not, and an impact is no even bump.
+        smooth = gaussian_filter1d(truth[valid], SMOOTHING / demand.step, axis=0)
+        inner = valid & (demand.time > demand.time[0] + LARGEST_LAG) & (
+            demand.time < demand.time[-1] - LARGEST_LAG)
+
+        def mismatch(shift: float) -> float:
+            return float(sum(np.var((force[:, k] - np.interp(
+                demand.time + shift, demand.time[valid], smooth[:, k]))[inner]) for k in range(3)))
+
+        if inner.sum() > 10:
+            coarse = np.linspace(-LARGEST_LAG, LARGEST_LAG, 41)
+            best = coarse[int(np.argmin([mismatch(shift) for shift in coarse]))]
+            step = coarse[1] - coarse[0]
+            lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
+                                        method='bounded').x)
+    later = plates_later(plates, demand.time, 0.0 if np.isnan(lag) else lag)
+    truth = later.world_force(demand.foot_rotation).sum(axis=1)
+    valid = later.valid & np.isfinite(truth).all(axis=1)
+    f, p = force[valid], truth[valid]
+    mass = float(f[:, 2] @ p[:, 2] / (f[:, 2] @ f[:, 2])) if len(f) > 10 else np.nan
+    heading = np.nan
+    if len(f):
+        # A tilt shifts the horizontal forces, and does not turn them.
+        u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
+        if min(np.sqrt(np.mean(values ** 2)) for values in (u, v)) > LEAST_LEVEL * weight:
+            cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
+            along = float(np.sum(u * v))
+            # Only forces that agree in size and turn together tell an angle.
+            if np.hypot(cross, along) > 0.8 * np.sum(np.hypot(*u.T) * np.hypot(*v.T)):
+                heading = float(np.arctan2(cross, along))
+    tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
+            if len(p) and p[:, 2].mean() > 0.0 else np.nan)
+    return Alignment(lag, heading, tilt, mass)
+
+
+def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
+    """Return what plates whose clock is late by `lag` say of the instants [s]."""
+    step = float(np.median(np.diff(time)))
+    shift = lag / step
+    whole = int(np.floor(shift))
+    part = shift - whole
+
+    def shifted(values: np.ndarray, by: int) -> np.ndarray:
+        index = np.arange(len(values)) + by
+        inside = (index >= 0) & (index < len(values))
+        moved = values[index.clip(0, len(values) - 1)]
+        if values.dtype == bool:
+            return moved & inside
+        return np.where(inside[:, None, None], moved, np.nan)
+
+    def between(values: np.ndarray) -> np.ndarray:
+        found = (1.0 - part) * shifted(values, whole)
+        return found + part * shifted(values, whole + 1) if part > 1e-9 else found
+
+    force, valid = between(plates.force), shifted(plates.valid, whole)
+    if part > 1e-9:
+        valid = valid & shifted(plates.valid, whole + 1)
+    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)),
+                   moment=None if plates.moment is None else between(plates.moment))
+
+
+def floor_slope(demand: GroundDemand, moved: SoleMotion,
+                contact: np.ndarray) -> tuple[float, float]:
+    """Return how steeply the plane on which soles rest goes up, along x and along y; or NaN."""
+    places = []
+    for i in range(len(demand.feet)):
+        rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
+        at = demand.points(demand.low_point)[:, i] + demand.base_position
+        places.append(np.column_stack([at[rests, :2], moved.floor[rests, i]]))
+    seen = np.vstack(places)
+    seen = seen[np.isfinite(seen).all(axis=1)]
+    if len(seen) < 10:
+        return np.nan, np.nan
+    # Two places are two steps; a slope needs more than that, and is no stair.
+    spots = np.unique(np.round(seen[:, :2] / (0.25 * demand.leg_length)), axis=0)
+    A = np.column_stack([seen[:, :2] - seen[:, :2].mean(axis=0), np.ones(len(seen))])
+    slope = np.linalg.lstsq(A, seen[:, 2], rcond=None)[0]
+    wide = np.ptp(seen[:, :2], axis=0) > APART * demand.leg_length
+    known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(LARGEST_SLOPE))
+    x, y = np.where(known, slope[:2], np.nan)
+    return float(x), float(y)
+
+
+def words(alignment: Alignment) -> list[str]:
+    """Return what is worth saying of plates and motion."""
+    found, a = [], alignment
+    if abs(a.lag) > SAID_LAG:
+        found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ms '
+                     f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
+                     'of all forces. Nothing was shifted; the table of errors says what they are '
+                     'with the clocks together.')
+    if abs(a.heading) > 4.0 * SAID_ANGLE:
+        found.append(f'The horizontal axes of the plates are turned by '
+                     f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
+    if a.tilt > SAID_ANGLE:
+        found.append(f'The up of plates and motion differ by {np.degrees(a.tilt):.1f} deg: the '
+                     'plates have a mean horizontal force that the motion has not. One of the two '
+                     'is not level.')
+    if abs(a.mass - 1.0) > SAID_MASS:
+        found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
+                     'Motion alone cannot tell; --mass takes it from the plates or a scale.')
+    return found
+
+
+def slope_words(slope: tuple[float, float]) -> list[str]:
+    """Return what is worth saying of the floor."""
+    return [f'The soles rest on a plane that rises by {np.degrees(np.arctan(part)):+.1f} deg '
+            f'along {axis}: the ground does, or the z axis of the recording is not up. An error '
+            'of one degree moves the centre of pressure by 2 % of the height of the centre of '
+            'mass.'
+            for part, axis in zip(slope, 'xy') if abs(np.arctan(part)) > SAID_ANGLE]

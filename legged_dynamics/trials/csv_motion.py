@@ -1,0 +1,273 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion, contacts and wrenches out of CSV files with stated column names.
+
+========================  =======================================================================
+file                      columns
+========================  =======================================================================
+motion                    time [s]; base_x, base_y, base_z [m], the base's origin in the world,
+                          z up; base_qx, base_qy, base_qz, base_qw, its orientation; one column a
+                          joint, by the joint's name in the URDF [rad or m]
+contacts                  time; one column a foot, by the name of its link, 1 on the ground
+wrenches (as a guess)     time; <foot>_fx, _fy, _fz, _mx, _my, _mz, in the foot's axes about its
+                          frame's origin [N, N m]: as results are written
+========================  =======================================================================
+
+Other columns are left alone. Contacts and wrenches may come at another rate.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.trials.poses import Poses, interpolated
+
+# -------------------------------------------------------------------------------------------------
+# Numbers by named columns out of a CSV file, and errors that say where the file is wrong.
+
+
+TIME = 'time'
+
+
+class CsvColumns:
+    """
+    A CSV file: a line of column names, numbers below; lines that begin with # are left out.
+
+    Only the columns that are asked for have to hold numbers.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Attributes
+    ----------
+    path : Path
+    names : tuple of str
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, has no names or repeated ones, or a line has not one value
+        for each.
+
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        lines = self._lines()
+        if not lines:
+            raise MeasurementError(f'{self.path} is empty: expected a line of column names and '
+                                   'numbers below it')
+        (_, head), self._rows = lines[0], lines[1:]
+        self.names = tuple(name.strip() for name in head)
+        if all(_number(name) is not None for name in self.names):
+            raise MeasurementError(f'{self.path}: expected column names in the first line, got '
+                                   f'numbers: {", ".join(self.names[:5])}')
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        if twice:
+            raise MeasurementError(f'{self.path}: column {", ".join(map(repr, twice))} stands '
+                                   'there more than once')
+        if not self._rows:
+            raise MeasurementError(f'{self.path} has column names and no numbers below them')
+        for line, cells in self._rows:
+            if len(cells) != len(self.names):
+                raise MeasurementError(f'{self.path}, line {line}: expected {len(self.names)} '
+                                       f'values, one a column, got {len(cells)}')
+
+    def _lines(self) -> list[tuple[int, list[str]]]:
+        """Return number and cells of each line that says something."""
+        try:
+            with self.path.open(newline='', encoding='utf-8-sig') as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise MeasurementError(f'cannot read {self.path}: {error}') from error
+        first = text.lstrip().split('\n', 1)[0]
+        delimiter = max(',;\t', key=first.count)
+        return [(number, cells) for number, cells
+                in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), start=1)
+                if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith('#')]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def __getitem__(self, names: str | Sequence[str]) -> np.ndarray:
+        """
+        Return one column, (n,), or several, (n, k).
+
+        Raises
+        ------
+        MeasurementError
+            When one is missing, or holds something that is no finite number; the message names
+            the columns there are, or line and column.
+
+        """
+        if isinstance(names, str):
+            return self._column(names)
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise MeasurementError(f'{self.path}: column '
+                                   f'{", ".join(self._hint(name, names) for name in missing)} '
+                                   f'missing; the columns are: {", ".join(self.names)}')
+        return np.stack([self._column(name) for name in names], axis=1)
+
+    def _hint(self, name: str, wanted: Sequence[str]) -> str:
+        others = {other.lower(): other for other in self.names if other not in wanted}
+        close = get_close_matches(name.lower(), others, n=1)
+        return f'{name!r} (did you mean {others[close[0]]!r}?)' if close else repr(name)
+
+    def _column(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            raise MeasurementError(f'{self.path}: column {self._hint(name, [name])} missing; the '
+                                   f'columns are: {", ".join(self.names)}')
+        k, values = self.names.index(name), np.empty(len(self._rows))
+        for row, (line, cells) in enumerate(self._rows):
+            number = _number(cells[k])
+            if number is None or not math.isfinite(number):
+                got = repr(cells[k].strip()) if cells[k].strip() else 'nothing'
+                raise MeasurementError(f'{self.path}, line {line}, column {name!r}: expected a '
+                                       f'finite number, got {got}; fill gaps before')
+            values[row] = number
+        return values
+
+    def time(self) -> np.ndarray:
+        """
+        Return the column `time`, (n,) [s].
+
+        Raises
+        ------
+        MeasurementError
+            When there is none, or it does not rise.
+
+        """
+        time = self[TIME]
+        back = np.flatnonzero(np.diff(time) <= 0.0)
+        if len(back):
+            row = back[0]
+            raise MeasurementError(f'{self.path}: expected rising times, got {time[row + 1]:g} s '
+                                   f'after {time[row]:g} s ({len(back)} such places)')
+        return time
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# -------------------------------------------------------------------------------------------------
+
+BASE_POSITION = ('base_x', 'base_y', 'base_z')
+BASE_QUATERNION = ('base_qx', 'base_qy', 'base_qz', 'base_qw')
+COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+# A quaternion whose length is off by more than this is something else.
+UNIT = 0.01
+
+
+def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
+                missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
+    """
+    Return the poses in a CSV file, and what is odd about them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    model : RobotModel
+        Whose joints the columns are.
+    degrees : bool
+        Joint angles are in degrees; lengths stay metres.
+    missing_at_zero : bool
+        Joints without a column stay at zero, instead of being an error.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, columns are missing, or values make no sense.
+
+    """
+    table, notes = CsvColumns(path), []
+    time, base, xyzw = table.time(), table[BASE_POSITION], table[BASE_QUATERNION]
+    length = np.linalg.norm(xyzw, axis=1)
+    if (np.abs(length - 1.0) > UNIT).any():
+        row = int(np.argmax(np.abs(length - 1.0)))
+        raise MeasurementError(
+            f'{table.path}: expected unit quaternions in {", ".join(BASE_QUATERNION)} (the scalar '
+            f'last), got one of length {length[row]:.3g} at {time[row]:g} s')
+    missing = [name for name in model.joint_names if name not in table.names]
+    if len(missing) == model.n_joints or (missing and not missing_at_zero):
+        joints = ', '.join(missing[:8]) + (f' and {len(missing) - 8} more'
+                                           if len(missing) > 8 else '')
+        raise MeasurementError(
+            f'{table.path}: no column for joint {joints}. The columns are: '
+            f'{", ".join(table.names)}. Give them the names in the URDF; joints that do not move '
+            'may be left out when that is allowed (--missing-at-zero)')
+    if missing:
+        notes.append(f'Joints without a column stay at zero: {", ".join(missing)}.')
+    position = np.zeros((len(table), model.nq))
+    for k, joint in enumerate(model.joints):
+        if joint.name in table.names:
+            scale = np.pi / 180.0 if degrees and joint.kind != 'prismatic' else 1.0
+            position[:, k] = scale * table[joint.name]
+    turning = [k for k, joint in enumerate(model.joints) if joint.kind == 'revolute']
+    if not degrees and len(turning) and np.abs(position[:, turning]).max() > 2.0 * np.pi:
+        name = model.joint_names[turning[int(np.abs(position[:, turning]).max(axis=0).argmax())]]
+        notes.append(f'Joint {name} turns by more than a full turn: is the file in degrees?')
+    known = {TIME, *BASE_POSITION, *BASE_QUATERNION, *model.joint_names}
+    others = [name for name in table.names if name not in known]
+    if others:
+        notes.append(f'Columns left alone: {", ".join(others)}.')
+    return Poses(time, base, xyzw, position), notes
+
+
+def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
+    """
+    Return contact flags out of a CSV file, (n, nf) bool: at each time the last one said.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, a foot has no column, a flag is neither 0 nor 1, or it
+        begins after the motion.
+
+    """
+    table = CsvColumns(path)
+    said, flags = table.time(), table[tuple(feet)]
+    if not np.isin(flags, (0.0, 1.0)).all():
+        row, column = np.argwhere(~np.isin(flags, (0.0, 1.0)))[0]
+        raise MeasurementError(f'{table.path}: expected 0 or 1 in column {feet[column]!r}, got '
+                               f'{flags[row, column]:g} at {said[row]:g} s')
+    half = 0.5 * float(np.median(np.diff(time)))
+    if said[0] > time[0] + half:
+        raise MeasurementError(f'{table.path}: expected contacts from {time[0]:g} s on, got the '
+                               f'first ones at {said[0]:g} s')
+    return flags[np.searchsorted(said, time + half, side='right') - 1] > 0.5
+
+
+def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
+    """
+    Return wrenches out of a CSV file, (n, nf, 6) in foot axes [N, N m], linear in between.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, a column is missing, or it does not cover the motion.
+
+    """
+    table = CsvColumns(path)
+    said = table.time()
+    step = float(np.median(np.diff(time)))
+    if said[0] > time[0] + step or said[-1] < time[-1] - step:
+        raise MeasurementError(f'{table.path}: expected wrenches from {time[0]:g} to '
+                               f'{time[-1]:g} s, got them from {said[0]:g} to {said[-1]:g} s')
+    names = tuple(f'{foot}_{component}' for foot in feet for component in COMPONENTS)
+    return interpolated(said, table[names], time).reshape(len(time), len(feet), 6)

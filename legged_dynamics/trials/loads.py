@@ -1,0 +1,297 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Measured forces: OpenSim's external loads (.xml, .mot, .sto), and force plates of C3D files.
+
+A load is a force, where it acts, and a free moment there, over time, in our axes (z up).
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.ndimage import uniform_filter1d
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.trials.c3d import ExternalLoad, read_c3d
+from legged_dynamics.trials.coordinates import Storage, read_storage
+from legged_dynamics.trials.plates import Plates
+
+
+def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
+    """
+    Return the loads in a file, by its suffix, and what is odd about them.
+
+    Raises
+    ------
+    MeasurementError
+        When it cannot be read, or holds no forces.
+
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == '.xml':
+        return _of_xml(path)
+    if suffix in ('.mot', '.sto'):
+        return _of_table(path), []
+    if suffix == '.c3d':
+        return read_c3d(path).loads, []
+    raise MeasurementError(f'--loads: expected external loads of OpenSim (.xml, .mot, .sto) or '
+                           f'force plates (.c3d), got {path}')
+
+
+def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise MeasurementError(f'cannot read {path}: {error}') from error
+    every = root.find('.//ExternalLoads')
+    if every is None:
+        raise MeasurementError(f'{path}: expected <ExternalLoads>, got {root.tag}')
+    said = (every.findtext('datafile') or '').strip()
+    data = path.parent / said
+    if not said or not data.is_file():
+        # People move files; the name alone is looked for beside this one.
+        data = path.parent / Path(said.replace('\\', '/')).name
+    if not said or not data.is_file():
+        raise MeasurementError(f'{path}: its <datafile> {said!r} is not there; put it beside the '
+                               'file, or give the table itself')
+    table, found, notes = read_storage(data), [], []
+    for force in every.iter('ExternalForce'):
+        name = force.get('name', '')
+        if _text(force, 'isDisabled') == 'true' or _text(force, 'appliesForce') == 'false':
+            continue
+        for tag in ('force_expressed_in_body', 'point_expressed_in_body'):
+            if _text(force, tag).split('/')[-1] not in ('ground', ''):
+                raise MeasurementError(f'{path}: {name!r} is expressed in {_text(force, tag)!r}; '
+                                       'expected the ground')
+        parts = {part: _text(force, f'{part}_identifier') for part in ('force', 'point', 'torque')}
+        if not parts['point']:
+            notes.append(f'{path.name}: {name!r} does not say where it acts, and is left out.')
+            continue
+        found.append(_load(table, name, _text(force, 'applied_to_body').split('/')[-1],
+                           parts['force'], parts['point'], parts['torque'], data))
+    if not found:
+        raise MeasurementError(f'{path}: expected at least one ExternalForce with a point, got '
+                               'none')
+    return found, notes
+
+
+def _of_table(path: Path) -> list[ExternalLoad]:
+    table, found = read_storage(path), []
+    for name in table.names:
+        match = re.fullmatch(r'(.*force.*?_?)vx', name)
+        if match:
+            stem = match[1]
+            torque = next((other[:-1] for other in table.names if other.endswith('x')
+                           and other[:-1] in _torques(stem)), '')
+            found.append(_load(table, stem.rstrip('_'), '', f'{stem}v', f'{stem}p', torque, path))
+    if not found:
+        raise MeasurementError(f"{path}: expected columns '..force_vx', '..force_px' and so on, "
+                               f'got {", ".join(table.names[:8])}; an .xml file of external loads '
+                               'names columns that are called otherwise')
+    return found
+
+
+def _torques(stem: str) -> tuple[str, ...]:
+    """Return what the columns of the free moment may be called."""
+    named = stem.replace('force', 'torque')
+    moment = stem.replace('force', 'moment')
+    return (named, f'{named}_', named.rstrip('_'), f'{named}m', moment, f'{stem}m',
+            f'{stem}t', f'{stem}torque_')
+
+
+def _load(table: Storage, name: str, body: str, force: str, point: str, torque: str,
+          path: Path) -> ExternalLoad:
+    place = {other: k for k, other in enumerate(table.names)}
+
+    def columns(stem: str) -> np.ndarray:
+        missing = [f'{stem}{axis}' for axis in 'xyz' if f'{stem}{axis}' not in place]
+        if missing:
+            raise MeasurementError(f'{path}: no column {", ".join(missing)} for the load '
+                                   f'{name!r}; the columns are: {", ".join(table.names)}')
+        values = table.values[:, [place[f'{stem}{axis}'] for axis in 'xyz']]
+        return np.nan_to_num(values) @ TO_OURS.T
+
+    moment = columns(torque) if torque else np.zeros((len(table.values), 3))
+    return ExternalLoad(name, body, table.values[:, 0], columns(force), columns(point), moment)
+
+
+def _text(element: ElementTree.Element, tag: str) -> str:
+    return (element.findtext(tag) or '').strip()
+
+
+# -------------------------------------------------------------------------------------------------
+# Which foot is on which plate, when that is known, and the truth of each foot from it.
+
+
+# A plate is loaded from this vertical force on [N].
+LOADED = 20.0
+# A step is on a foot whose sole is within this of where it presses [m].
+NEAR = 0.10
+# Plates count where they bear this part of what the motion asks for, over so long [s].
+BORNE, AVERAGED = 0.75, 0.1
+
+
+def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
+              bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
+    """
+    Return the truth of each foot at the instants of a motion.
+
+    A load that names the body it acts on is that foot's. For others, each step is assigned to the
+    foot whose sole is nearest to where it presses; a step beside all soles belongs to no foot and
+    counts as not measured. So do instants in which the plates bear clearly less than the motion
+    requires, because a foot is then beside them.
+
+    Parameters
+    ----------
+    loads : sequence of ExternalLoad
+        In the axes of the motion.
+    demand : GroundDemand
+        Where the feet are, and what the motion asks for.
+    bodies : mapping of str to str
+        Body that carries each foot, by the foot's link.
+
+    Raises
+    ------
+    MeasurementError
+        When loads and motion have no time in common.
+
+    """
+    time, n, nf = demand.time, len(demand.time), len(demand.feet)
+    force, moment = np.zeros((n, nf, 3)), np.zeros((n, nf, 3))
+    inside, lost, notes = np.ones(n, bool), np.zeros(n, bool), []
+    step = demand.step
+    for load in loads:
+        inside &= (time >= load.time[0] - step) & (time <= load.time[-1] + step)
+        f, p, m = (_sampled(load, values, time, step, values is load.point)
+                   for values in (load.force, load.point, load.moment))
+        about_origin = m + np.cross(p, f)
+        on = f[:, 2] > LOADED
+        owner = [i for i, foot in enumerate(demand.feet)
+                 if load.body in (foot.link, bodies.get(foot.link, ''))]
+        if load.body and not owner:
+            notes.append(f'Load {load.name!r} acts on {load.body}, which is not a foot: instants '
+                         'in which it does are not compared.')
+            lost |= on
+            continue
+        if owner:
+            force[:, owner[0]] += f
+            moment[:, owner[0]] += about_origin
+            continue
+        samples = np.flatnonzero(on)
+        for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
+            if not len(run):
+                continue
+            nearest = _nearest(demand, run, p[run], f[run, 2])
+            if nearest is None:
+                lost[run] = True
+            else:
+                force[run, nearest] += f[run]
+                moment[run, nearest] += about_origin[run]
+    if not inside.any():
+        first, last = min(load.time[0] for load in loads), max(load.time[-1] for load in loads)
+        raise MeasurementError(f'expected forces from {time[0]:g} to {time[-1]:g} s, as the '
+                               f'motion has it, got them from {first:g} to {last:g} s: are they '
+                               'of the same trial?')
+    if lost.any():
+        notes.append(f'In {100.0 * lost.mean():.0f} % of the samples a plate is loaded beside all '
+                     'soles, or by two feet: these are not compared.')
+    size = max(round(AVERAGED / step), 1)
+    asked, borne = (uniform_filter1d(values, size, mode='nearest')
+                    for values in (demand.wrench[:, 2], force[..., 2].sum(axis=1)))
+    short = borne < BORNE * asked - 0.05 * demand.weight
+    if (short & inside).any():
+        notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
+                     'clearly less than the motion asks for: a foot is beside them, and these are '
+                     'not compared.')
+    valid = inside & ~lost & ~short
+    return Plates(force, np.zeros(nf, bool), valid, moment), notes
+
+
+def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
+              ) -> tuple[list[ExternalLoad], str]:
+    """
+    Return loads in the axes of the motion, and how they were turned; empty if they were not.
+
+    Laboratories call any axis up and any forward. Of the rotations by quarters the one is taken
+    in which the plates press where the soles are.
+
+    Raises
+    ------
+    MeasurementError
+        When no rotation puts them there.
+
+    """
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    turns = sorted(Rotation.create_group('O').as_matrix(), key=lambda R: -float(np.trace(R)))
+    best, least = turns[0], np.inf
+    for R in turns:
+        misses, weight = 0.0, 0.0
+        for load in loads:
+            f, p = (_sampled(load, values @ R.T, demand.time, demand.step, values is load.point)
+                    for values in (load.force, load.point))
+            on = np.flatnonzero(f[:, 2] > LOADED)
+            if len(on):
+                away = np.min([_beside(demand, i, on, p[on])
+                               for i in range(len(demand.feet))], axis=0)
+                misses += float(np.sum(f[on, 2] * np.minimum(away, 1.0)))
+                weight += float(np.sum(f[on, 2]))
+        mean = misses / weight if weight > 0.1 * demand.weight else np.inf
+        if mean < 0.5 * least:
+            best, least = R, mean
+    if least > NEAR:
+        raise MeasurementError('the force plates press '
+                               + ('nowhere while the motion lasts' if np.isinf(least) else
+                                  f'{least:.2f} m beside the soles on average')
+                               + ': expected plates and motion of the same trial, in axes that '
+                               'differ by quarter turns at most')
+    if np.allclose(best, np.eye(3)):
+        return list(loads), ''
+    moved = [ExternalLoad(load.name, load.body, load.time, load.force @ best.T,
+                          load.point @ best.T, load.moment @ best.T) for load in loads]
+    axes = ', '.join(f'{name} is their {"-" if row.min() < -0.5 else ""}'
+                     f'{"xyz"[int(np.argmax(np.abs(row)))]}' for name, row in zip('xyz', best))
+    return moved, f'The axes of the force plates were turned to those of the motion: {axes}.'
+
+
+def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: float,
+             by_force: bool = False) -> np.ndarray:
+    """Return values of a load at the motion's times: means over its steps where it is faster."""
+    size = max(round(step / float(np.median(np.diff(load.time)))), 1)
+    if size > 1:
+        # Where it presses has no meaning without load, and must not blur into the steps.
+        weight = 1.0 + 1e6 * by_force * np.linalg.norm(load.force, axis=1)[:, None]
+        values = uniform_filter1d(values * weight, size, axis=0, mode='nearest') / (
+            uniform_filter1d(weight, size, axis=0, mode='nearest'))
+    return np.stack([np.interp(time, load.time, column) for column in values.T], axis=1)
+
+
+def _nearest(demand: GroundDemand, run: np.ndarray, point: np.ndarray,
+             weight: np.ndarray) -> int | None:
+    """Return the foot on which a step is; None when that is none or more than one."""
+    away = [np.average(_beside(demand, i, run, point), weights=weight)
+            for i in range(len(demand.feet))]
+    best = int(np.argmin(away))
+    return best if away[best] < NEAR else None
+
+
+def _beside(demand: GroundDemand, i: int, samples: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Return how far points are from one sole, seen from above [m]."""
+    origin = (demand.base_position + demand.foot_arm[:, i])[samples]
+    local = np.einsum('nji,nj->ni', demand.foot_rotation[samples, i], point - origin)
+    foot = demand.feet[i]
+    if len(foot.corners) == 1:
+        return np.linalg.norm((point - origin)[:, :2], axis=1)
+    front, back, left, right = foot.edges
+    x = local[:, 0] - np.clip(local[:, 0], back, front)
+    y = local[:, 1] - np.clip(local[:, 1], right, left)
+    # A plate is far below a foot that swings over it.
+    above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
+    return np.sqrt(x ** 2 + y ** 2 + above ** 2)

@@ -1,0 +1,266 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Whose motion a recording is: model, feet, and what its YAML says of truth and sensors."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.robot import NODE, RobotChoice, choose_robot, read_model, recognise
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
+
+# -------------------------------------------------------------------------------------------------
+# What a user can say about inverse dynamics over a recording.
+
+
+# Default low-pass of recorded poses [Hz]: slow human movement is filtered at 6, walking at 10.
+CUTOFF = 8.0
+DETECTED = 'detected'
+# Edges of a sole that is not described [m]: front, back, left, right.
+SOLE = (0.13, -0.1, 0.04, -0.04)
+
+
+@dataclass(frozen=True)
+class GaitOptions:
+    """
+    Options; the defaults find everything in a bag.
+
+    Attributes
+    ----------
+    urdf : str
+        Path of a URDF, or of an OpenSim model (.osim); empty: from the bag.
+    robot : str
+        Name of a robot that comes with the package, or path of a YAML; empty: recognised by its
+        URDF, unless feet are given.
+    feet : tuple of str
+        Links; empty: those of the robot's YAML.
+    sole : tuple of float or None [m]
+        Front, back, left and right edge of the feet given, in their frames; None: `SOLE`, or for
+        an OpenSim model what its bones and the recording say.
+    point_radius : float or None [m]
+        The feet given are balls of this radius, and not soles.
+    method : str
+        One of `methods.METHODS`.
+    cutoff : float or None [Hz]
+        Low-pass before differentiating; None for none.
+    contact : str
+        'detected', or path of a CSV file.
+    guess : str
+        Path of a CSV file with wrenches, for the method that stays near a guess.
+    settings : mapping
+        Names and values of `gait.settings.SETTINGS`.
+    degrees, missing_at_zero : bool
+        How a CSV file is read; OpenSim's tables say themselves whether they are in degrees.
+    joint_states, imu, odometry : str
+        Topics of a bag; empty: found by type and name.
+    base : {'', 'odometry', 'imu'}
+        What tells the base's motion; empty: odometry where there is one.
+    truth : mapping of str to str
+        Topic of the true wrench, by foot; beside what the YAML says.
+    valid : str
+        Bool topic that says when the truth is complete; empty: what the YAML says.
+    start, end : float or None [s]
+        Range of a bag, from its beginning.
+    loads : str
+        Path of measured forces: OpenSim's external loads (.xml, .mot, .sto) or a .c3d.
+    mass : str
+        Total mass of the model [kg], 'plates' for what force plates say, or empty for the URDF's.
+    belt_speed : tuple of str
+        Speed of a treadmill's belts, as `belt.parse_belts` takes them; 'auto': found by the soles.
+    compare : bool
+        Whether the other methods are measured against the truth, too.
+
+    """
+
+    urdf: str = ''
+    robot: str = ''
+    feet: tuple[str, ...] = ()
+    sole: tuple[float, float, float, float] | None = None
+    point_radius: float | None = None
+    method: str = 'travelling'
+    cutoff: float | None = CUTOFF
+    contact: str = DETECTED
+    guess: str = ''
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    degrees: bool = False
+    missing_at_zero: bool = False
+    joint_states: str = ''
+    imu: str = ''
+    odometry: str = ''
+    base: str = ''
+    truth: Mapping[str, str] = field(default_factory=dict)
+    valid: str = ''
+    start: float | None = None
+    end: float | None = None
+    loads: str = ''
+    mass: str = ''
+    belt_speed: tuple[str, ...] = ('auto',)
+    compare: bool = True
+
+    @property
+    def contact_file(self) -> Path | None:
+        """Path of the contact file, if contact comes from one."""
+        return None if self.contact == DETECTED else Path(self.contact)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """
+    A robot or a person.
+
+    Attributes
+    ----------
+    model : RobotModel
+    config : RobotConfig
+        With the feet that count.
+    parameters : dict of str to value
+        Of the YAML; empty without one.
+    truth : dict of str to str
+        Topic of the true wrench, by foot.
+    valid : str
+        Topic that says when the truth is complete.
+    description : str
+        The URDF itself.
+    notes : list of str
+    bodies : dict of str to str
+        Body that carries a foot, by the foot, where files of forces may name it.
+
+    """
+
+    model: RobotModel
+    config: RobotConfig
+    parameters: dict[str, Any]
+    truth: dict[str, str]
+    valid: str
+    description: str
+    notes: list[str]
+    bodies: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def feet(self) -> tuple[Foot, ...]:
+        """Where it touches the ground."""
+        return self.config.feet
+
+
+def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Subject:
+    """
+    Return whose motion a bag is.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    description : str
+        Topic of the robot description; empty when the bag has none.
+    options : GaitOptions
+        What the user says.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When there is no URDF, no robot fits and no feet are given, or they do not fit.
+
+    """
+    text = (Path(options.urdf) if options.urdf
+            else bag.first(description).data if description else '')
+    if options.feet and text and not options.robot:
+        return _bare(text, options)
+    choice = choose_robot(bag, description, options.robot, options.urdf)
+    return _chosen(choice, text or robot_files(options.robot)[1], options)
+
+
+def subject_of_file(options: GaitOptions) -> Subject:
+    """
+    Return whose motion a CSV file is, which says nothing of that itself.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the options do not say enough, or do not fit.
+
+    """
+    yaml, beside = robot_files(options.robot) if options.robot else (None, None)
+    urdf = Path(options.urdf) if options.urdf else beside
+    if urdf is None:
+        raise ConfigurationError('a CSV file does not say whose motion it is: give the URDF with '
+                                 '--urdf, or with --robot one that comes with the package')
+    if options.feet and yaml is None:
+        return _bare(urdf, options)
+    model, notes = read_model(urdf)
+    if yaml is None:
+        yaml = recognise(model)
+        notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
+    parameters = read_parameter_file(yaml, NODE)
+    choice = RobotChoice(yaml.stem, model, RobotConfig.from_parameters(parameters), parameters,
+                         {}, '', None, notes)
+    return _chosen(choice, urdf, options)
+
+
+def _chosen(choice: RobotChoice, urdf: str | Path | None, options: GaitOptions) -> Subject:
+    config, notes = choice.config, list(choice.notes)
+    if options.feet:
+        config = _with_feet(config, options)
+    if not config.feet:
+        raise ConfigurationError(f'{choice.name}: its YAML names no feet; give their links with '
+                                 '--feet')
+    return Subject(config.apply_to(choice.model), config, choice.parameters, choice.truth,
+                   choice.valid, _text(urdf), notes)
+
+
+def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
+    """Return a subject of which only the URDF and the feet are known."""
+    model, notes = read_model(urdf)
+    if not options.point_radius:
+        front, back, left, right = options.sole or SOLE
+        notes.append(f'Each sole is taken as {back:g} to {front:g} m along x and {right:g} to '
+                     f'{left:g} m along y of its link, whose frame is taken to lie in the sole '
+                     '(--sole).')
+    config = _with_feet(RobotConfig.from_parameters({}), options)
+    for foot in config.feet:
+        model.frame(foot.link)
+    return Subject(model, config, {}, {}, '', _text(urdf), notes)
+
+
+def _with_feet(config: RobotConfig, options: GaitOptions) -> RobotConfig:
+    feet: list[Foot] = [FlatFoot(link, *(options.sole or SOLE)) if options.point_radius is None
+                        else PointFoot(link, options.point_radius) for link in options.feet]
+    return replace(config, feet=tuple(feet))
+
+
+def _text(urdf: str | Path | None) -> str:
+    return urdf.read_text(encoding='utf-8') if isinstance(urdf, Path) else urdf or ''
+
+
+def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, Any]
+                 ) -> tuple[dict[str, str], str]:
+    """
+    Return the topics of the truth by foot, and of the flag that says when it is complete.
+
+    What a YAML says holds for all recordings of a robot, and need not be in each of them.
+
+    Raises
+    ------
+    ConfigurationError
+        When the options name a foot that does not count.
+
+    """
+    feet = [foot.link for foot in subject.feet]
+    for foot in options.truth:
+        if foot not in feet:
+            raise ConfigurationError(f'--truth: expected a foot ({", ".join(feet)}), got {foot!r}')
+    truth = {foot: name for foot, name in subject.truth.items() if name in topics}
+    valid = options.valid or (subject.valid if subject.valid in topics else '')
+    for foot in feet:
+        if f'/ground_truth/{foot}/wrench' in topics:
+            truth.setdefault(foot, f'/ground_truth/{foot}/wrench')
+    return {**truth, **options.truth}, valid

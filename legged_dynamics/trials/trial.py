@@ -1,0 +1,274 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A person's trial: an OpenSim model with a motion of its own, as subject, motion and plates."""
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
+from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model.feet import FlatFoot, Foot
+from legged_dynamics.model.opensim import OpenSimModel, read_osim
+from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.trials.coordinates import (
+    angle_unit,
+    poses_of,
+    read_coordinates,
+    spans_of,
+    without_contradictions,
+)
+from legged_dynamics.trials.csv_motion import read_motion
+from legged_dynamics.trials.loads import plates_of, read_loads, turned_to
+from legged_dynamics.trials.plates import Plates
+from legged_dynamics.trials.poses import Poses
+from legged_dynamics.trials.subject import GaitOptions, Subject
+
+# -------------------------------------------------------------------------------------------------
+# Soles of a person's model: where they are on its feet, seen in a recording.
+#
+# Models of people have bones and no soles. The foot's length is that from the heel's frame to the
+# joint of the toes; the sole's plane is the floor, as it lies in the foot's frame while the foot
+# rests on it.
+
+
+FEET = re.compile(r'(calcn|calcaneus|hindfoot|foot)', re.IGNORECASE)
+TOES = re.compile(r'toe|mtp', re.IGNORECASE)
+# Distance from heel to toe joint where the model has none: that of a man of 1.75 m [m].
+BALL = 0.19
+# Edges of the sole, in parts of that distance, from its middle: the front is where toes push off.
+FRONT, BACK, SIDE = 0.68, -0.53, 0.21
+# A sole's plane differs from the foot's own axes by less [rad], and is this near below [m].
+LARGEST_TILT, LARGEST_DEPTH = 0.35, 0.12
+
+
+def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
+    """
+    Return the bodies that stand on the ground.
+
+    Parameters
+    ----------
+    osim : OpenSimModel
+        The model.
+    bodies : sequence of str
+        Those that the user names; empty: found by name.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no body of such a name.
+
+    """
+    known = [name for name in osim.links if not name.endswith('_link')]
+    missing = [name for name in bodies if name not in osim.links]
+    if missing:
+        raise ConfigurationError(f'--feet: expected bodies of the model ({", ".join(known)}), got '
+                                 f'{", ".join(missing)}')
+    found = list(bodies) or [name for name in known
+                             if FEET.search(name) and osim.links[name].mass > 0.0]
+    if not found:
+        raise ConfigurationError('no body of the model is called as feet are (calcn, foot); name '
+                                 f'those that stand on the ground with --feet: {", ".join(known)}')
+    return found
+
+
+def sole_frames(osim: OpenSimModel, feet: Sequence[str], motion: RecordedMotion,
+                sole: tuple[float, float, float, float] | None
+                ) -> tuple[dict[str, tuple[str, Transform]], list[FlatFoot], list[str]]:
+    """
+    Return frames in the soles, the feet, and what was assumed.
+
+    Parameters
+    ----------
+    osim : OpenSimModel
+        The model.
+    feet : sequence of str
+        Bodies that stand on the ground.
+    motion : RecordedMotion
+        In which they do.
+    sole : tuple of float or None [m]
+        Front, back, left and right edge that the user gives, in the feet's own frames.
+
+    """
+    model = osim.robot()
+    demand = ground_demand(model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet],
+                           motion)
+    frames, found, notes = {}, [], []
+    for i, name in enumerate(feet):
+        ball = next((joint.placement.p[0] for joint in osim.joints if joint.parent == name
+                     and TOES.search(joint.name + joint.child)), BALL)
+        plane = _plane(demand.foot_rotation[:, i],
+                       demand.base_position + demand.foot_arm[:, i], demand.step)
+        middle = 0.0 if sole else 0.5 * ball
+        if plane is None:
+            R, depth = np.eye(3), 0.0
+            notes.append(f'{name} never rests: its sole is taken to lie in its own x and y.')
+        else:
+            R, depth = plane
+        frame = f'sole_{name.rsplit("_", 1)[-1]}' if '_' in name else f'sole_{name}'
+        if frame in frames or frame in osim.links:
+            frame = f'{name}_sole'
+        up = R[:, 2]
+        x = R @ np.array([1.0, 0.0, 0.0])
+        frames[frame] = (name, Transform(R, middle * x - depth * up))
+        edges = sole or (FRONT * ball, BACK * ball, SIDE * ball, -SIDE * ball)
+        found.append(FlatFoot(frame, *edges))
+        notes.append(f'{frame}: {edges[1]:.3f} to {edges[0]:.3f} m along x and {edges[3]:.3f} to '
+                     f'{edges[2]:.3f} m along y of a frame {1e3 * middle:.0f} mm in front of '
+                     f'{name} and {1e3 * depth:.0f} mm below it, turned by '
+                     f'{np.degrees(np.arccos(np.clip((np.trace(R) - 1.0) / 2.0, -1.0, 1.0))):.1f} '
+                     f'deg{"" if plane is None else ", where the floor is while it rests"} '
+                     '(--feet, --sole).')
+    return frames, found, notes
+
+
+def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray, float] | None:
+    """Return the floor in the foot's frame while it rests: R_F,sole and how far it is below."""
+    ends = [p_WF + R_WF[:, :, 0] * x for x in (0.0, BALL)]
+    speed = np.max([np.linalg.norm(np.gradient(at, step, axis=0), axis=1) for at in ends], axis=0)
+    height = p_WF[:, 2]
+    tilt = np.arccos(np.clip(R_WF[:, 2, 2], -1.0, 1.0))
+    rests = (speed < max(0.1, 1.5 * float(np.percentile(speed, 5)))) & (tilt < LARGEST_TILT) & (
+        height < np.percentile(height, 20) + 0.03)
+    if rests.sum() < 3:
+        return None
+    up = np.median(R_WF[rests, 2, :], axis=0)        # the world's up in the foot's axes
+    up /= np.linalg.norm(up)
+    x = np.array([1.0, 0.0, 0.0]) - up[0] * up
+    x /= np.linalg.norm(x)
+    R = np.column_stack([x, np.cross(up, x), up])
+    depth = float(np.median(height[rests]))
+    # The floor is where z is zero, in a laboratory; a foot far from it says that z is not.
+    return R, depth if 0.0 <= depth <= LARGEST_DEPTH else 0.0
+
+
+# -------------------------------------------------------------------------------------------------
+
+MODEL, TABLES = '.osim', ('.mot', '.sto')
+# What is given as a motion and is none, and what to do instead.
+NO_MOTION = {
+    '.osim': 'it is a model; give it with --model, and the coordinates that inverse kinematics '
+             'writes (.mot) as the motion',
+    '.trc': 'it holds markers; run your inverse kinematics on it (OpenSim: Scale, then Inverse '
+            'Kinematics) and give the coordinates it writes (.mot), with --model and the scaled '
+            'model',
+    '.c3d': 'it holds markers and forces; "legged-dynamics convert" writes both as OpenSim reads '
+            'them (.trc, .mot). Run inverse kinematics on the markers, give the coordinates it '
+            'writes (.mot) with --model and the scaled model, and this file with --loads',
+    '.b3d': "it is AddBiomechanics' own format, which only nimblephysics reads; give the .osim "
+            '(--model) and the inverse kinematics (.mot) that come in the same download',
+    '.urdf': 'it is a model; give it with --urdf, and a recording as the motion',
+    '.xml': 'a motion is a bag, a CSV file, or a table of coordinates (.mot, .sto)',
+    '.xlsx': 'save the sheet as CSV',
+}
+
+
+def refuse_no_motion(source: Path) -> None:
+    """
+    Refuse files that hold no motion, and say what to do.
+
+    Raises
+    ------
+    MeasurementError
+        When the file is of such a kind.
+
+    """
+    if source.suffix.lower() in NO_MOTION:
+        raise MeasurementError(f'{source} is not a motion: {NO_MOTION[source.suffix.lower()]}')
+
+
+def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMotion, list[str]]:
+    """
+    Return whose motion a file is, the motion, and what was odd.
+
+    Parameters
+    ----------
+    source : Path
+        A table of coordinates (.mot, .sto), or CSV.
+    options : GaitOptions
+        With the model.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When model or motion cannot be read, or do not fit.
+
+    """
+    path = Path(options.urdf)
+    if path.suffix.lower() != MODEL:
+        raise ConfigurationError(
+            f'{source} holds coordinates of an OpenSim model, whose root has axes of its own: '
+            'give the model with --model MODEL.osim'
+            + (f', got {options.urdf!r}' if options.urdf else ''))
+    if source.suffix.lower() in TABLES:
+        found, time, stated, others = read_coordinates(source)
+        osim = read_osim(path)
+        degrees, unit = angle_unit(found, stated, osim)
+        found, contradicted = without_contradictions(found, degrees, osim)
+        osim = read_osim(path, spans_of(found, degrees, osim))
+        model = osim.robot()
+        poses, notes = poses_of(source, found, time, degrees, osim, model,
+                                options.missing_at_zero)
+        notes = [*unit, *contradicted, *notes]
+        if others:
+            notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
+                         'are left alone.')
+    else:
+        osim = read_osim(path)
+        model = osim.robot()
+        poses, notes = read_motion(source, model, degrees=options.degrees,
+                                   missing_at_zero=options.missing_at_zero)
+    even = poses.evenly()
+    if even is not poses:
+        notes.append('Times are uneven: resampled evenly, linear in between.')
+    motion = recorded(model, even, options.cutoff)
+    return _subject(osim, motion, options), motion, notes
+
+
+def recorded(model: RobotModel, poses: Poses, cutoff: float | None) -> RecordedMotion:
+    """Return the motion of poses."""
+    return RecordedMotion.from_poses(model, poses.time, poses.base_position,
+                                     poses.base_quaternion, poses.position, cutoff)
+
+
+def _subject(osim: OpenSimModel, motion: RecordedMotion, options: GaitOptions) -> Subject:
+    bodies, notes = feet_of(osim, options.feet), list(osim.notes)
+    frames: dict[str, tuple[str, Transform]] = {}
+    found: list[Foot]
+    if options.point_radius is not None:
+        found = [PointFoot(name, options.point_radius) for name in bodies]
+    else:
+        frames, feet, said = sole_frames(osim, bodies, motion, options.sole)
+        found, notes = [*feet], [*notes, *said]
+    links, joints = osim.parts(frames)
+    config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
+    return Subject(osim.robot(frames), config, {}, {}, '', urdf_text(osim.name, links, joints),
+                   notes, {frame: body for frame, (body, _) in frames.items()})
+
+
+def measured_forces(options: GaitOptions, subject: Subject,
+                    demand: GroundDemand) -> tuple[Plates, list[str]]:
+    """
+    Return the truth of each foot from a file of measured forces, and what is odd about it.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the file cannot be read, or is of another trial.
+
+    """
+    loads, notes = read_loads(options.loads)
+    if Path(options.loads).suffix.lower() == '.c3d':
+        if not loads:
+            raise MeasurementError(f'{options.loads}: expected force plates, got none')
+        loads, turned = turned_to(loads, demand)
+        notes += [turned] if turned else []
+    plates, more = plates_of(loads, demand, subject.bodies)
+    return plates, [*notes, *more]

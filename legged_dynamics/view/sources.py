@@ -1,0 +1,337 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A robot as it is now: the newest of what the bus says of it, picture after picture."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.conversions import SensorReader
+from legged_dynamics.estimation import EstimatorSettings, GroundReaction
+from legged_dynamics.estimation.measurement import IMU_TIMEOUT
+from legged_dynamics.exceptions import BagError, LeggedDynamicsError, MeasurementError
+from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.runner import run_polled
+from legged_dynamics.nodes.description import when_described
+from legged_dynamics.nodes.diagnostics import Endpoints
+from legged_dynamics.recordings.bags import BagMessage, BagReader
+from legged_dynamics.recordings.replay import Replay, ReplayPlan
+from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
+from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
+from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.view.show import Pace, Show
+from legged_dynamics.view.snapshot import Forces, ForcesReader, Snapshot
+
+# -------------------------------------------------------------------------------------------------
+# A bag as snapshots, run through the live estimator again, and a slider over them.
+
+
+@dataclass(frozen=True)
+class RecordedView:
+    """
+    A bag, ready to be shown.
+
+    Attributes
+    ----------
+    robot : RobotChoice
+    snapshots : list of Snapshot
+        In the order of time.
+
+    """
+
+    robot: RobotChoice
+    snapshots: list[Snapshot]
+
+    @property
+    def time(self) -> np.ndarray:
+        """Of each snapshot from the first one on, (n,) [s]."""
+        stamps = np.array([snapshot.stamp_ns for snapshot in self.snapshots])
+        return (stamps - stamps[0]) * 1e-9
+
+
+def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
+              rate: float = 30.0,
+              progress: Callable[[float], None] | None = None) -> RecordedView:
+    """
+    Replay a bag through the live estimator and keep a picture of it now and then.
+
+    Parameters
+    ----------
+    path : Path
+        Of the bag: a folder or a file.
+    robot, urdf : str
+        As `analysis.robot.choose_robot` has them.
+    odometry : str
+        Topic with the pose of the base; found by name when empty, and where there is none the
+        robot stays on the feet in contact.
+    rate : float [Hz]
+        Snapshots per second of the bag.
+    progress : callable, optional
+        Gets the part done, from 0 to 1.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bag cannot be read, or has nothing to estimate from.
+
+    """
+    with BagReader(path) as bag:
+        joints, imu, description = input_topics(bag)
+        choice = choose_robot(bag, description, robot, urdf)
+        topic = odometry_topic(bag, joints, odometry)
+        plan = ReplayPlan(choice.model, choice.config,
+                          EstimatorSettings.from_parameters(choice.parameters), IMU_TIMEOUT,
+                          TopicChoice(joints, imu), others=False)
+        taker = _Taker(bag, choice, joints, topic, rate)
+        Replay(plan).run(bag, sink=taker.hear, on_estimate=taker.take, progress=progress)
+    if not taker.snapshots:
+        raise BagError(f'{path}: nothing could be estimated from its joint states; '
+                       '"legged-dynamics analyze" says why')
+    return RecordedView(choice, taker.snapshots)
+
+
+class _Taker:
+    """Keeps snapshots while a bag is replayed."""
+
+    def __init__(self, bag: BagReader, choice: RobotChoice, joints: str, odometry: str,
+                 rate: float):
+        self.snapshots: list[Snapshot] = []
+        self._bag, self._topics, self._period = bag, (joints, odometry), 1e9 / rate
+        self._newest: dict[str, BagMessage] = {}
+        model = choice.config.apply_to(choice.model)
+        self._read = SensorReader(model.joint_names, choice.config.sensors,
+                                  choice.config.spare(model), model.mimics)
+        self._due = -np.inf
+
+    def hear(self, message: BagMessage) -> None:
+        """Remember what a snapshot may need."""
+        if message.topic in self._topics:
+            self._newest[message.topic] = message
+
+    def take(self, reaction: GroundReaction, _receipt_ns: int) -> None:
+        """Keep a snapshot when one is due."""
+        ns = reaction.latest_ns
+        # A stamp far below the one due means that time was set back.
+        if self._due - 2e9 < ns < self._due:
+            return
+        self._due = ns + self._period
+        sample = self._read.joints(self._bag.decode(self._newest[self._topics[0]]))
+        rotation, base = reaction.base_rotation, None
+        if self._topics[1] in self._newest:
+            rotation, base = pose_of(self._bag.decode(self._newest[self._topics[1]]))
+        self.snapshots.append(Snapshot(ns, sample.position, sample.effort, rotation, base,
+                                       Forces.of(reaction)))
+
+
+def pose_of(odometry: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return R_WB, (3, 3), and p_WB, (3,) [m], of a nav_msgs/Odometry."""
+    p, q = odometry.pose.pose.position, odometry.pose.pose.orientation
+    return rotation_from_quaternion(np.array([q.x, q.y, q.z, q.w])), np.array([p.x, p.y, p.z])
+
+
+class Player:
+    """
+    Shows a recording, with a slider over its time.
+
+    Parameters
+    ----------
+    show : Show
+    recorded : RecordedView
+
+    """
+
+    def __init__(self, show: Show, recorded: RecordedView):
+        self._show, self._snapshots, self._time = show, recorded.snapshots, recorded.time
+        end = float(self._time[-1])
+        gui = show.server.gui
+        self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01, 0.0, order=-2.0)
+        self.playing = gui.add_checkbox('play', True, order=-1.0)
+        self.speed = gui.add_slider('speed', 0.1, 2.0, 0.1, 1.0, order=-0.5)
+        self._drawn = -1
+
+    def advance(self, seconds: float) -> None:
+        """Show what is due after that much wall time; at the end it starts again."""
+        at, end = float(self.slider.value), float(self._time[-1])
+        if self.playing.value and end > 0.0:
+            at = at + seconds * float(self.speed.value)
+            self.slider.value = at = at if at <= end else 0.0
+        index = max(int(np.searchsorted(self._time, at, side='right')) - 1, 0)
+        if index != self._drawn:
+            self._show.draw(self._snapshots[index])
+            self._drawn = index
+
+
+def play(show: Show, recorded: RecordedView, rate: float,
+         going: Callable[[], bool] = lambda: True) -> None:
+    """Show a recording again and again, at a rate of pictures [Hz]."""
+    player, pace, last = Player(show, recorded), Pace(rate, time.monotonic, time.sleep), None
+    while going():
+        now = time.monotonic()
+        player.advance(0.0 if last is None else now - last)
+        last = now
+        pace.wait()
+
+
+# -------------------------------------------------------------------------------------------------
+
+REACTIONS = 'ground_reaction_estimator/reactions'
+# Estimates that are older than the joints by more than this belong to another time.
+_STALE_NS = 500_000_000
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """
+    What is to be shown live.
+
+    Attributes
+    ----------
+    robot : str
+        As `analysis.robot.choose_robot` has it.
+    urdf : str
+        Path or XML; empty: the topic ``robot_description``.
+    joint_states, imu, reactions : str
+        Topics; the usual ones when empty.
+    odometry : str
+        Topic with the pose of the base; empty: the robot stays on the feet in contact.
+
+    """
+
+    robot: str = ''
+    urdf: str = ''
+    joint_states: str = ''
+    imu: str = ''
+    reactions: str = ''
+    odometry: str = ''
+
+
+class ViewNode(Component):
+    """
+    Keeps the newest joint state, IMU reading, estimate and odometry.
+
+    Its subscriptions keep one message: see `middleware.polling`. Nothing of its own is published.
+
+    Attributes
+    ----------
+    robot : RobotChoice or None
+        Once the description has come.
+    wrong : str
+        Why there is no picture.
+
+    """
+
+    default_name = 'legged_dynamics_view'
+    options = LiveOptions()
+
+    def configure(self) -> None:
+        """Join the topics."""
+        options, qos = type(self).options, self.dialect.qos.best_effort(1)
+        self.robot: RobotChoice | None = None
+        self.wrong = 'waiting for robot_description'
+        self._newest: dict[str, Any] = {}
+        self._endpoints = Endpoints(self)
+        when_described(self, self._endpoints, options.urdf, self._described)
+
+        def keep(kind: str, topic: str, name: str) -> None:
+            self._endpoints.subscription(
+                kind, topic, lambda message: self._newest.__setitem__(name, message), qos)
+        keep('sensor_msgs/msg/JointState', options.joint_states or 'joint_states', 'joints')
+        keep('sensor_msgs/msg/Imu', options.imu or 'imu/data', 'imu')
+        keep('sensor_msgs/msg/JointState', options.reactions or REACTIONS, 'reactions')
+        if options.odometry:
+            keep('nav_msgs/msg/Odometry', options.odometry, 'odometry')
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self._endpoints.close()
+
+    def _described(self, urdf: str) -> None:
+        try:
+            robot = choose_live_robot(urdf, type(self).options.robot)
+        except LeggedDynamicsError as error:
+            self.wrong = f'robot_description: {error}'
+            return
+        self.robot, config = robot, robot.config
+        self._model = model = config.apply_to(robot.model)
+        self._read = SensorReader(model.joint_names, config.sensors, config.spare(model),
+                                  model.mimics)
+        self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
+        self._mount = model.frame(config.imu_link or model.base_link)
+        self._rotation = np.eye(3)
+        self.wrong = 'waiting for joint_states'
+
+    def snapshot(self) -> Snapshot | None:
+        """Return what is known now; None, and `wrong`, where that is not enough for a picture."""
+        newest = self._newest
+        if self.robot is None or 'joints' not in newest:
+            return None
+        try:
+            joints = self._read.joints(newest['joints'])
+            if 'imu' in newest:
+                self._turn(self._read.imu(newest['imu']).orientation)
+        except MeasurementError as error:
+            self.wrong = str(error)
+            return None
+        self.wrong, base = '', None
+        if 'odometry' in newest:
+            self._rotation, base = pose_of(newest['odometry'])
+        return Snapshot(joints.stamp_ns, joints.position, joints.effort, self._rotation, base,
+                        self._young(joints.stamp_ns))
+
+    def _turn(self, orientation: np.ndarray | None) -> None:
+        # An IMU on a leg, or one without orientation, says nothing of the base by itself.
+        if orientation is not None and self._mount.body == 0:
+            self._rotation = rotation_from_quaternion(orientation) @ self._mount.pose.R.T
+
+    def _young(self, stamp_ns: int) -> Forces | None:
+        message = self._newest.get('reactions')
+        forces = None if message is None else self._forces(message)
+        if forces is None or abs(forces.stamp_ns - stamp_ns) > _STALE_NS:
+            return None
+        return forces
+
+
+def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate: float,
+           say: Callable[[str], None] = print) -> int:
+    """
+    Show the robot on the bus until Ctrl-C, and return the exit code.
+
+    Parameters
+    ----------
+    options : LiveOptions
+        Robot and topics.
+    open_show : callable
+        Makes the show of a robot, once its description has come.
+    rate : float [Hz]
+        Pictures a second, at most.
+    say : callable
+        Gets what is missing, each time that changes.
+
+    """
+    class Node(ViewNode):
+        pass
+    Node.options = options
+    pace, said = Pace(rate, time.monotonic, time.sleep), ['']
+    shows: list[Show] = []
+
+    def work(node: ViewNode) -> None:
+        snapshot = node.snapshot()
+        if snapshot is not None:
+            if not shows and node.robot is not None:
+                shows.append(open_show(node.robot))
+            shows[0].draw(snapshot)
+        elif node.wrong != said[0]:
+            said[0] = node.wrong
+            say(node.wrong)
+        pace.wait()
+    return run_polled(Node, [], work)
+
+
+def urdf_path(urdf: str) -> str:
+    """Return a path that a node may open, from what stands on the command line."""
+    return str(Path(urdf).resolve()) if urdf else ''
