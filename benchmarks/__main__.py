@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Run all benchmarks, or those named, and write their tables to docs/benchmarks.md."""
+"""
+Run all benchmarks, or those named, and write their tables to docs/benchmarks.md.
+
+``digests`` is run by its name only: it measures no time (`benchmarks/digests.py`).
+"""
 from __future__ import annotations
 
 import importlib
@@ -11,6 +15,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPORT = HERE.parent / 'docs' / 'benchmarks.md'
+DIGESTS = ('That a change of structure changed no result, `python -m benchmarks digests` shows: '
+           '`--write FILE` before it, `--compare FILE` after it.')
 
 
 def processor() -> str:
@@ -37,15 +43,18 @@ def table(rows: list[dict]) -> str:
 
 def main(names: list[str]) -> int:
     """Run the benchmarks; returns the exit code."""
+    if names[:1] == ['digests']:
+        return importlib.import_module('benchmarks.digests').main(names[1:])
     files = sorted(path.stem for path in HERE.glob('bench_*.py'))
     chosen = [name for name in files if not names or name.removeprefix('bench_') in names]
     if not chosen:
-        print(f'expected one of: {", ".join(name.removeprefix("bench_") for name in files)}')
+        print(f'expected one of: {", ".join(name.removeprefix("bench_") for name in files)}, '
+              'or digests')
         return 2
     text = ['# Benchmarks', '',
             f'Measured on {date.today()} by `make bench`: {processor()}, Python '
             f'{platform.python_version()}. Each number is the median of batches of calls from '
-            'Python; rivals take turns in one process.']
+            'Python; rivals take turns in one process.', '', DIGESTS]
     for name in chosen:
         module = importlib.import_module(f'benchmarks.{name}')
         print(f'{module.title} ...', flush=True)
