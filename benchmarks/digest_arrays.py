@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
-from legged_dynamics.analysis.bags import BagReader
+from legged_dynamics.recordings.bags import BagReader
 
 
 def numbers(value: Any) -> Iterator[float]:

@@ -23,11 +23,6 @@ from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score_output
 from legged_dynamics import cli
-from legged_dynamics.analysis.accuracy import zero_phase
-from legged_dynamics.analysis.analysis import Analysis, analyse
-from legged_dynamics.analysis.bag_writer import BagWriter
-from legged_dynamics.analysis.climbing.comparison import MUJOCO, compare
-from legged_dynamics.analysis.crouch.runs import RUNS, crouch
 from legged_dynamics.cli.doctor import patient
 from legged_dynamics.doctor.examination import examine
 from legged_dynamics.estimation import GroundReactionEstimator
@@ -39,6 +34,11 @@ from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.reports.bag.accuracy import zero_phase
+from legged_dynamics.reports.bag.analysis import Analysis, analyse
+from legged_dynamics.reports.climbing.comparison import MUJOCO, compare
+from legged_dynamics.reports.crouch.runs import RUNS, crouch
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot import StickybotSettings
