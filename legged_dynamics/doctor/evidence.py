@@ -135,26 +135,30 @@ class Judge:
         parts: dict[str, tuple[np.ndarray, float]] = {}
         load = None
         if samples.has_effort.any():
-            force = self._dynamics(model, config, samples, eq, parts)
+            force = self._dynamics(config, samples, eq, parts)
             load = self._load(feet, samples, force)
         self._joints(model, config, samples, parts)
         self._feet(feet, samples, eq, load, parts)
         self._imu(samples, parts)
         return self._gather(parts)
 
+    def effort_tolerance(self, config: RobotConfig) -> np.ndarray:
+        """Return the tolerance of each joint's effort, (nj,) [N m or N]."""
+        friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
+        limit = self.signals.band / (0.5 * self.signals.sample_rate)
+        noise = config.noise.effort * np.sqrt(min(limit, 1.0))
+        share = EFFORT * self.weight * self.height / len(config.feet)
+        return np.hypot(share, np.hypot(friction, noise))
+
     # ---- kinds of evidence -----------------------------------------------------------------
 
-    def _dynamics(self, model: RobotModel, config: RobotConfig, samples: Samples, eq: Equations,
+    def _dynamics(self, config: RobotConfig, samples: Samples, eq: Equations,
                   parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add what forces of the ground cannot explain; return those that explain most."""
         W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
-        friction = np.array([joint.friction for joint in model.joints])
-        limit = self.signals.band / (0.5 * self.signals.sample_rate)
-        noise = config.noise.effort * np.sqrt(min(limit, 1.0))
-        joint = np.hypot(EFFORT * W * h / len(config.feet), np.hypot(friction, noise))
-        joint = np.where(known, joint, np.inf)
+        joint = np.where(known, self.effort_tolerance(config), np.inf)
         scale = np.concatenate([base, joint])
         given = np.where(known, samples.effort, 0.0)
         y = np.hstack([eq.wrench, eq.effort - given]) / scale

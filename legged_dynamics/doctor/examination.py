@@ -5,7 +5,8 @@ Finding what is wrong: the fault that explains most is corrected, then the next,
 
 A fault is held against the healthy robot by the likelihood of the whole recording, prior odds
 included. A fault that has a size must pay twice: its fix must make the recording likelier, and
-its size must be likelier of a faulty than of a healthy robot.
+its size must be likelier of a faulty than of a healthy robot. What would change torques or masses
+is held against friction of all joints, too (`friction`).
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from legged_dynamics.doctor.evidence import Evidence, Judge
 from legged_dynamics.doctor.finding import Finding, changes
+from legged_dynamics.doctor.friction import Friction, changes_torques, likeliest_friction
 from legged_dynamics.doctor.hypotheses import (
     DEGREE,
     RARE,
@@ -147,6 +149,7 @@ MOST = 8            # findings of the physics: a robot with more is another robo
 ALIKE = 3.0         # nats: explanations closer than that are both told
 SIZE_ODDS = 2.0     # nats against a size, once the fix pays
 ROUNDS = 3          # Gauss-Newton steps of a size
+FRICTION = 'friction'
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,9 +222,11 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     before = after = judge.weigh(config)
     first = config
     while len(findings) < MOST:
-        best = _best(judge, signals, model, config, after)
+        best = _best(judge, signals, model, config, after, first)
         if best is None:
             break
+        if best.finding.kind == FRICTION:       # more of it, where it was found before
+            findings = [finding for finding in findings if finding.kind != FRICTION]
         corrected = replace(best.finding, fix=changes(config, best.config, model.joint_names))
         findings.append(corrected)
         config, after = best.config, best.evidence
@@ -246,8 +251,8 @@ def _blind(samples: object, signals: Signals) -> list[str]:
     return said
 
 
-def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig,
-          now: Evidence) -> _Candidate | None:
+def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig, now: Evidence,
+          stated: RobotConfig) -> _Candidate | None:
     """Return the fault that explains most, or None when no fault pays."""
     # All scores are at most zero, so nothing can gain more than what is missing.
     if -now.score <= 7.0:
@@ -271,9 +276,24 @@ def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig
     if not worth:
         return None
     best = worth[0]
+    if changes_torques(config, best.config):
+        rubs = likeliest_friction(judge, model, config, now, stated, np.max(
+            np.abs(np.where(effort, samples.effort, 0.0)), axis=0))
+        if rubs.rank > best.rank - ALIKE:
+            return _rubbing(rubs, best)
     also = tuple(other.finding.text for other in found if other is not best
                  and other.rank > best.rank - ALIKE and other.finding.kind != best.finding.kind)
     return replace(best, finding=replace(best.finding, also=also[:3]))
+
+
+def _rubbing(rubs: Friction, rival: _Candidate) -> _Candidate:
+    """Return friction as what was found, in the place of a fix that changes torques."""
+    finding = Finding(
+        FRICTION, ('joint_states',), rubs.text, max(rubs.rank, rival.finding.evidence),
+        advice='No sign or scale of a torque is changed for it. Measure friction (legged-dynamics '
+        'identify), state it (robot.joint_friction, robot.joint_damping) and examine again.',
+        also=(rival.finding.text,) if rubs.rank < rival.rank + ALIKE else ())
+    return _Candidate(finding, rubs.config, rubs.rank, rubs.evidence)
 
 
 def _weighed(judge: Judge, guess: Hypothesis, now: Evidence) -> _Candidate | None:

@@ -73,7 +73,8 @@ def _picture(finding: Finding, log: SensorLog) -> bytes:
     figure = Figure(figsize=(9.0, 3.2), layout='constrained')
     axes = figure.subplots()
     named = [i for i, name in enumerate(joints.names) if name in finding.subject][:4]
-    field = next((f for f in ('velocity', 'effort') if f in finding.kind), 'position')
+    shown = {'velocity': 'velocity', 'effort': 'effort', 'friction': 'effort'}
+    field = next((shown[f] for f in shown if f in finding.kind), 'position')
     if finding.kind in ('stamp_jitter', 'time_base', 'low_rate', 'lost_samples', 'stamps_back'):
         axes.plot(time[1:], np.diff(joints.stamp_ns) * 1e-6, lw=0.6)
         axes.set_ylabel('step of the stamps [ms]')

@@ -1,16 +1,34 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A healthy robot and its recording, simulated once for all tests."""
+"""Robots and their recordings, simulated once for all tests: healthy, and with friction."""
+from dataclasses import replace
 from functools import cache
+
+import numpy as np
 
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
-from legged_dynamics.simulation import Schedule, SimulatedRobot
+from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.simulation import Plant, Schedule, SimulatedRobot
 from legged_dynamics.simulation.sensor_faults import Patient
 from legged_dynamics.simulation.sensor_recording import record_sensors
 
 CHECKUP = 'stand 1.5, lift_legs 8.4, squat 6, stand 1'
 STAMP = 10 ** 18
+
+
+@cache
+def rubbing(part, name='anymal_class', schedule=CHECKUP):
+    """Return a robot whose joints rub with a part of their limits; the YAML does not say so."""
+    yaml, urdf = robot_files(name)
+    model, plan = RobotModel.from_urdf(urdf), Schedule.from_text(schedule)
+    plant = Plant.from_parameters(read_parameter_file(yaml), urdf.read_text())
+    friction = [part * model.joints[model.joint_index(joint)].effort for joint in plant.joints]
+    robot = SimulatedRobot(replace(plant, joint_friction=np.array(friction)), schedule=plan,
+                           start_ns=STAMP)
+    log = record_sensors(robot, plan.duration)
+    assert not robot.fallen
+    return Patient(model, RobotConfig.from_yaml(yaml), log)
 
 
 @cache

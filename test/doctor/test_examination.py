@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from patients import healthy
+from patients import healthy, rubbing
 
 from legged_dynamics.doctor.evidence import Judge
-from legged_dynamics.doctor.examination import examine
+from legged_dynamics.doctor.examination import _Candidate, _rubbing, examine
+from legged_dynamics.doctor.finding import Finding
+from legged_dynamics.doctor.friction import Friction
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
@@ -52,6 +54,34 @@ def test_the_mend_heals():
     whole = Judge(filtered(patient.log), patient.model, patient.config).weigh(patient.config)
     assert judge.weigh(sick.config).score < 5.0 * whole.score - 50.0
     assert judge.weigh(config).score == pytest.approx(whole.score, rel=1e-6)
+
+
+def test_friction_is_no_reason_to_scale_or_flip_a_torque():
+    """Dry friction of a tenth of the limit; a thigh seemed to read 1.8 times what it is."""
+    patient = rubbing(0.1)
+    found, = examine(patient.model, patient.config, patient.log).findings
+    assert found.kind == 'friction' and not found.fix and not found.also
+    assert 'dry friction of about 10 %' in found.text
+
+
+def test_friction_does_not_hide_a_wrong_sign():
+    patient = rubbing(0.05)
+    fault = next(f for f in planted_faults(patient) if f.name == 'effort sign of a joint')
+    sick = fault.plant(patient)
+    wrong, rubs = examine(sick.model, sick.config, sick.log).findings
+    assert fault.named_by([wrong], patient) == '' and wrong.evidence > 100.0
+    assert rubs.kind == 'friction' and not rubs.fix
+
+
+def test_torques_of_a_recording_that_fits_both_are_left_alone():
+    """Friction as likely as a wrong scale: both are told, nothing is changed."""
+    patient = rubbing(0.1)
+    judge = Judge(filtered(patient.log), patient.model, patient.config)
+    evidence = judge.weigh(patient.config)
+    rival = _Candidate(Finding('effort_scale_joint', ('LH_HFE',), 'LH_HFE reads 1.8.', 6.0),
+                       patient.config, 7.0, evidence)
+    found = _rubbing(Friction(patient.config, 0.05, 0.0, 5.0, evidence), rival).finding
+    assert found.also == ('LH_HFE reads 1.8.',) and not found.fix and found.evidence == 6.0
 
 
 def test_without_efforts_what_moves_is_still_judged():
