@@ -293,7 +293,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
             geom.priority = 1
             geom.condim = 3
             geom.friction = [foot_friction, 0.005, 1e-4]
-            geom.solref = [contact_time, damping_ratio(restitution)]
+            geom.solref = [contact_time, _damping_ratio(restitution)]
             geom.solimp = [0.9, 0.99, 0.002, 0.5, 2.0]
     for name in dict.fromkeys([base_link, imu_link, *feet]):
         _body(spec, name).add_site(name=name)
@@ -308,7 +308,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
         raise SimulationError(f'MuJoCo cannot compile the robot: {error}') from error
 
 
-def damping_ratio(restitution: float) -> float:
+def _damping_ratio(restitution: float) -> float:
     """
     Return the damping ratio of a spring and damper that throws a body back at that speed.
 
