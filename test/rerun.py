@@ -3,8 +3,8 @@
 """
 Run pytest, and each test that fails once more by itself.
 
-``python test/rerun.py -m pytest ...``. A test that passes by itself is named as unstable in the last
-lines, and the exit code is that of a success; one that fails again fails.
+``python test/rerun.py -m pytest ...``. A test that passes by itself is named as unstable in the
+last lines, and the exit code is that of a success; one that fails again fails.
 """
 import json
 import subprocess

@@ -574,6 +574,8 @@ class StandaloneNode:
         ----------
         callback : callable
             Called with each message that arrives.
+        *args : object
+            Arguments of the callback.
 
         """
         try:

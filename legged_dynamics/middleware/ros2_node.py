@@ -304,6 +304,8 @@ class NativePublishers:
             Name of the topic, as given or fully resolved.
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
+        **options : object
+            Further options of rclpy's method of this name.
 
         """
         return RclpyPublisher(self._node.create_publisher(
@@ -457,6 +459,8 @@ class ComponentNode(LifecycleNode):
             Called with each message that arrives.
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
+        **options : object
+            Further options of rclpy's method of this name.
 
         """
         name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
@@ -503,6 +507,8 @@ class ComponentNode(LifecycleNode):
             Name of the service.
         callback : callable
             Called with request and response; it returns the response.
+        **options : object
+            Further options of rclpy's method of this name.
 
         """
         return super().create_service(srv_type, srv_name, self._answered(callback), **options)
@@ -518,6 +524,8 @@ class ComponentNode(LifecycleNode):
             Period of the timer [s].
         callback : callable
             Called without arguments at each period.
+        *args, **kwargs : object
+            Further arguments of rclpy's method of this name.
 
         """
         return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)

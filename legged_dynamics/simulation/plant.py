@@ -155,6 +155,13 @@ class Plant(Hardware):
         """
         Build from dotted parameter names, as a node holds them, and a URDF's text.
 
+        Parameters
+        ----------
+        parameters : mapping of str to Any
+            Values of the parameters by name.
+        urdf : str
+            URDF as text.
+
         Raises
         ------
         ConfigurationError
@@ -194,6 +201,13 @@ class Plant(Hardware):
         """
         Read a robot's YAML and the URDF of the same name beside it, unless another is given.
 
+        Parameters
+        ----------
+        config : str | Path
+            Robot YAML file.
+        urdf : str | Path, optional
+            URDF file.
+
         Raises
         ------
         ConfigurationError
@@ -224,7 +238,15 @@ IMU_SENSORS = {'gyro': mujoco.mjtSensor.mjSENS_GYRO,
 
 
 def add_floor(spec: mujoco.MjSpec) -> None:
-    """Add a lit horizontal floor at height zero."""
+    """
+    Add a lit horizontal floor at height zero.
+
+    Parameters
+    ----------
+    spec : mujoco.MjSpec
+        MuJoCo world to which the floor is added.
+
+    """
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
                             contype=GROUND, conaffinity=ROBOT, rgba=[0.45, 0.5, 0.45, 1])
     spec.worldbody.add_light(pos=[0, 0, 10], dir=[0.2, 0.3, -1],

@@ -174,7 +174,15 @@ def _rotation_about_z(angle: float) -> np.ndarray:
 
 
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return the rotation matrix of a rotation vector [rad]."""
+    """
+    Return the rotation matrix of a rotation vector [rad].
+
+    Parameters
+    ----------
+    vector : array
+        (3,) rotation vector [rad].
+
+    """
     quaternion, matrix = np.empty(4), np.empty(9)
     angle = float(np.sqrt(vector @ vector))
     axis = vector / angle if angle > 0.0 else np.array([1.0, 0.0, 0.0])
@@ -184,7 +192,15 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_vector(matrix: np.ndarray) -> np.ndarray:
-    """Return the rotation vector of a rotation matrix [rad]."""
+    """
+    Return the rotation vector of a rotation matrix [rad].
+
+    Parameters
+    ----------
+    matrix : array
+        (3, 3) rotation matrix.
+
+    """
     quaternion, vector = np.empty(4), np.empty(3)
     mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(matrix).reshape(9))
     mujoco.mju_quat2Vel(vector, quaternion, 1.0)
@@ -316,7 +332,19 @@ class JointTargets:
     damping: np.ndarray
 
     def torque(self, position: np.ndarray, velocity: np.ndarray, elapsed: float) -> np.ndarray:
-        """Return the drives' torque [N m] at joint angles and rates, ``elapsed`` [s] later."""
+        """
+        Return the drives' torque [N m] at joint angles and rates, ``elapsed`` [s] later.
+
+        Parameters
+        ----------
+        position : array
+            (nj,) joint positions [rad].
+        velocity : array
+            (nj,) joint velocities [rad/s].
+        elapsed : float
+            Time since the targets were set [s].
+
+        """
         ahead = self.position + elapsed * self.velocity
         return (self.effort + self.stiffness * (ahead - position)
                 + self.damping * (self.velocity - velocity))
@@ -379,7 +407,17 @@ class QuadrupedController:
         self._lift_off = legs.foot_position.copy()
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """Return the drives' targets for the next ``time_step`` [s]."""
+        """
+        Return the drives' targets for the next ``time_step`` [s].
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        behaviour : str
+            What the schedule asks for now, e.g. ``stand``.
+
+        """
         wanted = BEHAVIOURS[behaviour]
         before = self.clock.stance
         # Legs go on stepping until the robot has slowed down.
