@@ -254,7 +254,7 @@ def _describe_type(entry: Field) -> dict[str, Any]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Quality of service between ROS 2's profiles and Cyclone DDS's _policies.
+# Quality of service between ROS 2's profiles and Cyclone DDS's policies.
 
 
 # ROS 2 blocks for ever on a reader that hangs; a robot's node rather loses a message
@@ -262,7 +262,7 @@ _LONGEST_WRITE_MS = 20
 
 
 def _policies(qos: QoSProfile, name: str) -> Qos:
-    """Return a profile as rmw_cyclonedds spells it in DDS _policies."""
+    """Return a profile as rmw_cyclonedds spells it in DDS policies."""
     found = [
         Policy.WriterDataLifecycle(autodispose=False),
         Policy.History.KeepLast(qos.depth),

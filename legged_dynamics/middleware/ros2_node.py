@@ -304,8 +304,6 @@ class NativePublishers:
             Name of the topic, as given or fully resolved.
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
-        **options : object
-            Further options of rclpy's method of this name.
 
         """
         return RclpyPublisher(self._node.create_publisher(
@@ -434,6 +432,8 @@ class ComponentNode(LifecycleNode):
             Name of the topic, as given or fully resolved.
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
+        **options : object
+            Further options of rclpy's method of this name.
 
         """
         name = getattr(msg_type, 'ros_type', None)
