@@ -151,8 +151,16 @@ _PRIMITIVES = {
 
 
 @cache
-def _idl_struct(name: str) -> type[IdlStruct]:
-    """Return the IDL dataclass of a message in the table."""
+def idl_struct(name: str) -> type[IdlStruct]:
+    """
+    Return the IDL dataclass of a message in the table.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    """
     return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
@@ -197,7 +205,7 @@ def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
 
 
 def _idl_type(entry: Field) -> Any:
-    element: Any = _idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
+    element: Any = idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
     make: Any = types
     if entry.size is None:
         return element
