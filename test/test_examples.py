@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
+pytestmark = pytest.mark.processes
+
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / 'examples').glob('*.py'))
 
 

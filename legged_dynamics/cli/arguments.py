@@ -17,7 +17,15 @@ DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PE
 
 
 def add_network_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--network`` to a verb."""
+    """
+    Add ``--network`` to a verb.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser to which the options are added.
+
+    """
     parser.add_argument('--network', action='store_true',
                         help='talk to other machines, too; by default all stays on this one, '
                         f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
@@ -25,7 +33,17 @@ def add_network_argument(parser: argparse.ArgumentParser) -> None:
 
 def keep_to_this_machine(network: bool,
                          environ: MutableMapping[str, str] = os.environ) -> None:
-    """Have ROS 2 and Cyclone DDS stay on the loopback interface, unless the user has decided."""
+    """
+    Have ROS 2 and Cyclone DDS stay on the loopback interface, unless the user has decided.
+
+    Parameters
+    ----------
+    network : bool
+        Whether the bus reaches other machines.
+    environ : MutableMapping[str, str], optional
+        Environment variables, which are changed.
+
+    """
     if not network and not any(environ.get(name) for name in DECIDED):
         environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         environ['ROS_LOCALHOST_ONLY'] = '1'     # what ROS 2 Humble reads
@@ -36,7 +54,17 @@ def keep_to_this_machine(network: bool,
 
 
 def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') -> None:
-    """Add ``--robot`` and ``--urdf`` to a verb or to a group of its arguments."""
+    """
+    Add ``--robot`` and ``--urdf`` to a verb or to a group of its arguments.
+
+    Parameters
+    ----------
+    parser : object
+        Parser to which the options are added.
+    where : str, optional
+        What the description is needed for, for the help text.
+
+    """
     parser.add_argument('--robot', default='', metavar='YAML',
                         help='robot YAML (path, or name of one that comes with the package); '
                         'default: the one that fits the URDF')
@@ -49,7 +77,15 @@ def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') ->
 
 
 def yaml_lines(values: Mapping[str, Any]) -> str:
-    """Return settings in ROS 2 parameter-file form."""
+    """
+    Return settings in ROS 2 parameter-file form.
+
+    Parameters
+    ----------
+    values : mapping of str to Any
+        Values by name.
+
+    """
     tree: dict[str, Any] = {}
     for name, value in values.items():
         *path, key = name.split('.')

@@ -20,7 +20,15 @@ FORMATS = ('.png', '.svg', '.pdf')
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'force-map', help='which forces the feet can be given in a pose, as a figure',
         description='Draws, for each foot of a standing robot, the ground forces that joint '
@@ -56,7 +64,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, print the table, write the figure."""
+    """
+    Compute, print the table, write the figure.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.force_map import standing_reach
     from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -147,7 +163,15 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
 
 
 def table(study: StandingReach) -> list[str]:
-    """Return what a figure does not say: condition, weakest direction, range of forces."""
+    """
+    Return what a figure does not say: condition, weakest direction, range of forces.
+
+    Parameters
+    ----------
+    study : StandingReach
+        Reachable foot forces of a standing robot.
+
+    """
     import numpy as np
 
     lines = [f'{study.model.name}: weight {study.weight:.1f} N on '

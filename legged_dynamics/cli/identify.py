@@ -17,7 +17,15 @@ PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'identify', help='masses, friction, motor constants, offsets and noise out of a bag',
         description='Identifies a robot from a minute of standing, squatting and leaning, '
@@ -45,7 +53,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Identify, print the table, write YAML and URDF."""
+    """
+    Identify, print the table, write YAML and URDF.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.identification.identify import identify
     from legged_dynamics.identification.samples import sensor_noise
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
@@ -78,7 +94,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(found: Any) -> str:
-    """Return the identified quantities, and what was not told."""
+    """
+    Return the identified quantities, and what was not told.
+
+    Parameters
+    ----------
+    found : object
+        Result of the identification.
+
+    """
     lines = [f'{"":34}{"described":>11}{"identified":>12}{"+-":>10}  unit']
     untold: dict[str, list[str]] = {}
     for q in found.quantities:
@@ -95,14 +119,38 @@ def table(found: Any) -> str:
 
 
 def comparison(what: str, before: Any, after: Any) -> str:
-    """Return one line on how well the equations closed before and after."""
+    """
+    Return one line on how well the equations closed before and after.
+
+    Parameters
+    ----------
+    what : str
+        What is compared.
+    before : object
+        Residuals with the given model.
+    after : object
+        Residuals with the identified model.
+
+    """
     return (f'  {what}: force {100 * before.force:.2f} -> {100 * after.force:.2f} % of the weight,'
             f' moment {100 * before.moment:.2f} -> {100 * after.moment:.2f} % of weight times '
             f'height, effort {before.effort:.3g} -> {after.effort:.3g} N m')
 
 
 def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
-    """Return the comparison on another bag."""
+    """
+    Return the comparison on another bag.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+    choice : object
+        Robot that was identified.
+    found : object
+        Result of the identification.
+
+    """
     import copy
 
     from legged_dynamics.identification.identify import validate
@@ -116,7 +164,19 @@ def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
 
 
 def settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
-    """Return what the robot's YAML gets, by dotted name."""
+    """
+    Return what the robot's YAML gets, by dotted name.
+
+    Parameters
+    ----------
+    choice : object
+        Robot that was identified.
+    found : object
+        Result of the identification.
+    noise : mapping of str to float
+        Standard deviations found for the sensors, by setting.
+
+    """
     from legged_dynamics.doctor.finding import changes
 
     model = found.model
@@ -138,6 +198,19 @@ def write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
           args: argparse.Namespace) -> None:
     """
     Write YAML and URDF.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to write into.
+    choice : object
+        Robot that was identified.
+    found : object
+        Result of the identification.
+    noise : mapping of str to float
+        Standard deviations found for the sensors, by setting.
+    args : argparse.Namespace
+        Parsed command line.
 
     Raises
     ------

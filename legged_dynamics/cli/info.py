@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'info', help='masses, joints, feet and oddities of a URDF',
         description='Shows the tree of a URDF with its masses and joints, what is odd about it, '
@@ -30,7 +38,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print everything."""
+    """
+    Print everything.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     import warnings
 
     from legged_dynamics.exceptions import ConfigurationError
@@ -68,7 +84,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def tree_lines(model: RobotModel) -> list[str]:
-    """Return one line a link, indented by its depth, with mass, joint and limits."""
+    """
+    Return one line a link, indented by its depth, with mass, joint and limits.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+
+    """
     lines: list[tuple[str, str, str]] = []
     waiting: list[tuple[str, Joint | None, int]] = [(model.base_link, None, 0)]
     while waiting:
@@ -86,6 +110,14 @@ def children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
     Return the links that hang on one by a moving joint, or are welded to the base's body.
 
     The model welds fixed links to bodies, so these are listed below the link that heads the body.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+    link : str
+        Link of the robot.
+
     """
     heads = {joint.child for joint in model.joints} | {model.base_link}
     body = model.frames[link].body
@@ -119,7 +151,15 @@ def _describe(joint: Joint) -> str:
 
 
 def joint_warnings(model: RobotModel) -> list[str]:
-    """Return what is odd about joint limits."""
+    """
+    Return what is odd about joint limits.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+
+    """
     found = []
     for joint in model.joints:
         if joint.effort == 0.0:
@@ -134,7 +174,17 @@ def joint_warnings(model: RobotModel) -> list[str]:
 
 
 def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
-    """Return one line a foot: where it is in the standing pose, and what it carries there."""
+    """
+    Return one line a foot: where it is in the standing pose, and what it carries there.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+    config : RobotConfig
+        What the YAML adds to the model.
+
+    """
     from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
     from legged_dynamics.spatial.frames import GRAVITY
 
@@ -158,6 +208,15 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
 def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
     """
     Write the check picture and return its path.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+    config : RobotConfig
+        What the YAML adds to the model.
+    path : Path
+        File to write.
 
     Raises
     ------

@@ -119,7 +119,19 @@ def console(stream: TextIO | None = None) -> Any:
 
 
 def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
-    """Print a text, in a style of rich's (such as 'bold red') on a terminal."""
+    """
+    Print a text, in a style of rich's (such as 'bold red') on a terminal.
+
+    Parameters
+    ----------
+    text : str
+        Line to print.
+    style : str, optional
+        Style of rich, e.g. ``red``; plain where rich is missing.
+    stream : TextIO, optional
+        Where to print; standard output when None.
+
+    """
     terminal = console(stream)
     if terminal is None:
         print(text, file=stream)
@@ -128,7 +140,15 @@ def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
 
 
 def show(table: Table) -> None:
-    """Print a table: its plain text, drawn and with strong rows set off on a terminal."""
+    """
+    Print a table: its plain text, drawn and with strong rows set off on a terminal.
+
+    Parameters
+    ----------
+    table : Table
+        Table to print.
+
+    """
     terminal = console()
     if terminal is None:
         print(table.text)
@@ -198,7 +218,17 @@ class ProgressBar:
 
 @contextmanager
 def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
-    """Have a bar of things to do; call with whether one failed."""
+    """
+    Have a bar of things to do; call with whether one failed.
+
+    Parameters
+    ----------
+    title : str
+        What is counted.
+    count : int
+        How many steps there are.
+
+    """
     bar, done, failed = ProgressBar(title, count=count), 0, 0
 
     def advance(failure: bool) -> None:

@@ -106,7 +106,17 @@ class ProcessGroup:
                 signal.signal(number, handler)
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        """Start a process."""
+        """
+        Start a process.
+
+        Parameters
+        ----------
+        name : str
+            Name of the process, for its log file and messages.
+        command : sequence of str
+            Program and arguments.
+
+        """
         with self._path(name).open('wb') as log:
             # A session of its own: Ctrl-C reaches us alone, and we stop them in order.
             self._processes[name] = subprocess.Popen(
@@ -124,6 +134,13 @@ class ProcessGroup:
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> None:
         """
         Wait for a condition while all processes run.
+
+        Parameters
+        ----------
+        condition : callable
+            Returns whether the wait is over.
+        timeout : float
+            Longest time to wait [s].
 
         Raises
         ------

@@ -22,7 +22,15 @@ DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'record', help='record topics from the bus into a bag',
         description='Records topics into a rosbag2 until Ctrl-C, as they come off the wire.')
@@ -45,7 +53,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Record until told to stop."""
+    """
+    Record until told to stop.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
@@ -98,7 +114,17 @@ class Answers:
             dialect.qos.latched) if topics else None
 
     def taker(self, recorder: Recorder, topic: str) -> Callable[[bytes, int], None]:
-        """Return what takes a topic's messages, and answers them where that is wanted."""
+        """
+        Return what takes a topic's messages, and answers them where that is wanted.
+
+        Parameters
+        ----------
+        recorder : Recorder
+            Recorder that writes the bag.
+        topic : str
+            Name of the topic.
+
+        """
         def take(cdr: bytes, receipt_ns: int) -> None:
             recorder.take(topic, cdr, receipt_ns)
             self._took(topic, cdr)
@@ -117,7 +143,21 @@ class Answers:
 
 def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
                       ready: Callable[[], None]) -> None:
-    """Record from Cyclone DDS until a signal or the end of the time."""
+    """
+    Record from Cyclone DDS until a signal or the end of the time.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        Recorder that writes the bag.
+    duration : float
+        Time to record [s]; until interrupted when None.
+    answered : sequence of str
+        Topics whose stamps are answered, for a simulator in lock-step.
+    ready : callable
+        Called once recording has begun.
+
+    """
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.middleware.parameters import StandaloneDialect
@@ -154,7 +194,21 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequ
 
 def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequence[str],
                    ready: Callable[[], None]) -> None:
-    """Record from ROS 2 until a signal or the end of the time."""
+    """
+    Record from ROS 2 until a signal or the end of the time.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        Recorder that writes the bag.
+    duration : float
+        Time to record [s]; until interrupted when None.
+    answered : sequence of str
+        Topics whose stamps are answered, for a simulator in lock-step.
+    ready : callable
+        Called once recording has begun.
+
+    """
     import rclpy
     from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
     from rclpy.signals import SignalHandlerOptions
@@ -226,7 +280,15 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequenc
 
 
 def add_repair_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'repair', help='save what is whole in a bag that was cut off',
         description='Writes everything up to the last whole message of a recording that was never '
@@ -238,7 +300,15 @@ def add_repair_parser(verbs: Any) -> None:
 
 
 def run_repair(args: argparse.Namespace) -> int:
-    """Repair and return the exit code."""
+    """
+    Repair and return the exit code.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.recordings.bag_repair import repair
     out = args.out or args.bag.with_name(f'{args.bag.stem}_repaired')
     count = repair(args.bag, out)

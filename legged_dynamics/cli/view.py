@@ -18,7 +18,15 @@ PORT = 8080
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : object
+        What `argparse.ArgumentParser.add_subparsers` returned.
+
+    """
     parser = verbs.add_parser(
         'view', help='the robot and the forces on its feet in a browser',
         description='Serves a page with the robot, the forces on its feet, friction cones, '
@@ -51,7 +59,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the page until Ctrl-C."""
+    """
+    Serve the page until Ctrl-C.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import LiveOptions, follow, urdf_path
@@ -78,7 +94,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def play_bag(args: argparse.Namespace) -> int:
-    """Serve a bag until Ctrl-C."""
+    """
+    Serve a bag until Ctrl-C.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Parsed command line.
+
+    """
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.view.show import Show, close_page, open_page
@@ -100,14 +124,34 @@ def play_bag(args: argparse.Namespace) -> int:
 
 
 def show_recording(bag: Path, robot: Path, port: int) -> None:
-    """Serve a bag until Ctrl-C, as the verb does by default."""
+    """
+    Serve a bag until Ctrl-C, as the verb does by default.
+
+    Parameters
+    ----------
+    bag : Path
+        Folder or file of a recording.
+    robot : Path
+        Robot YAML file.
+    port : int
+        Port of the web server; 0 for any that is free.
+
+    """
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
     play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
 
 
 def announce(server: Any) -> None:
-    """Say where the page is."""
+    """
+    Say where the page is.
+
+    Parameters
+    ----------
+    server : object
+        Web server of the view.
+
+    """
     host = server.get_host()
     shown = 'localhost' if host in ('127.0.0.1', '0.0.0.0') else host
     print(f'View: http://{shown}:{server.get_port()} (Ctrl-C ends it)', flush=True)

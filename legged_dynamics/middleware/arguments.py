@@ -31,7 +31,7 @@ class Remap:
     node: str = ''
 
 
-def check_node_name(name: str) -> str:
+def _check_node_name(name: str) -> str:
     """Return a node's name, or raise MiddlewareError when ROS would refuse it."""
     if not re.fullmatch(_TOKEN, name):
         raise MiddlewareError(f'expected a node name of letters, digits and underscores that does '
@@ -39,7 +39,7 @@ def check_node_name(name: str) -> str:
     return name
 
 
-def check_namespace(namespace: str) -> str:
+def _check_namespace(namespace: str) -> str:
     """Return a namespace with its leading '/', or raise MiddlewareError when it is malformed."""
     namespace = namespace if namespace.startswith('/') else f'/{namespace}'
     if not _NAMESPACE.match(namespace):
@@ -50,6 +50,15 @@ def check_namespace(namespace: str) -> str:
 def expand(topic: str, node_name: str, namespace: str) -> str:
     """
     Return the full name of a relative ('x'), private ('~/x') or absolute ('/x') topic.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic, as given or fully resolved.
+    node_name : str
+        Name of the node, without its namespace.
+    namespace : str
+        Namespace of the node, e.g. ``/robot1``.
 
     Raises
     ------
@@ -69,7 +78,21 @@ def expand(topic: str, node_name: str, namespace: str) -> str:
 
 
 def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] = ()) -> str:
-    """Return the full name of a topic after remapping: the first rule that fits decides."""
+    """
+    Return the full name of a topic after remapping: the first rule that fits decides.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic, as given or fully resolved.
+    node_name : str
+        Name of the node, without its namespace.
+    namespace : str
+        Namespace of the node, e.g. ``/robot1``.
+    remaps : iterable of Remap, optional
+        Remapping rules, the first that fits applies.
+
+    """
     name = expand(topic, node_name, namespace)
     for rule in remaps:
         if rule.match.startswith('__') or rule.node not in ('', node_name):
@@ -80,33 +103,77 @@ def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] 
 
 
 def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tuple[str, str]:
-    """Return a node's name and namespace after the rules for '__node', '__name' and '__ns'."""
+    """
+    Return a node's name and namespace after the rules for '__node', '__name' and '__ns'.
+
+    Parameters
+    ----------
+    name : str
+        Node name before remapping.
+    namespace : str
+        Namespace before remapping.
+    remaps : iterable of Remap
+        Remapping rules, the first that fits applies.
+
+    """
     rules = list(remaps)
     new_name = next((rule.replacement for rule in rules
                      if rule.match in ('__node', '__name') and rule.node in ('', name)), name)
     new_space = next((rule.replacement for rule in rules
                       if rule.match == '__ns' and rule.node in ('', name, new_name)), namespace)
-    return check_node_name(new_name), check_namespace(new_space)
+    return _check_node_name(new_name), _check_namespace(new_space)
 
 
 def dds_topic(full_topic: str) -> str:
-    """Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'."""
+    """
+    Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'.
+
+    Parameters
+    ----------
+    full_topic : str
+        Fully resolved topic name, e.g. ``/imu/data``.
+
+    """
     return f'rt{full_topic}'
 
 
 def ros_topic(dds_name: str) -> str | None:
-    """Return the ROS name of a DDS topic, or None when it is not a ROS topic."""
+    """
+    Return the ROS name of a DDS topic, or None when it is not a ROS topic.
+
+    Parameters
+    ----------
+    dds_name : str
+        Name on the wire, e.g. ``rt/joint_states``.
+
+    """
     return dds_name[2:] if dds_name.startswith('rt/') else None
 
 
 def dds_type(name: str) -> str:
-    """Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu."""
+    """
+    Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    """
     package, _, kind = full_name(name).partition('/msg/')
     return f'{package}::msg::dds_::{kind}_'
 
 
 def ros_type(dds_name: str) -> str | None:
-    """Return the ROS name of a DDS type, or None when it is not a ROS message."""
+    """
+    Return the ROS name of a DDS type, or None when it is not a ROS message.
+
+    Parameters
+    ----------
+    dds_name : str
+        Name on the wire, e.g. ``rt/joint_states``.
+
+    """
     found = re.fullmatch(r'(\w+)::(\w+)::dds_::(\w+)_', dds_name)
     return '/'.join(found.groups()) if found else None
 
@@ -135,7 +202,15 @@ class Override:
         return '*' in self.selector and not self.source.startswith('-p')
 
     def fits(self, full_node_name: str) -> bool:
-        """Tell whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
+        """
+        Tell whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node.
+
+        Parameters
+        ----------
+        full_node_name : str
+            Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        """
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
         parts = re.split(r'(/\*\*?)', selector)
@@ -172,6 +247,11 @@ class RosArguments:
         """
         Read a command line (without the program's name).
 
+        Parameters
+        ----------
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+
         Raises
         ------
         ConfigurationError
@@ -195,7 +275,7 @@ class RosArguments:
             elif word in ('-p', '--param'):
                 overrides.append(_parameter(_argument(words, word)))
             elif word == '--params-file':
-                overrides += read_parameter_overrides(_argument(words, word))
+                overrides += _read_parameter_overrides(_argument(words, word))
             elif word == '--log-level':
                 log_level = _log_level(_argument(words, word))
             elif word in _IGNORED_OPTIONS:
@@ -206,11 +286,27 @@ class RosArguments:
         return cls(tuple(remaps), tuple(overrides), log_level, tuple(others))
 
     def overrides_for(self, full_node_name: str) -> dict[str, Override]:
-        """Return the overrides of one node by parameter name."""
+        """
+        Return the overrides of one node by parameter name.
+
+        Parameters
+        ----------
+        full_node_name : str
+            Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        """
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
     def strangers_to(self, full_node_name: str) -> list[str]:
-        """Return sentences on parameter files that have nothing for a node."""
+        """
+        Return sentences on parameter files that have nothing for a node.
+
+        Parameters
+        ----------
+        full_node_name : str
+            Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        """
         selectors: dict[str, set[str]] = {}
         for entry in self.overrides:
             if not entry.source.startswith('-p'):
@@ -220,7 +316,7 @@ class RosArguments:
                 if not any(Override(one, '', None, path).fits(full_node_name) for one in found)]
 
 
-def read_parameter_overrides(path: str | Path) -> list[Override]:
+def _read_parameter_overrides(path: str | Path) -> list[Override]:
     """
     Read a ROS 2 parameter file.
 
@@ -252,7 +348,7 @@ def _remap(text: str) -> Remap:
     left, right = _split_rule(text, '-r')
     node, _, match = left.rpartition(':')
     if match == '__ns':
-        right = check_namespace(right)
+        right = _check_namespace(right)
     return Remap(match, right, node)
 
 

@@ -41,12 +41,20 @@ _CACHED_NAME_LISTS = 64
 
 @cache
 def writer(name: str) -> Callable[[Any, list, int], int]:
-    """Return ``write(message, parts, offset) -> offset``, which appends bytes to ``parts``."""
+    """
+    Return ``write(message, parts, offset) -> offset``, which appends bytes to ``parts``.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    """
     return _compile_writer(definition(name))
 
 
 @cache
-def field_writer(entry: Field) -> Callable[[Any, list, int], int]:
+def _field_writer(entry: Field) -> Callable[[Any, list, int], int]:
     """Return the writer of a message that has just this field."""
     return _compile_writer(Definition(entry.name, (entry,), {}))
 
@@ -63,7 +71,17 @@ def _compile_writer(message: Definition) -> Callable[[Any, list, int], int]:
 
 @cache
 def reader(name: str, order: str = '<') -> Callable[[bytes, int], tuple[Any, int]]:
-    """Return ``read(body, offset) -> (message, offset)`` for one byte order."""
+    """
+    Return ``read(body, offset) -> (message, offset)`` for one byte order.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+    order : {"<", ">"}, optional
+        Byte order of the data.
+
+    """
     code = _Code({'_numbers': _read_numbers, '_name_reader': _NameReader}, order)
     code.line('def function(d, n):')
     code.indent = '    '
@@ -352,6 +370,13 @@ def deserialize(cdr: bytes, name: str) -> Any:
     """
     Return the message in CDR bytes that begin with their encapsulation header.
 
+    Parameters
+    ----------
+    cdr : bytes
+        Serialized message: CDR bytes with their encapsulation header.
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
     Raises
     ------
     MiddlewareError
@@ -402,7 +427,7 @@ def _find_fault_in_items(values: Any, entry: Field, here: str) -> str:
 
 def _fits(message: Any, entry: Field) -> bool:
     try:
-        field_writer(entry)(message, [], 0)
+        _field_writer(entry)(message, [], 0)
     except _FAULTS:
         return False
     return True

@@ -67,6 +67,7 @@ class Compilation:
         from legged_dynamics.spatial.kernel_cache import is_warm
         self._logger = logger
         self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b''      # the beginning of a line whose end has not been written yet
         self.state = ''
         name = component_class.default_name
         if component_class.has_kernels and not is_warm(name):
@@ -94,7 +95,8 @@ class Compilation:
     def _look(self) -> None:
         """Say now and then how far it is."""
         assert self._process is not None and self._process.stdout is not None
-        parts = re.findall(rb'(\d\.\d+)\n', self._process.stdout.read() or b'')
+        *lines, self._unread = (self._unread + (self._process.stdout.read() or b'')).split(b'\n')
+        parts = [line for line in lines if re.fullmatch(rb'\d\.\d+', line)]
         now = time.monotonic()
         if not parts or now - self._said < SAYING:
             return

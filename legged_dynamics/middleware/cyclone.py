@@ -76,13 +76,29 @@ class Matching:
         self._held = False
 
     def add(self, writer: DataWriter) -> None:
-        """Watch a writer."""
+        """
+        Watch a writer.
+
+        Parameters
+        ----------
+        writer : DataWriter
+            Cyclone DDS writer.
+
+        """
         writer.set_status_mask(DDSStatus.PublicationMatched)
         self._changed.attach(writer)
         self._counts[writer] = _matched(writer)
 
     def remove(self, writer: DataWriter) -> None:
-        """Watch it no more."""
+        """
+        Watch it no more.
+
+        Parameters
+        ----------
+        writer : DataWriter
+            Cyclone DDS writer.
+
+        """
         self._changed.detach(writer)
         del self._counts[writer]
 
@@ -95,7 +111,15 @@ class Matching:
         self._held = False
 
     def count(self, writer: DataWriter) -> int:
-        """Return how many subscriptions a writer has."""
+        """
+        Return how many subscriptions a writer has.
+
+        Parameters
+        ----------
+        writer : DataWriter
+            Cyclone DDS writer.
+
+        """
         if not self._held:          # asking takes the change from what `wait` sees: keep it
             self._counts[writer] = _matched(writer)
         return self._counts[writer]
@@ -128,7 +152,15 @@ _PRIMITIVES = {
 
 @cache
 def idl_struct(name: str) -> type[IdlStruct]:
-    """Return the IDL dataclass of a message in the table."""
+    """
+    Return the IDL dataclass of a message in the table.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    """
     return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
@@ -140,6 +172,12 @@ def envelope(name: str) -> type[IdlStruct]:
 
     An instance made from the bytes has them as its ``cdr``: ``envelope(name)(cdr).cdr``.
     A message that is not in the table gets an opaque type of the right name: enough to record it.
+
+    Parameters
+    ----------
+    name : str
+        ROS type of the message.
+
     """
     name = full_name(name)
     fields: dict[str, Any] = {'opaque': types.uint8}
@@ -187,7 +225,15 @@ _ARRAY, _SEQUENCE = 48, 144
 
 @cache
 def type_hash(name: str) -> str:
-    """Return 'RIHS01_' and the SHA-256 of a message's type description."""
+    """
+    Return 'RIHS01_' and the SHA-256 of a message's type description.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    """
     message = definition(name)
     referenced = {entry.type: definition(entry.type) for entry in _nested(message)}
     description = {
@@ -223,7 +269,7 @@ def _describe_type(entry: Field) -> dict[str, Any]:
 _LONGEST_WRITE_MS = 20
 
 
-def policies(qos: QoSProfile, name: str) -> Qos:
+def _policies(qos: QoSProfile, name: str) -> Qos:
     """Return a profile as rmw_cyclonedds spells it in DDS policies."""
     found = [
         Policy.WriterDataLifecycle(autodispose=False),
@@ -240,7 +286,7 @@ def policies(qos: QoSProfile, name: str) -> Qos:
     return Qos(*found)
 
 
-def profile_of(offered: Qos) -> QoSProfile:
+def _profile_of(offered: Qos) -> QoSProfile:
     """Return what a discovered publisher offers; its depth is not announced unless it latches."""
     reliability, durability = offered[Policy.Reliability], offered[Policy.Durability]
     service = offered[Policy.DurabilityService]
@@ -281,12 +327,28 @@ class CyclonePublisher:
         matching.add(writer)
 
     def publish(self, msg: Any) -> None:
-        """Send a message."""
+        """
+        Send a message.
+
+        Parameters
+        ----------
+        msg : object
+            Message to publish.
+
+        """
         if self._latched or self.get_subscription_count():
             self.publish_raw(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """Send a message that is CDR bytes already."""
+        """
+        Send a message that is CDR bytes already.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
         try:
             self._writer.write(self._envelope(cdr))
         except DDSException as error:
@@ -298,7 +360,15 @@ class CyclonePublisher:
         return self._matching.count(self._writer)
 
     def wait_for_acks(self, seconds: float) -> bool:
-        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        """
+        Wait until all reliable subscriptions have everything; False when time ran out.
+
+        Parameters
+        ----------
+        seconds : float
+            Longest time to wait [s].
+
+        """
         try:
             return self._writer.wait_for_acks(duration(seconds=seconds))
         except DDSException:        # its spelling of a time-out, in some versions
@@ -403,20 +473,50 @@ class CycloneBus:
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it."""
+        """
+        Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
+
+        """
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               parameters=parameters)
         self._nodes.append(node)
         return node
 
     def spin(self, duration_s: float = math.inf) -> None:
-        """Run callbacks until ``stop`` is called or the time is over."""
+        """
+        Run callbacks until ``stop`` is called or the time is over.
+
+        Parameters
+        ----------
+        duration_s : float, optional
+            Time to run [s].
+
+        """
         end = time.monotonic() + duration_s
         while not self.stopping and (left := end - time.monotonic()) > 0.0:
             self.spin_once(min(left, _LONGEST_WAIT_S))
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
-        """Wait for something to do, do it, and return how many messages were handled."""
+        """
+        Wait for something to do, do it, and return how many messages were handled.
+
+        Parameters
+        ----------
+        timeout_s : float, optional
+            Longest time to wait for something to do [s].
+
+        """
         ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
         with self._matching:
             return self._handle(ready)
@@ -453,7 +553,7 @@ class CycloneBus:
             alive = entry.sample_info.instance_state == InstanceState.Alive
             if topic is None or kind is None or not alive:
                 continue
-            offered = profile_of(entry.qos)
+            offered = _profile_of(entry.qos)
             known = found.get((topic, kind), offered)
             found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
                                             known.reliable and offered.reliable,
@@ -462,14 +562,47 @@ class CycloneBus:
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> CyclonePublisher:
-        """Return a publisher; see Transport."""
+        """
+        Return a publisher; see Transport.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+
+        """
         writer = self._create(DataWriter, topic, name, qos)
         return CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> CycloneSubscription:
-        """Return a subscription; see Transport."""
+        """
+        Return a subscription; see Transport.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        callback : callable
+            Called with each message that arrives.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+        raw : bool
+            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
+            a message.
+
+        """
         reader = self._create(DataReader, topic, name, qos)
         subscription = CycloneSubscription(node, reader, topic, name, callback, raw)
         self._waitset.attach(subscription.condition)
@@ -477,14 +610,22 @@ class CycloneBus:
         return subscription
 
     def withdraw(self, endpoint: CyclonePublisher | CycloneSubscription) -> None:
-        """Take a publisher or subscription off the bus."""
+        """
+        Take a publisher or subscription off the bus.
+
+        Parameters
+        ----------
+        endpoint : CyclonePublisher | CycloneSubscription
+            Publisher or subscription to remove from the bus.
+
+        """
         if isinstance(endpoint, CycloneSubscription):
             self._waitset.detach(endpoint.condition)
             self._subscriptions.remove(endpoint)
         endpoint.close()
 
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
-        made = policies(qos, name)
+        made = _policies(qos, name)
         try:
             dds = Topic(self._participant, dds_topic(topic), envelope(name))
             return kind(self._participant, dds, made)

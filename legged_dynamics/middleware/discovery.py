@@ -24,6 +24,11 @@ def domain_id(environ: Mapping[str, str] = os.environ) -> int:
     """
     Return ROS_DOMAIN_ID, 0 when it is not set.
 
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
+
     Raises
     ------
     MiddlewareError
@@ -39,6 +44,11 @@ def domain_id(environ: Mapping[str, str] = os.environ) -> int:
 def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
     """
     Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
 
     Raises
     ------
@@ -60,6 +70,11 @@ def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
 
     With LOCALHOST everything stays on the loopback interface, without multicast. A CYCLONEDDS_URI
     of the user's is appended and has the last word; the interface is then left to it.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
 
     Raises
     ------
@@ -124,7 +139,15 @@ class DomainLease:
         raise MiddlewareError('every DDS domain from 1 to 100 is in use on this machine')
 
     def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """Return an environment for processes that meet in this domain, on this machine only."""
+        """
+        Return an environment for processes that meet in this domain, on this machine only.
+
+        Parameters
+        ----------
+        environ : mapping of str to str, optional
+            Environment variables.
+
+        """
         kept = {key: value for key, value in environ.items()
                 if key not in ('CYCLONEDDS_URI', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS')}
         return {**kept, 'ROS_DOMAIN_ID': str(self.domain_id),

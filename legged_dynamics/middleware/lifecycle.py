@@ -45,6 +45,12 @@ class ComponentHost:
         """
         Configure and, while that is still wanted, activate.
 
+        Parameters
+        ----------
+        wanted : callable, optional
+            Returns whether the node is still wanted; asked while it compiles and
+            waits.
+
         Raises
         ------
         LeggedDynamicsError
@@ -77,7 +83,15 @@ class ComponentHost:
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:
-        """Log an exception that a callback let through, and tell the component."""
+        """
+        Log an exception that a callback let through, and tell the component.
+
+        Parameters
+        ----------
+        error : Exception
+            Exception that a callback raised.
+
+        """
         report_fault(self.component, self.node.get_logger(), error)
 
     def _try(self, step: Any) -> None:
@@ -88,7 +102,19 @@ class ComponentHost:
 
 
 def report_fault(component: Component, logger: Logger, error: Exception) -> None:
-    """Log an exception (with its place when it is a defect), and tell the component."""
+    """
+    Log an exception (with its place when it is a defect), and tell the component.
+
+    Parameters
+    ----------
+    component : Component
+        Component whose callback raised.
+    logger : Logger
+        Logger to write to.
+    error : Exception
+        Exception that a callback raised.
+
+    """
     if isinstance(error, LeggedDynamicsError):
         logger.error(str(error), throttle_duration_sec=1.0)
     else:
@@ -118,6 +144,12 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     A launcher sends SIGINT on top of the terminal's: what comes within a second changes nothing.
     One who asks again after that does not want to wait for a robot that is being brought down.
     After the first, signals stay ignored when the context is left, for the process is ending.
+
+    Parameters
+    ----------
+    stop : callable
+        Called without arguments at the first signal.
+
     """
     previous = {number: signal.getsignal(number) for number in STOPPING}
     previous = {number: handler for number, handler in previous.items()

@@ -31,11 +31,27 @@ class LoopbackPublisher:
         self.kept: deque[bytes] = deque(maxlen=qos.depth if qos.latched else 0)
 
     def publish(self, msg: Any) -> None:
-        """Queue a message for every matching subscription."""
+        """
+        Queue a message for every matching subscription.
+
+        Parameters
+        ----------
+        msg : object
+            Message to publish.
+
+        """
         self.publish_raw(serialize(msg, self.type))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """Queue a message that is CDR bytes already."""
+        """
+        Queue a message that is CDR bytes already.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
         self.kept.append(cdr)
         for subscription in self._bus.matches(self):
             subscription.offer(cdr)
@@ -68,10 +84,18 @@ class LoopbackSubscription:
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
-        return len(self._bus.publishers_of(self))
+        return len(self._bus._publishers_of(self))
 
     def offer(self, cdr: bytes) -> None:
-        """Take a message in; the oldest makes room when the queue is full."""
+        """
+        Take a message in; the oldest makes room when the queue is full.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
         self.dropped += len(self._pending) == self.qos.depth
         self._pending.append((cdr, self._bus.now_ns))
         self._bus.queue.append(self)
@@ -122,7 +146,21 @@ class LoopbackBus:
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it."""
+        """
+        Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
+
+        """
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               NodeClock(lambda: self.now_ns, lambda: self.now_ns), parameters,
                               self.logs.append)
@@ -133,6 +171,17 @@ class LoopbackBus:
              namespace: str = '/', parameters: Mapping[str, Any] | None = None) -> ComponentHost:
         """
         Return a component on a node of its own, configured and active.
+
+        Parameters
+        ----------
+        component_class : type[Component]
+            Class of the component to run.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
 
         Raises
         ------
@@ -146,7 +195,19 @@ class LoopbackBus:
         return host
 
     def watch(self, name: str, topic: str, qos: QoSProfile | None = None) -> list[Any]:
-        """Return a list that collects every message of a topic while the bus spins."""
+        """
+        Return a list that collects every message of a topic while the bus spins.
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos : QoSProfile, optional
+            Quality of service that is requested; reliable when None.
+
+        """
         seen: list[Any] = []
         watcher = self.create_node('watcher')
         watcher.create_subscription(message_class(name), topic, seen.append,
@@ -161,7 +222,15 @@ class LoopbackBus:
         return delivered
 
     def step(self, duration_s: float) -> int:
-        """Move the clock, running timers and delivering messages on the way; return how many."""
+        """
+        Move the clock, running timers and delivering messages on the way; return how many.
+
+        Parameters
+        ----------
+        duration_s : float
+            Time to run [s].
+
+        """
         target = self.now_ns + round(duration_s * 1e9)
         delivered = self.spin()
         while True:
@@ -183,18 +252,40 @@ class LoopbackBus:
         return sorted({(entry.topic, entry.type) for entry in self._publishers})
 
     def matches(self, publisher: LoopbackPublisher) -> list[LoopbackSubscription]:
-        """Return the subscriptions that a publisher reaches, in order of creation."""
+        """
+        Return the subscriptions that a publisher reaches, in order of creation.
+
+        Parameters
+        ----------
+        publisher : LoopbackPublisher
+            Publisher whose subscriptions are counted.
+
+        """
         return [entry for entry in self._subscriptions
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
 
-    def publishers_of(self, subscription: LoopbackSubscription) -> list[LoopbackPublisher]:
+    def _publishers_of(self, subscription: LoopbackSubscription) -> list[LoopbackPublisher]:
         """Return the publishers that reach a subscription."""
         return [entry for entry in self._publishers if subscription in self.matches(entry)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> LoopbackPublisher:
-        """Return a publisher; see Transport."""
+        """
+        Return a publisher; see Transport.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+
+        """
         publisher = LoopbackPublisher(self, topic, name, qos)
         self._publishers.append(publisher)
         return publisher
@@ -202,7 +293,26 @@ class LoopbackBus:
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> LoopbackSubscription:
-        """Return a subscription, with what latched publishers have kept already queued."""
+        """
+        Return a subscription, with what latched publishers have kept already queued.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        callback : callable
+            Called with each message that arrives.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+        raw : bool
+            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
+            a message.
+
+        """
         subscription = LoopbackSubscription(self, node, topic, name, callback, qos, raw)
         self._subscriptions.append(subscription)
         for publisher in self._publishers:
@@ -212,7 +322,15 @@ class LoopbackBus:
         return subscription
 
     def withdraw(self, endpoint: LoopbackPublisher | LoopbackSubscription) -> None:
-        """Take a publisher or subscription off the bus."""
+        """
+        Take a publisher or subscription off the bus.
+
+        Parameters
+        ----------
+        endpoint : LoopbackPublisher | LoopbackSubscription
+            Publisher or subscription to remove from the bus.
+
+        """
         if isinstance(endpoint, LoopbackSubscription):
             endpoint.close()
             self._subscriptions.remove(endpoint)

@@ -265,6 +265,11 @@ def definition(name: str) -> Definition:
     """
     Return the definition of a message.
 
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
     Raises
     ------
     MiddlewareError
@@ -294,7 +299,15 @@ def definition(name: str) -> Definition:
 
 
 def full_name(name: str) -> str:
-    """Return 'package/msg/Type' for 'package/Type' or 'package/msg/Type'."""
+    """
+    Return 'package/msg/Type' for 'package/Type' or 'package/msg/Type'.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, with or without ``/msg``.
+
+    """
     parts = name.split('/')
     return f'{parts[0]}/msg/{parts[1]}' if len(parts) == 2 else name
 
@@ -373,6 +386,11 @@ def message_class(name: str) -> type:
 def type_name(message_type: type) -> str:
     """
     Return the ROS name of a class made by :func:`message_class`.
+
+    Parameters
+    ----------
+    message_type : type
+        Class of the messages.
 
     Raises
     ------

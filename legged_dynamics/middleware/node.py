@@ -42,7 +42,7 @@ class LogRecord(NamedTuple):
     message: str
 
 
-def print_record(record: LogRecord) -> None:
+def _print_record(record: LogRecord) -> None:
     """Print a log line to stderr as a ROS 2 node does."""
     print(f'[{record.level.upper()}] [{time.time():.9f}] [{record.node}]: {record.message}',
           file=sys.stderr, flush=True)
@@ -64,26 +64,70 @@ class NodeLogger:
     """
 
     def __init__(self, name: str, level: str = 'info',
-                 sink: Callable[[LogRecord], None] = print_record):
+                 sink: Callable[[LogRecord], None] = _print_record):
         self._name = name
         self._threshold = LOG_LEVELS.index(level)
         self._sink = sink
         self._last: dict[tuple, float] = {}
 
     def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log for developers; returns whether it was logged."""
+        """
+        Log for developers; returns whether it was logged.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
         return self._log('debug', message, throttle_duration_sec)
 
     def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what a user may want to know."""
+        """
+        Log what a user may want to know.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
         return self._log('info', message, throttle_duration_sec)
 
     def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what should not be, but can be lived with."""
+        """
+        Log what should not be, but can be lived with.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
         return self._log('warn', message, throttle_duration_sec)
 
     def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what stops something from working."""
+        """
+        Log what stops something from working.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
         return self._log('error', message, throttle_duration_sec)
 
     def _log(self, level: str, message: str, throttle: float) -> bool:
@@ -133,7 +177,15 @@ class NodeClock:
         return Instant(self._wall_ns())
 
     def follow(self, ns: int) -> None:
-        """Take simulated time; from the first call on, the clock stands still between calls."""
+        """
+        Take simulated time; from the first call on, the clock stands still between calls.
+
+        Parameters
+        ----------
+        ns : int
+            Time of the clock topic [ns].
+
+        """
         self._wall_ns = self.steady_ns = lambda: ns
 
 
@@ -175,14 +227,55 @@ class Transport(Protocol):
     """Carries messages between nodes."""
 
     def advertise(self, node: StandaloneNode, topic: str, name: str, qos: QoSProfile) -> Any:
-        """Return a publisher of messages of that name on a full topic name."""
+        """
+        Return a publisher of messages of that name on a full topic name.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+
+        """
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str, callback: Callable[..., None],
                   qos: QoSProfile, raw: bool) -> Any:
-        """Return a subscription; a raw one calls back with CDR bytes and the time of receipt."""
+        """
+        Return a subscription; a raw one calls back with CDR bytes and the time of receipt.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        callback : callable
+            Called with each message that arrives.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+        raw : bool
+            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
+            a message.
+
+        """
 
     def withdraw(self, endpoint: Any) -> None:
-        """Take a publisher or subscription off the bus."""
+        """
+        Take a publisher or subscription off the bus.
+
+        Parameters
+        ----------
+        endpoint : object
+            Publisher or subscription to remove from the bus.
+
+        """
 
 
 class StandaloneNode:
@@ -211,7 +304,7 @@ class StandaloneNode:
     def __init__(self, name: str, transport: Transport, arguments: RosArguments | None = None,
                  namespace: str = '/', clock: NodeClock | None = None,
                  parameters: Mapping[str, Any] | None = None,
-                 sink: Callable[[LogRecord], None] = print_record):
+                 sink: Callable[[LogRecord], None] = _print_record):
         arguments = arguments or RosArguments()
         self._remaps = arguments.remaps
         self._name, self._namespace = remapped_identity(name, namespace, self._remaps)
@@ -255,7 +348,7 @@ class StandaloneNode:
         """Return the node's clock."""
         return self._clock
 
-    def resolve_topic_name(self, topic: str) -> str:
+    def _resolve_topic_name(self, topic: str) -> str:
         """Return the full name of a topic, expanded and remapped."""
         return resolve(topic, self._name, self._namespace, self._remaps)
 
@@ -263,13 +356,22 @@ class StandaloneNode:
         """
         Return a publisher.
 
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
         Raises
         ------
         MiddlewareError
             When the topic's name is malformed or the class is not a message's.
 
         """
-        topic = self.resolve_topic_name(topic)
+        topic = self._resolve_topic_name(topic)
         return self._keep(self._transport.advertise(
             self, topic, type_name(msg_type), self._profile(topic, 'publisher', qos_profile)))
 
@@ -278,13 +380,24 @@ class StandaloneNode:
         """
         Return a subscription whose callback gets each message.
 
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        callback : callable
+            Called with each message that arrives.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
         Raises
         ------
         MiddlewareError
             When the topic's name is malformed or the class is not a message's.
 
         """
-        topic = self.resolve_topic_name(topic)
+        topic = self._resolve_topic_name(topic)
         return self._keep(self._transport.subscribe(
             self, topic, type_name(msg_type), callback,
             self._profile(topic, 'subscription', qos_profile), False))
@@ -307,11 +420,18 @@ class StandaloneNode:
 
         """
         return self._keep(self._transport.subscribe(
-            self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
+            self, self._resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> NodeTimer:
         """
         Return a timer.
+
+        Parameters
+        ----------
+        timer_period_sec : float
+            Period of the timer [s].
+        callback : callable
+            Called without arguments at each period.
 
         Raises
         ------
@@ -327,15 +447,39 @@ class StandaloneNode:
         return timer
 
     def destroy_publisher(self, publisher: Any) -> bool:
-        """Take a publisher off the bus."""
+        """
+        Take a publisher off the bus.
+
+        Parameters
+        ----------
+        publisher : object
+            Publisher that this node created.
+
+        """
         return self._destroy(publisher)
 
     def destroy_subscription(self, subscription: Any) -> bool:
-        """Take a subscription off the bus."""
+        """
+        Take a subscription off the bus.
+
+        Parameters
+        ----------
+        subscription : object
+            Subscription that this node created.
+
+        """
         return self._destroy(subscription)
 
     def destroy_timer(self, timer: NodeTimer) -> bool:
-        """Stop and forget a timer."""
+        """
+        Stop and forget a timer.
+
+        Parameters
+        ----------
+        timer : NodeTimer
+            Timer that this node created.
+
+        """
         timer.cancel()
         if timer not in self.timers:
             return False
@@ -351,24 +495,69 @@ class StandaloneNode:
 
     def declare_parameter(self, name: str, value: Any = None,
                           descriptor: ParameterDescriptor | None = None) -> Parameter:
-        """Declare a parameter with its default (or its type); see ParameterStore.declare."""
+        """
+        Declare a parameter with its default (or its type); see ParameterStore.declare.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        value : object, optional
+            Default value, which also fixes the type.
+        descriptor : ParameterDescriptor, optional
+            Description, range and mutability of the parameter.
+
+        """
         return self._store.declare(name, value, descriptor)
 
     def has_parameter(self, name: str) -> bool:
-        """Tell whether a parameter is declared."""
+        """
+        Tell whether a parameter is declared.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
         return self._store.has(name)
 
     def get_parameter(self, name: str) -> Parameter:
-        """Return a declared parameter."""
+        """
+        Return a declared parameter.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
         return self._store.get(name)
 
     def set_parameters_atomically(self, parameters: list[Parameter]) -> SetParametersResult:
-        """Change parameters, all or none."""
+        """
+        Change parameters, all or none.
+
+        Parameters
+        ----------
+        parameters : list of Parameter
+            Parameters to set, all or none.
+
+        """
         return self._store.set(parameters)
 
     def add_on_set_parameters_callback(
             self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """Have a callback accept or refuse changes of parameters."""
+        """
+        Have a callback accept or refuse changes of parameters.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with the parameters that are about to change; its result accepts or
+            rejects them.
+
+        """
         self._store.add_callback(callback)
 
     def warn_of_undeclared_parameters(self) -> None:
@@ -378,7 +567,17 @@ class StandaloneNode:
         self._store.warn_of_undeclared(self._logger)
 
     def call(self, callback: Callable[..., None], *args: Any) -> None:
-        """Run a callback; what it lets through goes to ``fault_handler`` when there is one."""
+        """
+        Run a callback; what it lets through goes to ``fault_handler`` when there is one.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with each message that arrives.
+        *args : object
+            Arguments of the callback.
+
+        """
         try:
             callback(*args)
         except Exception as error:

@@ -36,6 +36,11 @@ class ParameterType(Enum):
         """
         Return the type of a value.
 
+        Parameters
+        ----------
+        value : object
+            Value whose type is wanted.
+
         Raises
         ------
         ConfigurationError
@@ -124,6 +129,15 @@ class ParameterStore:
         """
         Declare a parameter with its default, or with its type and no value.
 
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        value : object
+            Default value, which also fixes the type.
+        descriptor : ParameterDescriptor
+            Description, range and mutability of the parameter.
+
         Raises
         ------
         ConfigurationError
@@ -149,7 +163,15 @@ class ParameterStore:
         return self._parameters[name]
 
     def take_overrides(self, prefix: str) -> dict[str, Any]:
-        """Return the overrides whose names begin so; they count as this node's from now on."""
+        """
+        Return the overrides whose names begin so; they count as this node's from now on.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the parameter names.
+
+        """
         found = {name: override.value for name, override in self._overrides.items()
                  if name.startswith(prefix)}
         for name, value in found.items():
@@ -159,12 +181,25 @@ class ParameterStore:
         return found
 
     def has(self, name: str) -> bool:
-        """Tell whether a parameter is declared."""
+        """
+        Tell whether a parameter is declared.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
         return name in self._parameters
 
     def get(self, name: str) -> Parameter:
         """
         Return a declared parameter.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
 
         Raises
         ------
@@ -178,7 +213,15 @@ class ParameterStore:
         return self._parameters[name]
 
     def set(self, parameters: Iterable[Parameter]) -> SetParametersResult:
-        """Change parameters, all or none; type, range, read-only and callbacks are asked."""
+        """
+        Change parameters, all or none; type, range, read-only and callbacks are asked.
+
+        Parameters
+        ----------
+        parameters : iterable of Parameter
+            Parameters to set, all or none.
+
+        """
         wanted = list(parameters)
         for parameter in wanted:
             name = parameter.name
@@ -198,7 +241,15 @@ class ParameterStore:
         return answer
 
     def add_callback(self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """Have a callback accept or refuse changes."""
+        """
+        Have a callback accept or refuse changes.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with each message that arrives.
+
+        """
         self._callbacks.append(callback)
 
     def warn_of_undeclared(self, logger: Logger, others: Iterable[str] = ()) -> None:
@@ -207,6 +258,13 @@ class ParameterStore:
 
         What a file gives to all nodes may be meant for another, unless this node has its group of
         settings, or nobody has. ``others`` are names declared elsewhere.
+
+        Parameters
+        ----------
+        logger : Logger
+            Logger to write to.
+        others : iterable of str, optional
+            Names that are declared elsewhere.
 
         Raises
         ------
@@ -377,16 +435,48 @@ class StandaloneDialect:
     message = staticmethod(message_class)
 
     def service(self, name: str) -> None:
-        """Return None: there are no services here but those of parameters."""
+        """
+        Return None: there are no services here but those of parameters.
+
+        Parameters
+        ----------
+        name : str
+            ROS type of the service.
+
+        """
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = ''
                              ) -> ParameterDescriptor:
-        """Return a descriptor for ``declare_parameter``."""
+        """
+        Return a descriptor for ``declare_parameter``.
+
+        Parameters
+        ----------
+        description : str, optional
+            What the parameter does, for people.
+        range : tuple[float, float], optional
+            Least and largest value; None where there is no bound.
+        read_only : bool, optional
+            Whether the parameter can only be set at start-up.
+        constraints : str, optional
+            Further constraints, in words.
+
+        """
         lower, upper = range or (None, None)
         return ParameterDescriptor(description, lower, upper, read_only, constraints)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
-        """Return the answer of an on-set-parameters callback."""
+        """
+        Return the answer of an on-set-parameters callback.
+
+        Parameters
+        ----------
+        successful : bool
+            Whether the change is accepted.
+        reason : str, optional
+            Why it is rejected; empty otherwise.
+
+        """
         return SetParametersResult(successful, reason)

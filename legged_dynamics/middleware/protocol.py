@@ -14,7 +14,15 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 
 def stamp_ns(stamp: Any) -> int:
-    """Return a Time or Duration message in nanoseconds."""
+    """
+    Return a Time or Duration message in nanoseconds.
+
+    Parameters
+    ----------
+    stamp : object
+        Time or Duration message.
+
+    """
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
@@ -22,10 +30,26 @@ class Publisher(Protocol):
     """Sends messages on one topic."""
 
     def publish(self, msg: Any) -> None:
-        """Send a message."""
+        """
+        Send a message.
+
+        Parameters
+        ----------
+        msg : object
+            Message to publish.
+
+        """
 
     def publish_raw(self, cdr: bytes) -> None:
-        """Send a message that is CDR bytes already."""
+        """
+        Send a message that is CDR bytes already.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
@@ -57,16 +81,60 @@ class Logger(Protocol):
     """The node's log; a throttle is per place in the code, as in rclpy."""
 
     def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log for developers."""
+        """
+        Log for developers.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
 
     def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what a user may want to know."""
+        """
+        Log what a user may want to know.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
 
     def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what should not be, but can be lived with."""
+        """
+        Log what should not be, but can be lived with.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
 
     def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what stops something from working."""
+        """
+        Log what stops something from working.
+
+        Parameters
+        ----------
+        message : str
+            Text to log.
+        throttle_duration_sec : float, optional
+            Shortest time between two lines from this place in the code [s]; 0 logs
+            each.
+
+        """
 
 
 class Parameter(Protocol):
@@ -98,35 +166,132 @@ class Node(Protocol):
         """Return the node's clock."""
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
-        """Return a publisher; the topic is relative, private ('~/x') or absolute."""
+        """
+        Return a publisher; the topic is relative, private ('~/x') or absolute.
+
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
+        """
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:
-        """Return a subscription whose callback gets each message; one callback runs at a time."""
+        """
+        Return a subscription whose callback gets each message; one callback runs at a time.
+
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        callback : callable
+            Called with each message that arrives.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
+        """
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
-        """Return a timer [s]."""
+        """
+        Return a timer [s].
+
+        Parameters
+        ----------
+        timer_period_sec : float
+            Period of the timer [s].
+        callback : callable
+            Called without arguments at each period.
+
+        """
 
     def destroy_publisher(self, publisher: Any) -> Any:
-        """Take a publisher off the bus."""
+        """
+        Take a publisher off the bus.
+
+        Parameters
+        ----------
+        publisher : object
+            Publisher that this node created.
+
+        """
 
     def destroy_subscription(self, subscription: Any) -> Any:
-        """Take a subscription off the bus."""
+        """
+        Take a subscription off the bus.
+
+        Parameters
+        ----------
+        subscription : object
+            Subscription that this node created.
+
+        """
 
     def destroy_timer(self, timer: Any) -> Any:
-        """Stop and forget a timer."""
+        """
+        Stop and forget a timer.
+
+        Parameters
+        ----------
+        timer : object
+            Timer that this node created.
+
+        """
 
     def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Parameter:
-        """Declare a parameter with its default (or its type) and return it, override applied."""
+        """
+        Declare a parameter with its default (or its type) and return it, override applied.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        value : object, optional
+            Default value, which also fixes the type.
+        descriptor : object, optional
+            Description, range and mutability of the parameter.
+
+        """
 
     def has_parameter(self, name: str) -> bool:
-        """Tell whether a parameter is declared."""
+        """
+        Tell whether a parameter is declared.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
 
     def get_parameter(self, name: str) -> Parameter:
-        """Return a declared parameter."""
+        """
+        Return a declared parameter.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
 
     def add_on_set_parameters_callback(self, callback: Callable[[list[Any]], Any]) -> None:
-        """Have ``callback(parameters) -> result`` accept or refuse changes at run time."""
+        """
+        Have ``callback(parameters) -> result`` accept or refuse changes at run time.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with the parameters that are about to change; its result accepts or
+            rejects them.
+
+        """
 
 
 class QoS(Protocol):
@@ -141,10 +306,26 @@ class QoS(Protocol):
         """Reliable, transient local, keep last 1: late subscriptions get the last message."""
 
     def reliable(self, depth: int = 10) -> Any:
-        """Return reliable, volatile, keep last ``depth``."""
+        """
+        Return reliable, volatile, keep last ``depth``.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
 
     def best_effort(self, depth: int = 10) -> Any:
-        """Return best effort, volatile, keep last ``depth``."""
+        """
+        Return best effort, volatile, keep last ``depth``.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
 
 
 class Dialect(Protocol):
@@ -166,22 +347,60 @@ class Dialect(Protocol):
         """Profiles for publishers and subscriptions."""
 
     def message(self, name: str) -> Any:
-        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
+        """
+        Return the class of a message such as 'sensor_msgs/msg/JointState'.
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+        """
 
     def service(self, name: str) -> Any:
         """
         Return the class of a service such as 'std_srvs/srv/Trigger'.
 
         None where there are no services; elsewhere nodes have `create_service`, as rclpy's.
+
+        Parameters
+        ----------
+        name : str
+            ROS type of the service, e.g. ``std_srvs/srv/Trigger``.
+
         """
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = '') -> Any:
-        """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
+        """
+        Return a descriptor for ``declare_parameter``; a bound of None is no bound.
+
+        Parameters
+        ----------
+        description : str, optional
+            What the parameter does, for people.
+        range : tuple[float, float], optional
+            Least and largest value; None where there is no bound.
+        read_only : bool, optional
+            Whether the parameter can only be set at start-up.
+        constraints : str, optional
+            Further constraints, in words.
+
+        """
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
-        """Return the answer of an on-set-parameters callback."""
+        """
+        Return the answer of an on-set-parameters callback.
+
+        Parameters
+        ----------
+        successful : bool
+            Whether the change is accepted.
+        reason : str, optional
+            Why it is rejected; empty otherwise.
+
+        """
 
 
 class Component:
@@ -243,11 +462,27 @@ class Component:
         """Release everything that configure made."""
 
     def fixed(self, name: str) -> str:
-        """Return why a parameter cannot be changed now, or ''."""
+        """
+        Return why a parameter cannot be changed now, or ''.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        """
         if not self.configured or name.startswith(self.live):
             return ''
         return (f'parameter {name!r} is read when the node is configured: deactivate it and clean '
                 'it up first, or restart it')
 
     def on_fault(self, error: Exception) -> None:
-        """Take note of an exception that one of the callbacks let through."""
+        """
+        Take note of an exception that one of the callbacks let through.
+
+        Parameters
+        ----------
+        error : Exception
+            Exception that a callback raised.
+
+        """

@@ -36,7 +36,15 @@ class QoSProfile:
             raise MiddlewareError(f'expected a QoS depth of at least 1, got {self.depth}')
 
     def serves(self, request: QoSProfile) -> bool:
-        """Tell whether a publisher with this profile matches a subscription with ``request``."""
+        """
+        Tell whether a publisher with this profile matches a subscription with ``request``.
+
+        Parameters
+        ----------
+        request : QoSProfile
+            Quality of service that a subscription requests.
+
+        """
         return (self.reliable or not request.reliable) and (self.latched or not request.latched)
 
 
@@ -48,17 +56,41 @@ class QoSPresets:
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """Return reliable, volatile, keep last ``depth``: ROS 2's default profile."""
+        """
+        Return reliable, volatile, keep last ``depth``: ROS 2's default profile.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """Return best effort, volatile, keep last ``depth``."""
+        """
+        Return best effort, volatile, keep last ``depth``.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
         return QoSProfile(depth=depth, reliable=False)
 
 
 def as_profile(qos: QoSProfile | int) -> QoSProfile:
-    """Return a profile; a bare number is a depth, as in rclpy."""
+    """
+    Return a profile; a bare number is a depth, as in rclpy.
+
+    Parameters
+    ----------
+    qos : QoSProfile | int
+        Quality of service that is offered or requested.
+
+    """
     return QoSProfile(depth=qos) if isinstance(qos, int) else qos
 
 
@@ -166,7 +198,15 @@ class Bounds:
         self._credit, self._since = self._most, clock()
 
     def refuse(self, size: int) -> str:
-        """Return why a message of a size [bytes] is not to be decoded, or an empty string."""
+        """
+        Return why a message of a size [bytes] is not to be decoded, or an empty string.
+
+        Parameters
+        ----------
+        size : int
+            Size of the message [bytes].
+
+        """
         if size > self.largest:
             self.dropped += 1
             return (f'a {self._name} of {size} bytes on {self._topic} was left unread: expected '

@@ -52,7 +52,15 @@ class Spinner:
             self.one_at_a_time = True
 
     def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
-        """Run callbacks for so long [s]; with an older executor, one of them at most."""
+        """
+        Run callbacks for so long [s]; with an older executor, one of them at most.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Longest time to wait [s].
+
+        """
         if self.one_at_a_time:
             self.executor.spin_once(timeout_sec=seconds)
         else:       # leaving and entering it costs as much as a callback: not at every wake
@@ -66,6 +74,14 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
     Have a component's node in a process that rclpy and signals are set up for.
 
     The list gets an element with each signal to stop. At the end the node has ended safely.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
+
     """
     stopping: list[bool] = []
     with stopped_by_signals(lambda: stopping.append(True)):
@@ -86,6 +102,13 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
     """
     Run a component as a ROS 2 lifecycle node; see ``runner.run``.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
 
     Raises
     ------

@@ -52,12 +52,28 @@ class RclpyQoS:
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """Return reliable, volatile, keep last ``depth``."""
+        """
+        Return reliable, volatile, keep last ``depth``.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """Return best effort, volatile, keep last ``depth``."""
+        """
+        Return best effort, volatile, keep last ``depth``.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How many messages the queue keeps.
+
+        """
         return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -65,6 +81,11 @@ class RclpyQoS:
 def rclpy_class(name: str) -> Any:
     """
     Return rclpy's own class of a message or service such as 'sensor_msgs/msg/JointState'.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
 
     Raises
     ------
@@ -93,7 +114,15 @@ class RclpyDialect:
 
     @staticmethod
     def message(name: str) -> Any:
-        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
+        """
+        Return the class of a message such as 'sensor_msgs/msg/JointState'.
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+        """
         rclpy_class(name)       # says now what is missing
         return message_class(name) if full_name(name) in DEFINITIONS else rclpy_class(name)
 
@@ -103,7 +132,21 @@ class RclpyDialect:
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = ''
                              ) -> ParameterDescriptor:
-        """Return a descriptor for ``declare_parameter``."""
+        """
+        Return a descriptor for ``declare_parameter``.
+
+        Parameters
+        ----------
+        description : str, optional
+            What the parameter does, for people.
+        range : tuple[float, float], optional
+            Least and largest value; None where there is no bound.
+        read_only : bool, optional
+            Whether the parameter can only be set at start-up.
+        constraints : str, optional
+            Further constraints, in words.
+
+        """
         descriptor = ParameterDescriptor(description=description, read_only=read_only,
                                          additional_constraints=constraints)
         if range is not None:
@@ -114,7 +157,17 @@ class RclpyDialect:
         return descriptor
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
-        """Return the answer of an on-set-parameters callback."""
+        """
+        Return the answer of an on-set-parameters callback.
+
+        Parameters
+        ----------
+        successful : bool
+            Whether the change is accepted.
+        reason : str, optional
+            Why it is rejected; empty otherwise.
+
+        """
         return SetParametersResult(successful=successful, reason=reason)
 
 
@@ -128,7 +181,7 @@ except ImportError:
     from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 
-def quiet_publisher_events() -> PublisherEventCallbacks:
+def _quiet_publisher_events() -> PublisherEventCallbacks:
     """Return no event callbacks: each default one is something more to wait for, at every wake."""
     return PublisherEventCallbacks(use_default_callbacks=False)
 
@@ -157,16 +210,40 @@ class RclpyPublisher:
         self.get_subscription_count = publisher.get_subscription_count
 
     def publish(self, msg: Any) -> None:
-        """Send a message."""
+        """
+        Send a message.
+
+        Parameters
+        ----------
+        msg : object
+            Message to publish.
+
+        """
         if self._latched or self.get_subscription_count():
             self.publisher.publish(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """Send a message that is CDR bytes already."""
+        """
+        Send a message that is CDR bytes already.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
         self.publisher.publish(cdr)
 
     def wait_for_acks(self, seconds: float) -> bool:
-        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        """
+        Wait until all reliable subscriptions have everything; False when time ran out.
+
+        Parameters
+        ----------
+        seconds : float
+            Longest time to wait [s].
+
+        """
         return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
@@ -186,7 +263,15 @@ class RclpySubscription:
         self.subscription: Any = None
 
     def take(self, cdr: bytes) -> None:
-        """Hand the message in these bytes to the callback."""
+        """
+        Hand the message in these bytes to the callback.
+
+        Parameters
+        ----------
+        cdr : bytes
+            Serialized message: CDR bytes with their encapsulation header.
+
+        """
         self._callback(deserialize(cdr, self._name))
 
     def get_publisher_count(self) -> int:
@@ -208,10 +293,22 @@ class NativePublishers:
         self._node = node
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> RclpyPublisher:
-        """Return a publisher of one of our messages."""
+        """
+        Return a publisher of one of our messages.
+
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
+        """
         return RclpyPublisher(self._node.create_publisher(
             rclpy_class(msg_type.ros_type), topic, qos_profile,
-            event_callbacks=quiet_publisher_events()), msg_type.ros_type)
+            event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -269,7 +366,21 @@ class ComponentNode(LifecycleNode):
 
     def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
                           ignore_override: bool = False) -> Any:
-        """Declare a parameter; rclpy's errors become ConfigurationErrors."""
+        """
+        Declare a parameter; rclpy's errors become ConfigurationErrors.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        value : object, optional
+            Default value, which also fixes the type.
+        descriptor : object, optional
+            Description, range and mutability of the parameter.
+        ignore_override : bool, optional
+            Whether values of the command line and parameter files are ignored.
+
+        """
         descriptor = descriptor or ParameterDescriptor()
         if type(value) is int and descriptor.floating_point_range:
             bounds = descriptor.floating_point_range[0]
@@ -289,7 +400,16 @@ class ComponentNode(LifecycleNode):
             raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
 
     def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Have a callback accept or refuse changes; one that fails has refused."""
+        """
+        Have a callback accept or refuse changes; one that fails has refused.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with the parameters that are about to change; its result accepts or
+            rejects them.
+
+        """
         @wraps(callback)
         def guarded(parameters: list[Any]) -> Any:
             try:
@@ -301,18 +421,48 @@ class ComponentNode(LifecycleNode):
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
                          **options: Any) -> Any:
-        """Create a publisher; one of our own messages sends bytes."""
+        """
+        Create a publisher; one of our own messages sends bytes.
+
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+        **options : object
+            Further options of rclpy's method of this name.
+
+        """
         name = getattr(msg_type, 'ros_type', None)
         if name is None:
             return super().create_publisher(msg_type, topic, qos_profile, **options)
         made = self._with_overrides(super().create_publisher, rclpy_class(name), topic,
                                     copy(qos_profile),
-                                    event_callbacks=quiet_publisher_events())
+                                    event_callbacks=_quiet_publisher_events())
         return RclpyPublisher(made, name)
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
-        """Create a subscription whose callback cannot end the process."""
+        """
+        Create a subscription whose callback cannot end the process.
+
+        Parameters
+        ----------
+        msg_type : object
+            Class of the messages, from the dialect's `message`.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        callback : callable
+            Called with each message that arrives.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+        **options : object
+            Further options of rclpy's method of this name.
+
+        """
         name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
         if name is None:
             return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
@@ -324,7 +474,21 @@ class ComponentNode(LifecycleNode):
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
-        """Create a subscription whose callback gets a message's bytes and when they came [ns]."""
+        """
+        Create a subscription whose callback gets a message's bytes and when they came [ns].
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        callback : callable
+            Called with each message that arrives.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
+        """
         return self._with_overrides(
             super().create_subscription, rclpy_class(name), topic,
             self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
@@ -332,16 +496,50 @@ class ComponentNode(LifecycleNode):
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
                        **options: Any) -> Any:
-        """Create a service whose callback cannot end the process."""
+        """
+        Create a service whose callback cannot end the process.
+
+        Parameters
+        ----------
+        srv_type : object
+            Class of the service.
+        srv_name : str
+            Name of the service.
+        callback : callable
+            Called with request and response; it returns the response.
+        **options : object
+            Further options of rclpy's method of this name.
+
+        """
         return super().create_service(srv_type, srv_name, self._answered(callback), **options)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[..., None],
                      *args: Any, **kwargs: Any) -> Any:
-        """Create a timer whose callback cannot end the process."""
+        """
+        Create a timer whose callback cannot end the process.
+
+        Parameters
+        ----------
+        timer_period_sec : float
+            Period of the timer [s].
+        callback : callable
+            Called without arguments at each period.
+        *args, **kwargs : object
+            Further arguments of rclpy's method of this name.
+
+        """
         return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
 
     def destroy_publisher(self, publisher: Any) -> Any:
-        """Take a publisher off the bus; what it said last arrives, unless nobody answers."""
+        """
+        Take a publisher off the bus; what it said last arrives, unless nobody answers.
+
+        Parameters
+        ----------
+        publisher : object
+            Publisher that this node created.
+
+        """
         if isinstance(publisher, RclpyPublisher):
             left = self._farewell_ends - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():
@@ -350,7 +548,15 @@ class ComponentNode(LifecycleNode):
         return super().destroy_publisher(publisher)
 
     def destroy_subscription(self, subscription: Any) -> Any:
-        """Take a subscription off the bus."""
+        """
+        Take a subscription off the bus.
+
+        Parameters
+        ----------
+        subscription : object
+            Subscription that this node created.
+
+        """
         if isinstance(subscription, RclpySubscription):
             subscription = subscription.subscription
         return super().destroy_subscription(subscription)
@@ -358,14 +564,30 @@ class ComponentNode(LifecycleNode):
     # ---- lifecycle -------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Configure the component."""
+        """
+        Configure the component.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
+        """
         if self.busy:
             self.get_logger().warning(f'cannot configure yet: {self.busy}')
             return _FAILURE
         return self._transition('configure', _FAILURE)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Activate the component."""
+        """
+        Activate the component.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
+        """
         self._forget_leaving()
         return self._transition('activate', _FAILURE)
 
@@ -375,6 +597,12 @@ class ComponentNode(LifecycleNode):
 
         One that first brings its outputs down stays active meanwhile, and goes inactive by itself
         when that is done; asked again, it does so at once.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
         """
         if self._leaving is None and not self.leave():
             self.get_logger().warning(
@@ -385,11 +613,27 @@ class ComponentNode(LifecycleNode):
         return self._transition('deactivate', _ERROR)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Clean the component up."""
+        """
+        Clean the component up.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
+        """
         return self._transition('cleanup', _ERROR)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Bring the component from any state to its safe end."""
+        """
+        Bring the component from any state to its safe end.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
+        """
         if state.label == 'active':
             self._transition('deactivate', _ERROR)
         if state.label in ('active', 'inactive'):
@@ -397,7 +641,15 @@ class ComponentNode(LifecycleNode):
         return _SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Make the component safe after a transition that failed half-way."""
+        """
+        Make the component safe after a transition that failed half-way.
+
+        Parameters
+        ----------
+        state : LifecycleState
+            State that the transition starts from.
+
+        """
         for step in ('deactivate', 'cleanup'):
             self._transition(step, _ERROR)
         return _SUCCESS
@@ -407,6 +659,13 @@ class ComponentNode(LifecycleNode):
         Configure and, while that is still wanted, activate.
 
         Returns False when the component cannot do either; the log says why.
+
+        Parameters
+        ----------
+        wanted : callable, optional
+            Returns whether the node is still wanted; asked while it compiles and
+            waits.
+
         """
         if self.trigger_configure() != _SUCCESS:
             return False
@@ -438,7 +697,15 @@ class ComponentNode(LifecycleNode):
             self.get_logger().debug(f'no shutdown transition: {error}')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
-        """Warn of parameters given for this node that it does not have; of QoS, once active."""
+        """
+        Warn of parameters given for this node that it does not have; of QoS, once active.
+
+        Parameters
+        ----------
+        arguments : RosArguments
+            Parsed ROS arguments.
+
+        """
         overrides = arguments.overrides_for(self.get_fully_qualified_name())
         self._given_qos = {name: override for name, override in overrides.items()
                            if name.startswith(_QOS_OVERRIDES)}

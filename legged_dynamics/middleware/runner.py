@@ -24,6 +24,11 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
     """
     Return the backend: the one the environment names, else rclpy where it is installed.
 
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
+
     Raises
     ------
     MiddlewareError
@@ -64,7 +69,7 @@ def run(component_class: type[Component], argv: Sequence[str] | None = None) -> 
 
 def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
     if backend == 'cyclonedds':
-        return run_on_cyclone
+        return _run_on_cyclone
     try:
         from legged_dynamics.middleware.ros2 import run_on_ros2
     except ImportError as error:
@@ -73,7 +78,7 @@ def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
     return run_on_ros2
 
 
-def run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
+def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
     """
     Run a component on Cyclone DDS; see ``run``.
 

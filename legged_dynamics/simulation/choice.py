@@ -21,7 +21,15 @@ SETTINGS = {'walker': WALKING_SETTINGS, 'climber': CLIMBING_SETTINGS}
 
 
 def plant_settings(kind: str) -> tuple[Setting, ...]:
-    """Return the settings of a kind of robot, `KIND` itself left out."""
+    """
+    Return the settings of a kind of robot, `KIND` itself left out.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of robot, a value of the parameter ``simulation.kind``.
+
+    """
     return tuple(setting for setting in SETTINGS[kind] if setting.name != KIND.name)
 
 

@@ -60,7 +60,17 @@ class PadFault:
     distance: float = 0.0
 
     def due(self, time: float, climbed: float) -> bool:
-        """Return whether it is time for it."""
+        """
+        Return whether it is time for it.
+
+        Parameters
+        ----------
+        time : float
+            Time since the start [s].
+        climbed : float
+            Height that the robot has climbed [m].
+
+        """
         return time >= self.time and (self.distance == 0.0 or climbed >= self.distance)
 
 
@@ -190,6 +200,11 @@ def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
 
     Joints ``along_x``, ``along_y`` and ``turn`` move the body over the wall; sites are named after
     the base, the IMU and the feet, equality constraints after the feet.
+
+    Parameters
+    ----------
+    plant : ClimbingPlant
+        Parameters of the simulated climbing robot.
 
     Raises
     ------

@@ -92,6 +92,12 @@ class WallFeet:
 
         The impact changes all rates by ``-M^-1 J^T (J M^-1 J^T)^-1 J v``, which leaves the foot at
         rest; springs and dampers transmit none of it.
+
+        Parameters
+        ----------
+        i : int
+            Number of the foot.
+
         """
         model, data = self._model, self._data
         grip = self._grips[i]
@@ -108,7 +114,15 @@ class WallFeet:
             self._pad_angles[i] = data.qpos[self._root[2]] + (direction or 0.0)
 
     def let_go(self, i: int) -> None:
-        """Take foot i off the wall."""
+        """
+        Take foot i off the wall.
+
+        Parameters
+        ----------
+        i : int
+            Number of the foot.
+
+        """
         self._data.eq_active[self._grips[i]] = False
         self.attached[i] = False
 
@@ -200,7 +214,23 @@ class ClimbingRobot(SimulatedHardware):
     @classmethod
     def from_files(cls, config: str | Path, *, noise: bool = True, seed: int = 0,
                    start_ns: int = 0, **changes: Any) -> ClimbingRobot:
-        """Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`."""
+        """
+        Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`.
+
+        Parameters
+        ----------
+        config : str | Path
+            Robot YAML file.
+        noise : bool, optional
+            Whether sensors have noise.
+        seed : int, optional
+            Seed of the noise.
+        start_ns : int, optional
+            Time stamp of the first sample [ns].
+        **changes : object
+            Settings that differ from those in the file, by name.
+
+        """
         return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
                    start_ns=start_ns)
 
@@ -223,6 +253,11 @@ class ClimbingRobot(SimulatedHardware):
         """
         Tell each foot to hold on (above 0.5) or to let go, from the next step on.
 
+        Parameters
+        ----------
+        hold : sequence of float
+            Of each foot, whether it grips the wall (above 0.5) or lets go.
+
         Raises
         ------
         SimulationError
@@ -236,7 +271,15 @@ class ClimbingRobot(SimulatedHardware):
         self._wanted = values > 0.5
 
     def release(self, foot: str) -> None:
-        """Make a foot's pad fail once: it holds again when it is set again."""
+        """
+        Make a foot's pad fail once: it holds again when it is set again.
+
+        Parameters
+        ----------
+        foot : str
+            Number of the foot that fails.
+
+        """
         i = self.grips.index(foot)
         self.feet.let_go(i)
         self._lost[i] = True

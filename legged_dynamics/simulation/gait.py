@@ -57,7 +57,18 @@ class TrotClock:
         return (1.0 - self._duty) * self._period
 
     def advance(self, time_step: float, stepping: bool) -> None:
-        """Move on by ``time_step`` [s]; without ``stepping`` stop when all feet are down."""
+        """
+        Move on by ``time_step`` [s]; without ``stepping`` stop when all feet are down.
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        stepping : bool
+            Whether the robot is to step; otherwise it finishes the step it is in and
+            stands.
+
+        """
         if stepping:
             self.stepping = True
         if self.stepping:
@@ -132,7 +143,17 @@ def swing_position(start: np.ndarray, target: np.ndarray, height: float, progres
 
 
 def minimum_jerk(progress: float, duration: float) -> tuple[float, float, float]:
-    """Return position, rate and acceleration of the smoothest way from 0 to 1."""
+    """
+    Return position, rate and acceleration of the smoothest way from 0 to 1.
+
+    Parameters
+    ----------
+    progress : float
+        Part of the movement that is done, 0 to 1.
+    duration : float
+        Duration of the movement [s].
+
+    """
     s, r = progress, 1.0 - progress
     return (s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s),
             30.0 * (s * r) ** 2 / duration,

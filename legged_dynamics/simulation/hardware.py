@@ -44,7 +44,15 @@ class NoisySensors:
         self.accelerometer_bias = noise.accelerometer_bias * self._random.standard_normal(3)
 
     def measure(self, exact: Measurement) -> Measurement:
-        """Return the sample as the sensors report it."""
+        """
+        Return the sample as the sensors report it.
+
+        Parameters
+        ----------
+        exact : Measurement
+            True values of one sample.
+
+        """
         error = self._scale * self._random.standard_normal(self._scale.size)
         joints = error[:-9].reshape(3, self._n_joints)
         return Measurement(
@@ -167,6 +175,11 @@ class SimulatedHardware:
         """
         Tell the feet in `grips` to hold on (above 0.5) or to let go.
 
+        Parameters
+        ----------
+        hold : sequence of float
+            Of each foot, whether it grips the wall (above 0.5) or lets go.
+
         Raises
         ------
         SimulationError
@@ -199,7 +212,15 @@ class SimulatedHardware:
         return self._ticks * self.period_ns * 1e-9
 
     def delay(self, duration_ns: int) -> None:
-        """Let later stamps be later by a duration [ns] in which nothing moved."""
+        """
+        Let later stamps be later by a duration [ns] in which nothing moved.
+
+        Parameters
+        ----------
+        duration_ns : int
+            Time by which commands are late [ns].
+
+        """
         self._start_ns += duration_ns
 
     @property

@@ -155,6 +155,13 @@ class Plant(Hardware):
         """
         Build from dotted parameter names, as a node holds them, and a URDF's text.
 
+        Parameters
+        ----------
+        parameters : mapping of str to Any
+            Values of the parameters by name.
+        urdf : str
+            URDF as text.
+
         Raises
         ------
         ConfigurationError
@@ -194,6 +201,13 @@ class Plant(Hardware):
         """
         Read a robot's YAML and the URDF of the same name beside it, unless another is given.
 
+        Parameters
+        ----------
+        config : str | Path
+            Robot YAML file.
+        urdf : str | Path, optional
+            URDF file.
+
         Raises
         ------
         ConfigurationError
@@ -224,7 +238,15 @@ IMU_SENSORS = {'gyro': mujoco.mjtSensor.mjSENS_GYRO,
 
 
 def add_floor(spec: mujoco.MjSpec) -> None:
-    """Add a lit horizontal floor at height zero."""
+    """
+    Add a lit horizontal floor at height zero.
+
+    Parameters
+    ----------
+    spec : mujoco.MjSpec
+        MuJoCo world to which the floor is added.
+
+    """
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
                             contype=GROUND, conaffinity=ROBOT, rgba=[0.45, 0.5, 0.45, 1])
     spec.worldbody.add_light(pos=[0, 0, 10], dir=[0.2, 0.3, -1],
@@ -293,7 +315,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
             geom.priority = 1
             geom.condim = 3
             geom.friction = [foot_friction, 0.005, 1e-4]
-            geom.solref = [contact_time, damping_ratio(restitution)]
+            geom.solref = [contact_time, _damping_ratio(restitution)]
             geom.solimp = [0.9, 0.99, 0.002, 0.5, 2.0]
     for name in dict.fromkeys([base_link, imu_link, *feet]):
         _body(spec, name).add_site(name=name)
@@ -308,7 +330,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
         raise SimulationError(f'MuJoCo cannot compile the robot: {error}') from error
 
 
-def damping_ratio(restitution: float) -> float:
+def _damping_ratio(restitution: float) -> float:
     """
     Return the damping ratio of a spring and damper that throws a body back at that speed.
 

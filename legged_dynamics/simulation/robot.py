@@ -60,7 +60,18 @@ class LiftClock:
         self._update()
 
     def advance(self, time_step: float, stepping: bool) -> None:
-        """Move on [s]."""
+        """
+        Move on [s].
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        stepping : bool
+            Whether the robot is to step; otherwise it finishes the step it is in and
+            stands.
+
+        """
         self._time += time_step
         self._update()
 
@@ -95,7 +106,17 @@ class ExerciseController(QuadrupedController):
         self._standing_height = self.height
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """Return the drives' targets for the next ``time_step`` [s]."""
+        """
+        Return the drives' targets for the next ``time_step`` [s].
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        behaviour : str
+            What the schedule asks for now, e.g. ``stand``.
+
+        """
         wanted = BEHAVIOURS[behaviour].exercise
         if wanted != self._exercise and self.clock.stance.all() and not self.clock.stepping:
             self._exercise, self._since = wanted, 0.0
@@ -186,7 +207,17 @@ class StandingController:
             damping=np.full(n, self._settings.stance_damping))
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """Return the drives' targets: whatever the behaviour, it stands."""
+        """
+        Return the drives' targets: whatever the behaviour, it stands.
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        behaviour : str
+            What the schedule asks for now, e.g. ``stand``.
+
+        """
         return self._targets
 
     def _standing(self) -> np.ndarray:
@@ -253,7 +284,25 @@ class SimulatedRobot(SimulatedHardware):
     def from_files(cls, config: str | Path, urdf: str | Path | None = None,
                    *, schedule: Schedule | None = None, noise: bool = True, seed: int = 0,
                    start_ns: int = 0) -> SimulatedRobot:
-        """Build from a robot's YAML and the URDF beside it (or another)."""
+        """
+        Build from a robot's YAML and the URDF beside it (or another).
+
+        Parameters
+        ----------
+        config : str | Path
+            Robot YAML file.
+        urdf : str | Path, optional
+            URDF file.
+        schedule : Schedule, optional
+            Behaviours over time; the default of the robot when None.
+        noise : bool, optional
+            Whether sensors have noise.
+        seed : int, optional
+            Seed of the noise.
+        start_ns : int, optional
+            Time stamp of the first sample [ns].
+
+        """
         return cls(Plant.from_files(config, urdf), schedule=schedule, noise=noise, seed=seed,
                    start_ns=start_ns)
 

@@ -72,6 +72,11 @@ class Schedule:
         """
         Read ``'stand 4, trot_forward 12, stand 4'`` (seconds).
 
+        Parameters
+        ----------
+        text : str
+            Schedule, e.g. ``stand 4, trot_forward 12``.
+
         Raises
         ------
         ConfigurationError
@@ -98,7 +103,15 @@ class Schedule:
         return sum(duration for _, duration in self.segments)
 
     def at(self, time: float) -> str:
-        """Return the name of the behaviour at that time [s]."""
+        """
+        Return the name of the behaviour at that time [s].
+
+        Parameters
+        ----------
+        time : float
+            Time since the start [s].
+
+        """
         for name, duration in self.segments:
             if time < duration:
                 return name

@@ -99,7 +99,15 @@ class ContactTruth:
             self._foot_of_geom[model.geom_bodyid == model.site_bodyid[site]] = index
 
     def read(self, data: mujoco.MjData) -> FootContacts:
-        """Sum the contacts of each foot; ``data`` must have been through mj_forward."""
+        """
+        Sum the contacts of each foot; ``data`` must have been through mj_forward.
+
+        Parameters
+        ----------
+        data : mujoco.MjData
+            MuJoCo state.
+
+        """
         n_feet = len(self._sites)
         origin = data.site_xpos[self._sites]
         wrench_W = np.zeros((n_feet, 6))
@@ -137,7 +145,17 @@ class ContactTruth:
 
 
 def dry_friction(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """Return the dry-friction torque on every degree of freedom, (nv,) array [N m]."""
+    """
+    Return the dry-friction torque on every degree of freedom, (nv,) array [N m].
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        MuJoCo model.
+    data : mujoco.MjData
+        MuJoCo state.
+
+    """
     torque = np.zeros(model.nv)
     rows = slice(data.ne, data.ne + data.nf)
     torque[data.efc_id[rows]] = data.efc_force[rows]

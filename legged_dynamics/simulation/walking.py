@@ -154,27 +154,35 @@ class LegKinematics:
         joints[:, self._motors] = solved.transpose(2, 0, 1)
         return joints[0], joints[1], joints[2]
 
-    def torque_of(self, force: np.ndarray) -> np.ndarray:
+    def _torque_of(self, force: np.ndarray) -> np.ndarray:
         """Return ``J^T f`` of forces (nf, 3) on the feet, world axes, in motor order [N m]."""
         torque = np.zeros(len(self._dofs))
         torque[self._motors] = (force[:, None, :] @ self.jacobian)[:, 0]
         return torque
 
-    def per_motor(self, per_foot: np.ndarray) -> np.ndarray:
+    def _per_motor(self, per_foot: np.ndarray) -> np.ndarray:
         """Return values (nf,) of the feet as values (nj,) of the motors that carry them."""
         values = np.zeros(len(self._dofs))
         values[self._motors] = per_foot[:, None]
         return values
 
 
-def rotation_about_z(angle: float) -> np.ndarray:
+def _rotation_about_z(angle: float) -> np.ndarray:
     """Return the rotation matrix about the vertical [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return the rotation matrix of a rotation vector [rad]."""
+    """
+    Return the rotation matrix of a rotation vector [rad].
+
+    Parameters
+    ----------
+    vector : array
+        (3,) rotation vector [rad].
+
+    """
     quaternion, matrix = np.empty(4), np.empty(9)
     angle = float(np.sqrt(vector @ vector))
     axis = vector / angle if angle > 0.0 else np.array([1.0, 0.0, 0.0])
@@ -184,7 +192,15 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_vector(matrix: np.ndarray) -> np.ndarray:
-    """Return the rotation vector of a rotation matrix [rad]."""
+    """
+    Return the rotation vector of a rotation matrix [rad].
+
+    Parameters
+    ----------
+    matrix : array
+        (3, 3) rotation matrix.
+
+    """
     quaternion, vector = np.empty(4), np.empty(3)
     mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(matrix).reshape(9))
     mujoco.mju_quat2Vel(vector, quaternion, 1.0)
@@ -316,7 +332,19 @@ class JointTargets:
     damping: np.ndarray
 
     def torque(self, position: np.ndarray, velocity: np.ndarray, elapsed: float) -> np.ndarray:
-        """Return the drives' torque [N m] at joint angles and rates, ``elapsed`` [s] later."""
+        """
+        Return the drives' torque [N m] at joint angles and rates, ``elapsed`` [s] later.
+
+        Parameters
+        ----------
+        position : array
+            (nj,) joint positions [rad].
+        velocity : array
+            (nj,) joint velocities [rad/s].
+        elapsed : float
+            Time since the targets were set [s].
+
+        """
         ahead = self.position + elapsed * self.velocity
         return (self.effort + self.stiffness * (ahead - position)
                 + self.damping * (self.velocity - velocity))
@@ -371,7 +399,7 @@ class QuadrupedController:
         diagonal = self._nominal[:, 0] * self._nominal[:, 1] > 0.0
         self.clock = TrotClock(diagonal, self._settings.period, self._settings.duty)
         self._speed = 0.0
-        self._R_yaw = rotation_about_z(np.arctan2(legs.R_WB[1, 0], legs.R_WB[0, 0]))
+        self._R_yaw = _rotation_about_z(np.arctan2(legs.R_WB[1, 0], legs.R_WB[0, 0]))
         self._tilt = rotation_vector(self._R_yaw.T @ legs.R_WB)
         self._position = legs.base_position.copy()
         self._anchor = legs.foot_position.copy()
@@ -379,7 +407,17 @@ class QuadrupedController:
         self._lift_off = legs.foot_position.copy()
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """Return the drives' targets for the next ``time_step`` [s]."""
+        """
+        Return the drives' targets for the next ``time_step`` [s].
+
+        Parameters
+        ----------
+        time_step : float
+            Time since the last call [s].
+        behaviour : str
+            What the schedule asks for now, e.g. ``stand``.
+
+        """
         wanted = BEHAVIOURS[behaviour]
         before = self.clock.stance
         # Legs go on stepping until the robot has slowed down.
@@ -456,10 +494,10 @@ class QuadrupedController:
                        force: np.ndarray) -> JointTargets:
         legs, settings = self._legs, self._settings
         step, rate, inertial = legs.resolve(target - legs.foot_position, velocity, acceleration)
-        load = legs.per_motor(self.clock.load)
+        load = legs._per_motor(self.clock.load)
         return JointTargets(
             position=legs.position + np.minimum(np.maximum(step, -MAX_STEP), MAX_STEP),
             velocity=rate,
-            effort=legs.bias - legs.torque_of(force) + inertial,
+            effort=legs.bias - legs._torque_of(force) + inertial,
             stiffness=settings.stiffness + load * (settings.stance_stiffness - settings.stiffness),
             damping=settings.damping + load * (settings.stance_damping - settings.damping))

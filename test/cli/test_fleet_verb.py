@@ -27,6 +27,8 @@ from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to
 from legged_dynamics.reports.fleet.report import write_fleet_report
 from legged_dynamics.reports.fleet.summarise import Outcome, summarise
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope='module')
 def bag(tmp_path_factory):

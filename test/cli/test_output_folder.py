@@ -14,6 +14,8 @@ from legged_dynamics.exceptions import OutputError
 from legged_dynamics.recordings.inputs import InputTimes, input_statistics
 from legged_dynamics.reports.page import Table, unsigned_zero
 
+pytestmark = pytest.mark.processes
+
 OURS = ('report.html',)
 
 

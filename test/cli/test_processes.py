@@ -13,6 +13,8 @@ from tolerances import PATIENCE
 
 from legged_dynamics.cli.arguments import keep_to_this_machine
 
+pytestmark = pytest.mark.processes
+
 CHILD = """
 import os, sys, time
 from legged_dynamics.cli.processes import end_with_parent

@@ -186,6 +186,7 @@ def test_the_demo_is_shown_live_and_as_its_last_word(demo):
     assert 'Traceback' not in log and 'closed connection' not in log
 
 
+@pytest.mark.end_to_end
 def test_the_demo_records_what_the_replay_repeats(demo):
     out, text, bits, _ = demo
     assert 'fused, zero-phase 25 Hz' in text and bits

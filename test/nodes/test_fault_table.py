@@ -18,6 +18,8 @@ from loopback_robot import DIALECT, URDF
 
 from legged_dynamics import conversions as convert
 
+pytestmark = pytest.mark.slow
+
 SECOND, HOUR = 10**9, 3600 * 10**9
 YEAR = 365 * 24 * HOUR
 

@@ -49,6 +49,7 @@ def test_every_node_goes_round_its_life_twice(bench, node):
             assert bench.state(name) == label
 
 
+@pytest.mark.end_to_end
 def test_forces_are_estimated_on_ros2(bench):
     wrenches = [bench.listen(WRENCH, f'{ESTIMATOR}/{foot}/wrench', 1000) for foot in FEET]
     whole = bench.listen('sensor_msgs/msg/JointState', f'{ESTIMATOR}/reactions', 1000)

@@ -15,6 +15,8 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.view.show import Show, close_page, open_page
 from legged_dynamics.view.sources import Player, read_view
 
+pytestmark = pytest.mark.browser
+
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))),
                 None)
 ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
