@@ -1,32 +1,34 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings with a unit, a range and a reason: one table serves YAML, nodes and documentation."""
+"""
+Settings with a unit, a range and a description: one declaration serves YAML, nodes and documents.
+
+A group of settings is a dataclass derived from `CheckedSettings`, in the module that uses it:
+
+    @dataclass(frozen=True)
+    class GaitSettings(CheckedSettings):
+        friction: float = setting('friction.coefficient', 1.0, '', 'Of the ground.', 1e-2, 100.0)
+
+`declared` lists the names of all of them for the check for misspelt names.
+"""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.parameter_file import read_parameters, shown
 
-# First parts of the names of all settings there are, whoever reads them; the names without a dot.
-# A name that begins otherwise is misspelt, for nobody would read it. (A test keeps them complete.)
-GROUPS = frozenset({
-    'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'external', 'force',
-    'force_filter', 'friction', 'gains', 'gait', 'ground', 'identify', 'limits', 'lock_step',
-    'map', 'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot',
-    'safety',
-    'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
-    'qos_overrides', 'relay'})
-NAMES = frozenset({
-    'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
-    'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
-    'robot_description', 'schedule', 'seed', 'sensor_noise', 'sensor_patience', 'stance', 'walk',
-    'world_frame', 'use_sim_time', 'autostart', 'start_type_description_service'})
+# Names that nodes and launch files of ROS 2 read, and groups of them.
+_ROS_NAMES = frozenset({'use_sim_time', 'autostart', 'start_type_description_service'})
+_ROS_GROUPS = frozenset({'qos_overrides'})
+_DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
 
 S = TypeVar('S', bound='CheckedSettings')
 
@@ -128,10 +130,10 @@ def setting(name: str, default: Any, unit: str, description: str, lower: float |
 
 class CheckedSettings:
     """
-    Settings of which each is said once: a dataclass whose fields are `setting(...)`.
+    Base of a group of settings: a dataclass whose fields are `setting(...)`.
 
-    The name of the field is what code reads, the dotted one what files, nodes and documents have;
-    in what order they stand never matters.
+    Code reads a setting by the name of its field; files, nodes and documents use the dotted name.
+    The order of the fields is only the order in which they are shown.
     """
 
     @classmethod
@@ -144,14 +146,41 @@ class CheckedSettings:
         """
         Build from dotted names; what is not given has its default.
 
+        Parameters
+        ----------
+        values : mapping of str to value, optional
+            By dotted name; names of other groups are ignored.
+
+        Returns
+        -------
+        CheckedSettings
+            Of this class.
+
         Raises
         ------
         ConfigurationError
             When a key is unknown, or a value has the wrong type or is out of range.
 
         """
-        found = checked(values or {}, cls.table())
-        return cls(**{one.name: found[one.metadata['setting'].name]
+        return cls.from_checked(checked(values or {}, cls.table()))
+
+    @classmethod
+    def from_checked(cls: type[S], values: Mapping[str, Any]) -> S:
+        """
+        Build from values that `checked` returned for a table which contains this one.
+
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name; those of other groups are ignored.
+
+        Returns
+        -------
+        CheckedSettings
+            Of this class.
+
+        """
+        return cls(**{one.name: values[one.metadata['setting'].name]
                       for one in fields(cls)})      # type: ignore[arg-type]
 
 
@@ -240,15 +269,40 @@ def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
         raise ConfigurationError(_placed(
             f'{shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
             key, places))
-    if (group in GROUPS or group in spaces) if '.' in key else key in NAMES:
+    groups, names = declared()
+    if (group in groups or group in spaces) if '.' in key else key in names:
         return
     close = get_close_matches(key[:200], table, n=1, cutoff=0.75)
-    near = get_close_matches(group[:200], sorted(GROUPS if '.' in key else NAMES), n=1)
+    near = get_close_matches(group[:200], sorted(groups if '.' in key else names), n=1)
     hint = f' Did you mean {close[0] if close else near[0]}?' if close or near else ''
     what = (f'there is no group {shown_name(group)!r} of settings' if '.' in key else
             'nothing reads it')
     raise ConfigurationError(_placed(
         f'{shown_name(key)} is not a setting: {what}.{hint}', key, places))
+
+
+@cache
+def declared() -> tuple[frozenset[str], frozenset[str]]:
+    """
+    Return the groups of settings that the package declares, and the names without a group.
+
+    They are found in the text of the package's modules, where every declaration begins with
+    ``setting(`` or ``Setting(`` and the name in quotes. Importing all those modules to read one
+    file would take seconds and require MuJoCo; the first call takes about 20 ms.
+
+    Returns
+    -------
+    groups : frozenset of str
+        First parts of dotted names.
+    names : frozenset of str
+        Names without a dot.
+
+    """
+    found = {name for path in Path(__file__).parent.rglob('*.py')
+             for name in _DECLARATION.findall(path.read_text(encoding='utf-8'))}
+    groups = {name.split('.', 1)[0] for name in found if '.' in name}
+    return (frozenset(groups | _ROS_GROUPS),
+            frozenset({name for name in found if '.' not in name} | _ROS_NAMES))
 
 
 def shown_name(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,
@@ -21,40 +21,64 @@ PREFIX = 'robot.sensors.'
 GRAVITY = 9.81      # m/s^2
 _AXES = {f'{sign}{axis}': value * np.eye(3)[i] for i, axis in enumerate('xyz')
          for sign, value in (('', 1.0), ('+', 1.0), ('-', -1.0))}
-SETTINGS = (
-    Setting(f'{PREFIX}rename', [], '',
-            "Joints that the driver gives another joint's readings, as DRIVER=URDF."),
-    Setting(f'{PREFIX}rename_effort', [], '', 'The same for the efforts alone.'),
-    Setting(f'{PREFIX}position_scale', [], '1',
-            'Factor from reported to true position: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}position_offset', [], 'rad',
-            'Added to the scaled position: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}velocity_scale', [], '1',
-            'Factor from reported to true velocity: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}effort_scale', [], '1',
-            'Factor from reported to true effort: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}ignore_effort', [], '', 'Joints whose efforts are not to be believed.'),
-    Setting(f'{PREFIX}imu_axes', ['x', 'y', 'z'], '',
-            "The IMU link's x, y and z axis as axes of the reported vectors, such as -y."),
-    Setting(f'{PREFIX}imu_rpy', [0.0, 0.0, 0.0], 'rad',
-            'Further rotation from the reported axes into those of the IMU link.'),
-    Setting(f'{PREFIX}gyro_scale', 1.0, '1', 'Factor from reported to true angular velocity.'),
-    Setting(f'{PREFIX}accelerometer_scale', 1.0, '1',
-            'Factor from reported to true acceleration.'),
-    Setting(f'{PREFIX}add_gravity', False, '',
-            'Whether the acceleration comes without gravity, which the orientation then adds.'),
-    Setting(f'{PREFIX}gyro_bias', [0.0, 0.0, 0.0], 'rad/s',
-            "Taken off the turned and scaled angular velocity, in the IMU link's axes."),
-    Setting(f'{PREFIX}accelerometer_bias', [0.0, 0.0, 0.0], 'm/s^2',
-            "Taken off the turned and scaled acceleration, in the IMU link's axes."),
-    Setting(f'{PREFIX}imu_delay', 0.0, 's',
-            'How much later the stamps of the IMU are than those of the joints at one instant.',
-            -1.0, 1.0),
-    Setting(f'{PREFIX}quaternion_order', 'xyzw', '', 'Order in which the orientation comes.',
-            choices=('xyzw', 'wxyz')),
-    Setting(f'{PREFIX}ignore_orientation', False, '',
-            "Whether the IMU's orientation is not to be believed."),
-)
+
+
+@dataclass(frozen=True)
+class SensorSettings(CheckedSettings):
+    """What the YAML says about the readings of a driver."""
+
+    rename: list[str] = setting(
+        'robot.sensors.rename', [], '',
+        "Joints that the driver gives another joint's readings, as DRIVER=URDF.")
+    rename_effort: list[str] = setting(
+        'robot.sensors.rename_effort', [], '', 'The same for the efforts alone.')
+    position_scale: list[float] = setting(
+        'robot.sensors.position_scale', [], '1',
+        'Factor from reported to true position: one, or one per joint in command order.')
+    position_offset: list[float] = setting(
+        'robot.sensors.position_offset', [], 'rad',
+        'Added to the scaled position: one, or one per joint in command order.')
+    velocity_scale: list[float] = setting(
+        'robot.sensors.velocity_scale', [], '1',
+        'Factor from reported to true velocity: one, or one per joint in command order.')
+    effort_scale: list[float] = setting(
+        'robot.sensors.effort_scale', [], '1',
+        'Factor from reported to true effort: one, or one per joint in command order.')
+    ignore_effort: list[str] = setting(
+        'robot.sensors.ignore_effort', [], '', 'Joints whose efforts are not to be believed.')
+    imu_axes: list[str] = setting(
+        'robot.sensors.imu_axes', ['x', 'y', 'z'], '',
+        "The IMU link's x, y and z axis as axes of the reported vectors, such as -y.")
+    imu_rpy: list[float] = setting(
+        'robot.sensors.imu_rpy', [0.0, 0.0, 0.0], 'rad',
+        'Further rotation from the reported axes into those of the IMU link.')
+    gyro_scale: float = setting(
+        'robot.sensors.gyro_scale', 1.0, '1', 'Factor from reported to true angular velocity.')
+    accelerometer_scale: float = setting(
+        'robot.sensors.accelerometer_scale', 1.0, '1',
+        'Factor from reported to true acceleration.')
+    add_gravity: bool = setting(
+        'robot.sensors.add_gravity', False, '',
+        'Whether the acceleration comes without gravity, which the orientation then adds.')
+    gyro_bias: list[float] = setting(
+        'robot.sensors.gyro_bias', [0.0, 0.0, 0.0], 'rad/s',
+        "Taken off the turned and scaled angular velocity, in the IMU link's axes.")
+    accelerometer_bias: list[float] = setting(
+        'robot.sensors.accelerometer_bias', [0.0, 0.0, 0.0], 'm/s^2',
+        "Taken off the turned and scaled acceleration, in the IMU link's axes.")
+    imu_delay: float = setting(
+        'robot.sensors.imu_delay', 0.0, 's',
+        'How much later the stamps of the IMU are than those of the joints at one instant.',
+        -1.0, 1.0)
+    quaternion_order: str = setting(
+        'robot.sensors.quaternion_order', 'xyzw', '',
+        'Order in which the orientation comes.', choices=('xyzw', 'wxyz'))
+    ignore_orientation: bool = setting(
+        'robot.sensors.ignore_orientation', False, '',
+        "Whether the IMU's orientation is not to be believed.")
+
+
+SETTINGS = SensorSettings.table()
 
 
 @dataclass(frozen=True)
@@ -118,8 +142,7 @@ class SensorCorrection:
 
         """
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
-        found = {name.removeprefix(PREFIX): value
-                 for name, value in checked(own, SETTINGS).items()}
+        found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
         for key in ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale'):
             if len(found[key]) not in {0, 1, len(joints)}:
