@@ -91,7 +91,7 @@ def parse_value(text: str, source: str) -> Any:
         When the text is not a value, or mixes types in a list.
 
     """
-    entry = read_yaml(text, source)
+    entry = _read_yaml(text, source)
     if entry is None:
         raise ConfigurationError(f'{source}: expected a value, got nothing')
     if isinstance(entry.value, dict):
@@ -121,7 +121,7 @@ def read_parameters(path: str | Path) -> list[Parameter]:
         text = Path(path).read_bytes()[:MAX_SIZE].decode('utf-8-sig')
     except (OSError, ValueError) as error:
         raise ConfigurationError(f'cannot read the parameter file {path}: {error}') from error
-    root = read_yaml(text, str(path))
+    root = _read_yaml(text, str(path))
     if root is None or not isinstance(root.value, dict):
         raise _no_node(str(path), root)
     found: list[Parameter] = []
@@ -161,7 +161,7 @@ def _no_node(path: str, entry: Entry | None) -> ConfigurationError:
                               '"ros__parameters:" below it, and "name: value" lines below that')
 
 
-def read_yaml(text: str, source: str) -> Entry | None:
+def _read_yaml(text: str, source: str) -> Entry | None:
     """
     Return the value, list or mapping that a YAML text holds, or None when it holds nothing.
 

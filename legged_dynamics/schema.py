@@ -223,7 +223,7 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     spaces = {name.split('.', 1)[0] for name in table if '.' in name}
     for key in values:
         if key not in table:
-            check_name(key, table, spaces, places)
+            _check_name(key, table, spaces, places)
     found = {}
     for name, setting in table.items():
         if name not in values:
@@ -237,7 +237,7 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     return found
 
 
-def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
+def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
                places: Mapping[str, str] | None = None) -> None:
     """
     Refuse a name that no setting has.
@@ -267,7 +267,7 @@ def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
         close = get_close_matches(key[:200], table, n=1)
         hint = f' Did you mean {close[0]}?' if close else ''
         raise ConfigurationError(_placed(
-            f'{shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
+            f'{_shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
             key, places))
     groups, names = declared()
     if (group in groups or group in spaces) if '.' in key else key in names:
@@ -275,10 +275,10 @@ def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
     close = get_close_matches(key[:200], table, n=1, cutoff=0.75)
     near = get_close_matches(group[:200], sorted(groups if '.' in key else names), n=1)
     hint = f' Did you mean {close[0] if close else near[0]}?' if close or near else ''
-    what = (f'there is no group {shown_name(group)!r} of settings' if '.' in key else
+    what = (f'there is no group {_shown_name(group)!r} of settings' if '.' in key else
             'nothing reads it')
     raise ConfigurationError(_placed(
-        f'{shown_name(key)} is not a setting: {what}.{hint}', key, places))
+        f'{_shown_name(key)} is not a setting: {what}.{hint}', key, places))
 
 
 @cache
@@ -305,7 +305,7 @@ def declared() -> tuple[frozenset[str], frozenset[str]]:
             frozenset({name for name in found if '.' not in name} | _ROS_NAMES))
 
 
-def shown_name(name: str) -> str:
+def _shown_name(name: str) -> str:
     """Return a name as an error shows it: cut where it is long."""
     return name if len(name) <= 100 else f'{name[:97]}...'
 
@@ -344,7 +344,7 @@ def read_parameter_file(path: str | Path, node: str = '') -> ParameterValues:
         section[name] = value
         section.places[name] = f'{path}, line {line}'
     if strangers and not found and not own:
-        whose = ', '.join(sorted(set(map(shown_name, strangers)))[:5])
+        whose = ', '.join(sorted(set(map(_shown_name, strangers)))[:5])
         wanted = f'"/**:" or "{node}:"' if node else '"/**:"'
         raise ConfigurationError(f'{path} has parameters for {whose} only, and what is read here '
                                  f'stands below {wanted}. Write "/**:" on top to mean all nodes.')

@@ -209,11 +209,11 @@ def articulate(tree, s):
             j = add_outer(j, -per_d, U_moment)
         parent = topology[i, PARENT]
         arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
-        add_to_parent(bodies, parent, arm, m, g, j, force, moment)
+        _add_to_parent(bodies, parent, arm, m, g, j, force, moment)
 
 
 @lean_kernel
-def add_to_parent(bodies, i, r, m, g, j, force, moment):
+def _add_to_parent(bodies, i, r, m, g, j, force, moment):
     """
     Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
 
@@ -249,7 +249,7 @@ def add_to_parent(bodies, i, r, m, g, j, force, moment):
 
 
 @lean_kernel
-def accelerate_base(bodies, result):
+def _accelerate_base(bodies, result):
     """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
     m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
     force, moment = get3(bodies, 0, BIAS_FORCE), get3(bodies, 0, BIAS_MOMENT)
@@ -263,7 +263,7 @@ def accelerate_base(bodies, result):
 
 
 @lean_kernel
-def accelerate(tree, s, floating):
+def _accelerate(tree, s, floating):
     """
     Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
 
@@ -274,7 +274,7 @@ def accelerate(tree, s, floating):
         s.at_base[k] = 0.0
         s.at_base[6 + k] = 0.0 if floating else bodies[0, BIAS_FORCE + k]
     if floating:
-        accelerate_base(bodies, s.at_base)
+        _accelerate_base(bodies, s.at_base)
     put3(bodies, 0, ACCELERATION, load3(s.at_base, 0))
     put3(bodies, 0, ALPHA, load3(s.at_base, 3))
     for i in range(1, topology.shape[0]):
@@ -325,5 +325,5 @@ def articulated_body(topology, constants, memory, nq, nv, floating):
             return False
     bias(tree, s)
     articulate(tree, s)
-    accelerate(tree, s, floating)
+    _accelerate(tree, s, floating)
     return True

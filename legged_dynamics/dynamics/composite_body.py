@@ -72,7 +72,7 @@ from legged_dynamics.spatial.symmetric import (
 
 
 @lean_kernel
-def place_bodies(tree, q, bodies):
+def _place_bodies(tree, q, bodies):
     """Pass 1, outwards: fill the pose of every body in base axes, and nothing of its motion."""
     topology, constants = tree.topology, tree.constants
     put9(bodies, 0, ROTATION, IDENTITY)
@@ -154,11 +154,11 @@ def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
                     M[row, j] = M[j, row] = force[j]
                     M[row, 3 + j] = M[3 + j, row] = moment[j]
     if n_base == 6:
-        fill_base_block(bodies, M)
+        _fill_base_block(bodies, M)
 
 
 @lean_kernel
-def fill_base_block(bodies, M):
+def _fill_base_block(bodies, M):
     """Fill the 6x6 block of a floating base from the composite inertia of the whole robot."""
     x, y, z = get3(bodies, 0, FIRST_MOMENT)
     xx, xy, xz, yy, yz, zz = get6(bodies, 0, SECOND_MOMENT)
@@ -176,7 +176,7 @@ def fill_base_block(bodies, M):
 
 
 @lean_kernel
-def composite_body(topology, constants, memory, nq, n_base, nv):
+def _composite_body(topology, constants, memory, nq, n_base, nv):
     """
     Mass matrix as one kernel; False when a position in the memory is not finite.
 
@@ -185,17 +185,17 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
     topology, constants : arrays
         Of the Tree.
     memory : array
-        That :func:`carve` divides, positions in place.
+        That :func:`_carve` divides, positions in place.
     nq, n_base, nv : int
         Joint positions, velocities of the base (6 or 0) and of the joints.
 
     """
     tree = Tree(topology, constants)
-    q, bodies, M, _ = carve(memory, topology.shape[0], nq, n_base + nv)
+    q, bodies, M, _ = _carve(memory, topology.shape[0], nq, n_base + nv)
     for k in range(nq):
         if not math.isfinite(q[k]):
             return False
-    place_bodies(tree, q, bodies)
+    _place_bodies(tree, q, bodies)
     place_inertias(tree, bodies)
     composite_inertias(tree, bodies)
     fill_mass_matrix(tree, bodies, n_base, M)
@@ -203,7 +203,7 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
 
 
 @lean_kernel
-def carve(memory, nb, nq, n):
+def _carve(memory, nb, nq, n):
     """Cut positions (nq,), body table and mass matrix (n, n) out of a memory; and its length."""
     q, at = vector(memory, 0, nq)
     bodies, at = matrix(memory, at, nb, N_RIGID_BODY)
@@ -226,8 +226,8 @@ class CompositeBody:
         n_base = 6 if model.floating else 0
         n = n_base + model.nv
         sizes = model.n_bodies, model.nq, n
-        memory = np.zeros(length_of(carve, *sizes))
-        q, _, M, _ = as_python(carve)(memory, *sizes)
+        memory = np.zeros(length_of(_carve, *sizes))
+        q, _, M, _ = as_python(_carve)(memory, *sizes)
         self._q, = input_views(q)
         self._mass_matrix = M.view()
         self._mass_matrix.setflags(write=False)
@@ -261,7 +261,7 @@ class CompositeBody:
             self._q[:] = position       # type: ignore[call-overload]
         except (TypeError, ValueError):
             fill(self._q, position, 'joint positions')
-        if not composite_body(*self._arguments):
+        if not _composite_body(*self._arguments):
             state_vector(position, self.model.nq, 'joint positions')
         return self._mass_matrix
 

@@ -164,7 +164,7 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
         if foot.link not in model.frames:
             raise UnknownNameError('foot link', foot.link, model.frames)
         body, pose = model.frames[foot.link]
-        index[i] = index_row(body, start, foot)
+        index[i] = _index_row(body, start, foot)
         start += len(foot.rows)
         geometry[i, R_FOOT:R_FOOT + 9] = pose.R.ravel()
         geometry[i, P_FOOT:P_FOOT + 3] = pose.p
@@ -177,11 +177,11 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
 def contact_rows(feet: Sequence[Foot]) -> ContactRows:
     """Return the table of contact coordinates of some feet."""
     starts = np.cumsum([0, *(len(foot.rows) for foot in feet)])
-    index = [index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
+    index = [_index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
     return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0))).rows
 
 
-def index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
+def _index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
     """Return a foot's row of `FeetTable.index`."""
     axes = [row.axis + IN_FOOT * row.in_foot for row in foot.rows[3:]]
     return [body, start, len(foot.rows), foot.plane, *axes, *[0] * (3 - len(axes))]
@@ -370,7 +370,7 @@ def _as_contact(model: RobotModel, link: str) -> FeetTable:
     geometry = np.zeros((1, N_GEOMETRY))
     geometry[0, R_FOOT:R_FOOT + 9] = pose.R.ravel()
     geometry[0, P_FOOT:P_FOOT + 3] = pose.p
-    return FeetTable(np.array([index_row(body, 0, FlatFoot)]), geometry)
+    return FeetTable(np.array([_index_row(body, 0, FlatFoot)]), geometry)
 
 
 def _rotation(axes: str, states: np.ndarray) -> np.ndarray:

@@ -282,8 +282,8 @@ class LineFoot(Foot):
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[LineFoot, np.ndarray]:
         """Return the line as it is seen from above, and its heading."""
-        turned, along = heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
-        high, low = ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
+        turned, along = _heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
+        high, low = _ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
         return LineFoot(self.link, high, low), turned
 
     def described(self) -> str:
@@ -355,9 +355,9 @@ class FlatFoot(Foot):
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[FlatFoot, np.ndarray]:
         """Return the sole as it is seen from above, and its heading."""
-        turned, (x, y) = heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
-        front, back = ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
-        left, right = ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
+        turned, (x, y) = _heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
+        front, back = _ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
+        left, right = _ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
         return FlatFoot(self.link, front, back, left, right), turned
 
     def described(self) -> str:
@@ -366,7 +366,7 @@ class FlatFoot(Foot):
                 f'{self.left:g} m')
 
 
-def heading(R_WF: np.ndarray) -> np.ndarray:
+def _heading(R_WF: np.ndarray) -> np.ndarray:
     """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
     x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
     angle = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
@@ -375,7 +375,7 @@ def heading(R_WF: np.ndarray) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def ends(length: float, at: float, least: float) -> tuple[float, float]:
+def _ends(length: float, at: float, least: float) -> tuple[float, float]:
     """Return the ends of a length about zero that hold a place and are so far apart [m]."""
     half = max(length, least) / 2.0
     # Toes that bend lie in front of the shadow of a rigid sole.

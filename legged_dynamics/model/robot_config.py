@@ -207,7 +207,7 @@ class SensorNoise:
 _BARE = '_bare_base'
 
 
-def loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel:
+def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel:
     """
     Return the model with a payload on its base, and the base's own mass shifted.
 
@@ -424,7 +424,7 @@ class RobotConfig:
                     f'robot.absent_joints: {name!r} carries {carrying[name]}, whose place cannot '
                     'be known without it')
         if self.payload.mass or any(self.center_of_mass_offset):
-            model = loaded(model, self.payload, np.array(self.center_of_mass_offset))
+            model = _loaded(model, self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),

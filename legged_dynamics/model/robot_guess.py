@@ -57,7 +57,7 @@ class FootGuess(NamedTuple):
     measured_by: str
 
 
-def guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
+def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
                links: Sequence[str] = ()) -> list[FootGuess]:
     """
     Return the feet, or an empty list where nothing tells.
@@ -123,7 +123,7 @@ def _by_name(model: RobotModel) -> dict[str, str]:
 
 def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[str, str]:
     """Return the ends of equally long limbs that reach lowest."""
-    poses = body_poses(model, resting_position(model))
+    poses = body_poses(model, _resting_position(model))
     groups: dict[int, dict[str, float]] = {}
     for end in _ends(model):
         if _has(model, end, ARMS):
@@ -206,7 +206,7 @@ def _reach_down(shape: Shape, up: np.ndarray) -> float:
 
 def _up_in(model: RobotModel, link: str) -> np.ndarray:
     """Return the base's z in a link's axes, in the resting pose."""
-    return link_pose(model, body_poses(model, resting_position(model)), link).R[2]
+    return link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
 
 
 def _ball(link: str, center: np.ndarray, radius: float, why: str, source: str) -> FootGuess:
@@ -235,7 +235,7 @@ def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
     return FootGuess(PointFoot(link, 0.0), None, why, '')
 
 
-def resting_position(model: RobotModel) -> np.ndarray:
+def _resting_position(model: RobotModel) -> np.ndarray:
     """Return zero joint positions, moved into the limits where zero is outside, (nq,)."""
     q = np.zeros(model.nq)
     for joint, row in zip(model.joints, model.tree.topology[1:]):
@@ -296,7 +296,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
         When a link is not in the model.
 
     """
-    guessed = guess_feet(model, looks.shapes, feet)
+    guessed = _guess_feet(model, looks.shapes, feet)
     said, measure = [], []
     if guessed:
         said.append(f'{len(guessed)} feet, {guessed[0].why}: '
@@ -386,7 +386,7 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     joints = [joint.name for joint in model.joints if joint.mimic is None
               and joint.kind != 'spherical']
     lines += _wrapped('joints', [_word(name) for name in joints])
-    rest = dict(zip(model.joint_names, resting_position(model))) if len(
+    rest = dict(zip(model.joint_names, _resting_position(model))) if len(
         model.joint_names) == model.nq else {}
     lines.append('      # rad, in the order of `joints`. CHECK: how the robot stands.')
     lines += _wrapped('nominal_position', [f'{rest.get(name, 0.0):.4g}' if '.' in

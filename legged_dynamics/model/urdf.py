@@ -280,10 +280,10 @@ def read_description_file(path: str | Path) -> str:
             content = file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:      # ValueError: a zero byte in the name
         raise ModelError(f'cannot read the URDF {path}: {error}') from error
-    return checked_text(decode(content, str(path)), str(path))
+    return _checked_text(_decode(content, str(path)), str(path))
 
 
-def checked_text(text: str, origin: str) -> str:
+def _checked_text(text: str, origin: str) -> str:
     """
     Return a description's text, known to be small enough and to begin like XML.
 
@@ -307,7 +307,7 @@ def checked_text(text: str, origin: str) -> str:
     return text
 
 
-def decode(content: bytes, origin: str) -> str:
+def _decode(content: bytes, origin: str) -> str:
     """
     Return XML's bytes as text: by byte order mark, by declaration, or else UTF-8.
 
@@ -420,7 +420,7 @@ def parse_urdf(text: str, origin: str = 'robot description') -> Description:
         When the text is not URDF.
 
     """
-    robot = read_elements(checked_text(text, origin), _WANTED, origin)
+    robot = read_elements(_checked_text(text, origin), _WANTED, origin)
     _check_format(robot, origin)
     if len(robot.children) > 2 * MAX_LINKS:
         raise ModelError(f'{origin}: expected at most {MAX_LINKS} links and as many joints, got '

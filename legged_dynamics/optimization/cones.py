@@ -20,7 +20,7 @@ V, BETA = 0, 3
 
 
 @kernel
-def cone_norm(x, j):
+def _cone_norm(x, j):
     """Return sqrt(t^2 - |y|^2) of the cone at row j; the product form keeps small ones exact."""
     length = math.hypot(x[j + 1], x[j + 2])
     return math.sqrt(max((x[j] - length) * (x[j] + length), 0.0))
@@ -68,7 +68,7 @@ def find_scaling(scaling, lines, cones, s, z):
         j, row = lines + 3 * k, lines + k
         # w is the point halfway between s and z, both scaled to unit norm, and v its square root
         # in the Jordan algebra: then W z = W^-1 s (Vandenberghe 2010, section 4).
-        ns, nz = cone_norm(s, j), cone_norm(z, j)
+        ns, nz = _cone_norm(s, j), _cone_norm(z, j)
         if not ns * nz > 0.0:
             return False
         dot = (s[j] * z[j] + s[j + 1] * z[j + 1] + s[j + 2] * z[j + 2]) / (ns * nz)
@@ -130,7 +130,7 @@ def longest_step(lines, cones, x, d):
         # (x + a d) lies on the cone where qa a^2 + 2 qb a + qc = 0.
         qa = d[j] * d[j] - d[j + 1] * d[j + 1] - d[j + 2] * d[j + 2]
         qb = x[j] * d[j] - x[j + 1] * d[j + 1] - x[j + 2] * d[j + 2]
-        qc = cone_norm(x, j) ** 2
+        qc = _cone_norm(x, j) ** 2
         root = qb * qb - qa * qc
         # The form of the root that adds and does not cancel.
         if qa < 0.0:

@@ -46,7 +46,7 @@ SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
 
 
 @part
-def factor_gram(rows, active, k, gram):
+def _factor_gram(rows, active, k, gram):
     """Factor the products of the active rows; return whether they are independent."""
     for i in range(k):
         for j in range(i + 1):
@@ -58,7 +58,7 @@ def factor_gram(rows, active, k, gram):
 
 
 @part
-def project(rows, active, k, p, gram, r, z, error):
+def _project(rows, active, k, p, gram, r, z, error):
     """
     Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
 
@@ -69,7 +69,7 @@ def project(rows, active, k, p, gram, r, z, error):
         r[i] = 0.0
         for c in range(n):
             r[i] += rows[active[i], c] * rows[p, c]
-    if not factor_gram(rows, active, k, gram):
+    if not _factor_gram(rows, active, k, gram):
         return -1.0
     solve_factorized(gram, k, r)
     left, whole = 0.0, 0.0
@@ -98,7 +98,7 @@ def project(rows, active, k, p, gram, r, z, error):
 
 
 @part
-def polish(rows, d, size, y, start, active, k, u, gram, r):
+def _polish(rows, d, size, y, start, active, k, u, gram, r):
     """
     Solve once more for the active rows, where rounding has left them unmet.
 
@@ -121,7 +121,7 @@ def polish(rows, d, size, y, start, active, k, u, gram, r):
                                             + 1e-300))
         if worst < 1e-13:
             return
-        if not factor_gram(rows, active, k, gram):
+        if not _factor_gram(rows, active, k, gram):
             return
         solve_factorized(gram, k, r)
         for i in range(k):
@@ -131,7 +131,7 @@ def polish(rows, d, size, y, start, active, k, u, gram, r):
 
 
 @part
-def start_from(rows, d, y, active, k, n_equal, gram, u):
+def _start_from(rows, d, y, active, k, n_equal, gram, u):
     """
     Solve for the active rows, letting go of those that pull; return how many are left.
 
@@ -182,7 +182,7 @@ def start_from(rows, d, y, active, k, n_equal, gram, u):
 
 
 @part
-def equalities_hold(rows, d, size, n_equal, y, reach):
+def _equalities_hold(rows, d, size, n_equal, y, reach):
     """Return whether equalities that are sums of others agree with them."""
     for i in range(n_equal):
         s = -d[i]
@@ -194,7 +194,7 @@ def equalities_hold(rows, d, size, n_equal, y, reach):
 
 
 @part
-def most_violated(rows, d, size, y, active, k, reach):
+def _most_violated(rows, d, size, y, active, k, reach):
     """
     Return the constraint violated most, its value, and that for its size; -1 when all are met.
 
@@ -224,7 +224,7 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
     """Take up violated constraints until none is; return status, active rows and steps."""
     n, steps = rows.shape[1], 0
     while steps < limit:
-        p, slack, relative = most_violated(rows, d, size, y, active, k, reach)
+        p, slack, relative = _most_violated(rows, d, size, y, active, k, reach)
         if p < 0:
             return SOLVED, k, steps
         # Where many constraints meet, rounding leaves one unmet that nothing contradicts.
@@ -236,7 +236,7 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
             steps += 1
             # Direction z meets constraint p and leaves the active ones as they are; -r is how
             # their multipliers answer.
-            left = project(rows, active, k, p, gram, r, z, error)
+            left = _project(rows, active, k, p, gram, r, z, error)
             if left < 0.0:
                 return refusal, k, steps
             drop, partial = -1, math.inf
@@ -296,7 +296,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     free, length = 0.0, 0.0
     for c in range(n):
         free += y[c] * y[c]
-    k = start_from(rows, d, y, active, k, n_equal, gram, u)
+    k = _start_from(rows, d, y, active, k, n_equal, gram, u)
     for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
     for i in range(m):
@@ -306,7 +306,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
         size[i] = math.sqrt(whole)
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
-    if equalities_hold(rows, d, size, n_equal, y, reach):
+    if _equalities_hold(rows, d, size, n_equal, y, reach):
         status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
                                   error, reach)
     if status == SOLVED and k > 0:
@@ -315,7 +315,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
             for j in range(c):
                 s -= factor[c, j] * z[j]
             z[c] = s * factor[c, c]
-        polish(rows, d, size, y, z, active, k, u, gram, r)
+        _polish(rows, d, size, y, z, active, k, u, gram, r)
     for c in range(n - 1, -1, -1):
         s = y[c]
         for j in range(c + 1, n):

@@ -193,25 +193,25 @@ def sweep(W, rows, k, n, sign):
     for i in range(0, n, 3):
         if i == k:
             continue
-        a, b, c = factors(p, rows, i)
-        d, e, f = factors(p, rows, i + 1)
-        g, h, m = factors(p, rows, i + 2)
+        a, b, c = _factors(p, rows, i)
+        d, e, f = _factors(p, rows, i + 1)
+        g, h, m = _factors(p, rows, i + 2)
         for j in range(i + 3):
             x, y, z = rows[0, j], rows[1, j], rows[2, j]
             W[i, j] -= a * x + b * y + c * z
             W[i + 1, j] -= d * x + e * y + f * z
             W[i + 2, j] -= g * x + h * y + m * z
     for j in range(k):
-        W[k, j], W[k + 1, j], W[k + 2, j] = factors(p, rows, j)
+        W[k, j], W[k + 1, j], W[k + 2, j] = _factors(p, rows, j)
     for j in range(k + 3, n):
-        W[j, k], W[j, k + 1], W[j, k + 2] = factors(p, rows, j)
+        W[j, k], W[j, k + 1], W[j, k + 2] = _factors(p, rows, j)
     W[k, k], W[k + 1, k], W[k + 2, k] = -p[0], -p[1], -p[2]
     W[k + 1, k + 1], W[k + 2, k + 1], W[k + 2, k + 2] = -p[3], -p[4], -p[5]
     return True
 
 
 @part
-def factors(p, rows, j):
+def _factors(p, rows, j):
     """Return the pivot's inverse times a column of its rows."""
     x, y, z = rows[0, j], rows[1, j], rows[2, j]
     return (p[0] * x + p[1] * y + p[2] * z, p[1] * x + p[3] * y + p[4] * z,

@@ -109,7 +109,7 @@ def tighten(P, c, z, row):
 
 
 @part
-def look_at(room, all_of_them):
+def _look_at(room, all_of_them):
     """List the limits that share an unknown with one that is not met; return how many."""
     m, n = room.C.shape
     touched, count = room.vectors[4], 0
@@ -130,7 +130,7 @@ def look_at(room, all_of_them):
 
 
 @part
-def nearest_inside(room, y, count):
+def _nearest_inside(room, y, count):
     """Find the smallest y that meets the limits looked at; return status and how many act."""
     n = y.shape[0]
     short, size = room.vectors[0], room.vectors[1]
@@ -156,7 +156,7 @@ def nearest_inside(room, y, count):
 
 
 @part
-def met_by(room, x):
+def _met_by(room, x):
     """Return whether a point meets all limits, but for rounding."""
     for i in range(room.d.shape[0]):
         s, size = -room.d[i], abs(room.d[i])
@@ -207,15 +207,15 @@ def within_limits(x, P, room):
         L[i, i] = 1.0 / L[i, i]
     y, start, acting = room.vectors[6][:n], room.vectors[4][:n], 0
     for attempt in range(2):
-        count = look_at(room, attempt > 0)
-        status, acting = nearest_inside(room, y, count)
+        count = _look_at(room, attempt > 0)
+        status, acting = _nearest_inside(room, y, count)
         if status != SOLVED:
             return -1
         for i in range(n):
             start[i] = x[i]
             for j in range(i + 1):
                 start[i] += L[i, j] * y[j]
-        if count == m or met_by(room, start):
+        if count == m or _met_by(room, start):
             break
     for i in range(n):
         x[i] = start[i]

@@ -43,7 +43,7 @@ def rotation_exp(v):
 
 
 @part
-def quaternion_of_rotation(R):
+def _quaternion_of_rotation(R):
     """Return the quaternion (x, y, z, w) of a rotation, from its largest component (Shepperd)."""
     trace = R[0] + R[4] + R[8]
     if trace > max(R[0], R[4], R[8]):
@@ -66,7 +66,7 @@ def rotation_log(R):
     Through the quaternion, whose vector is well defined at every angle; the axis of an exact half
     turn is unique but for its sign.
     """
-    x, y, z, w = quaternion_of_rotation(R)
+    x, y, z, w = _quaternion_of_rotation(R)
     if w < 0.0:
         x, y, z, w = -x, -y, -z, -w
     sine = math.sqrt(x * x + y * y + z * z)
@@ -76,7 +76,7 @@ def rotation_log(R):
 
 
 @part
-def right_coefficients(square):
+def _right_coefficients(square):
     """Return B, C of the right Jacobian, and their derivatives by the angle over the angle."""
     t = math.sqrt(square)
     if t < MODERATE:
@@ -101,7 +101,7 @@ def turn_rates(phi, rate, acceleration):
         Exponential coordinates and their derivatives.
 
     """
-    b, c, db, dc = right_coefficients(dot(phi, phi))
+    b, c, db, dc = _right_coefficients(dot(phi, phi))
     growth = dot(phi, rate)
     across = cross(phi, rate)
     twice = cross(phi, across)

@@ -65,13 +65,13 @@ def _of(flat: Any, dimensions: int) -> Any:
 
 
 @intrinsic
-def row_view(typing: Any, flat: Any, start: Any, size: Any) -> Any:
+def _row_view(typing: Any, flat: Any, start: Any, size: Any) -> Any:
     """Return a (size,) view of a flat array from ``start`` on."""
     return _of(flat, 1)
 
 
 @intrinsic
-def table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> Any:
+def _table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> Any:
     """Return a (rows, columns) view of a flat array from ``start`` on."""
     return _of(flat, 2)
 
@@ -106,7 +106,7 @@ def vector(flat, start, size):
 
 @overload(vector, jit_options=PART, strict=False)
 def _compiled_vector(flat: Any, start: Any, size: Any) -> Any:
-    return lambda flat, start, size: (row_view(flat, start, size), start + size)
+    return lambda flat, start, size: (_row_view(flat, start, size), start + size)
 
 
 def matrix(flat, start, rows, columns):
@@ -117,7 +117,7 @@ def matrix(flat, start, rows, columns):
 
 @overload(matrix, jit_options=PART, strict=False)
 def _compiled_matrix(flat: Any, start: Any, rows: Any, columns: Any) -> Any:
-    return lambda flat, start, rows, columns: (table_view(flat, start, rows, columns),
+    return lambda flat, start, rows, columns: (_table_view(flat, start, rows, columns),
                                                start + rows * columns)
 
 

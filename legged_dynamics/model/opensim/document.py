@@ -49,12 +49,12 @@ class OpenSimFunction:
     linear: tuple[float, ...] | None = None
 
 
-def constant(value: float = 0.0) -> OpenSimFunction:
+def _constant(value: float = 0.0) -> OpenSimFunction:
     """Return the function that is always the same."""
-    return linear(value)
+    return _linear(value)
 
 
-def linear(*coefficients: float) -> OpenSimFunction:
+def _linear(*coefficients: float) -> OpenSimFunction:
     """Return a linear function by its coefficients, the constant last."""
     slopes, offset = np.array(coefficients[:-1]), coefficients[-1]
 
@@ -76,28 +76,28 @@ def read_function(element: Element, where: str) -> OpenSimFunction:
     """
     kind = element.tag
     if kind == 'Constant':
-        return constant(numbers(element, 'value', where, 1)[0])
+        return _constant(_numbers(element, 'value', where, 1)[0])
     if kind == 'LinearFunction':
-        return linear(*numbers(element, 'coefficients', where, 2))
+        return _linear(*_numbers(element, 'coefficients', where, 2))
     if kind == 'MultiplierFunction':
         inner = next((child for holder in element.iter('function') for child in holder), None)
         if inner is None:
             raise ModelError(f'{where}: its MultiplierFunction has no function inside')
-        scale, found = numbers(element, 'scale', where, 1)[0], read_function(inner, where)
+        scale, found = _numbers(element, 'scale', where, 1)[0], read_function(inner, where)
         if found.linear is not None:
-            return linear(*(scale * part for part in found.linear))
+            return _linear(*(scale * part for part in found.linear))
         return OpenSimFunction(lambda values: scale * found.evaluate(values))
     if kind == 'PolynomialFunction':
-        parts = numbers(element, 'coefficients', where, 1)
+        parts = _numbers(element, 'coefficients', where, 1)
         if len(parts) <= 2:
-            return linear(*((0.0,) if len(parts) == 1 else ()), *parts)
+            return _linear(*((0.0,) if len(parts) == 1 else ()), *parts)
         return OpenSimFunction(lambda values: np.polyval(parts, values[:, 0]))
     if kind in KINDS:
         return _through_points(kind, element, where)
     raise ModelError(f'{where}: expected a function out of {", ".join(KINDS)}, got {kind}')
 
 
-def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
+def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     """
     Return the numbers in a child's text.
 
@@ -120,14 +120,14 @@ def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
 
 
 def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
-    x, y = (np.array(numbers(element, tag, where, 2)) for tag in 'xy')
+    x, y = (np.array(_numbers(element, tag, where, 2)) for tag in 'xy')
     if len(x) != len(y) or (np.diff(x) <= 0.0).any():
         raise ModelError(f'{where}: expected as many rising x as y in its {kind}, got {len(x)} '
                          f'and {len(y)}')
     if kind == 'PiecewiseLinearFunction' or len(x) == 2:
         if len(x) == 2:
             slope = (y[1] - y[0]) / (x[1] - x[0])
-            return linear(slope, y[0] - slope * x[0])
+            return _linear(slope, y[0] - slope * x[0])
         return OpenSimFunction(lambda values: _beyond(lambda at: np.interp(at, x, y), x, y,
                                                       np.diff(y) / np.diff(x), values[:, 0]))
     from scipy.interpolate import make_interp_spline  # slow to import
@@ -293,12 +293,12 @@ def read_document(path: str | Path) -> Document:
 
 
 def _inertia(body: Element, where: str) -> Inertia:
-    mass = numbers(body, 'mass', where, 1)[0]
-    center = np.array(numbers(body, 'mass_center', where, 3)[:3])
+    mass = _numbers(body, 'mass', where, 1)[0]
+    center = np.array(_numbers(body, 'mass_center', where, 3)[:3])
     if body.find('inertia') is not None:
-        xx, yy, zz, xy, xz, yz = numbers(body, 'inertia', where, 6)[:6]
+        xx, yy, zz, xy, xz, yz = _numbers(body, 'inertia', where, 6)[:6]
     else:
-        xx, yy, zz, xy, xz, yz = (numbers(body, f'inertia_{part}', where, 1)[0]
+        xx, yy, zz, xy, xz, yz = (_numbers(body, f'inertia_{part}', where, 1)[0]
                                   for part in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))
     return Inertia(mass, center, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
@@ -345,9 +345,9 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
 
 
 def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:
-    p = numbers(element, translation, where, 3) if element.find(translation) is not None else (
+    p = _numbers(element, translation, where, 3) if element.find(translation) is not None else (
         [0.0, 0.0, 0.0])
-    angles = numbers(element, orientation, where, 3) if element.find(
+    angles = _numbers(element, orientation, where, 3) if element.find(
         orientation) is not None else [0.0, 0.0, 0.0]
     R = np.eye(3)
     for axis, angle in zip(np.eye(3), angles):      # frame-fixed x, y, z
@@ -358,8 +358,8 @@ def _pose(element: Element, translation: str, orientation: str, where: str) -> T
 def _coordinate(element: Element, where: str) -> Coordinate:
     lower, upper = -np.inf, np.inf
     if element.find('range') is not None:
-        lower, upper = numbers(element, 'range', where, 2)[:2]
-    default = (numbers(element, 'default_value', where, 1)[0]
+        lower, upper = _numbers(element, 'range', where, 2)[:2]
+    default = (_numbers(element, 'default_value', where, 1)[0]
                if element.find('default_value') is not None else 0.0)
     return Coordinate(element.get('name', ''), default, lower, upper,
                       (element.findtext('locked') or '').strip() == 'true')
@@ -371,7 +371,7 @@ def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
         raise ModelError(f'{where}: expected {len(places)} coordinates, got {len(coordinates)}')
     names = dict(zip(places, coordinates))
     return tuple(TransformAxis((names[k].name,) if k in names else (), np.eye(3)[k % 3],
-                               linear(1.0, 0.0) if k in names else constant()) for k in range(6))
+                               _linear(1.0, 0.0) if k in names else _constant()) for k in range(6))
 
 
 def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
@@ -381,11 +381,11 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     found = []
     for axis in axes:
         what = f'{where}, {axis.get("name")}'
-        vector = np.array(numbers(axis, 'axis', what, 3)[:3])
+        vector = np.array(_numbers(axis, 'axis', what, 3)[:3])
         names = tuple((axis.findtext('coordinates') or '').split())
         stated = next(iter(_functions(axis)), None)
         if stated is None:
-            function = linear(1.0, 0.0) if names else constant()
+            function = _linear(1.0, 0.0) if names else _constant()
         else:
             function = read_function(stated, what)
         length = np.linalg.norm(vector)

@@ -175,7 +175,7 @@ ORDER = (*TRANSLATIONS, 0, 1, 2)
 WIDE, ASSUMED = 7.0, (-1.5, 1.5)
 
 
-def ours(pose: Transform) -> Transform:
+def _ours(pose: Transform) -> Transform:
     """Return a pose of OpenSim's in our axes, for both frames."""
     return Transform(TO_OURS @ pose.R @ TO_OURS.T, TO_OURS @ pose.p)
 
@@ -372,8 +372,8 @@ def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, f
 def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps: list[_Step],
               end: Transform, chain: Chain) -> None:
     """Turn steps into joints in our axes, the last one carrying the child body."""
-    tail = ours(end @ joint.in_child.inverse())
-    parent, lead = joint.parent, ours(joint.in_parent)
+    tail = _ours(end @ joint.in_child.inverse())
+    parent, lead = joint.parent, _ours(joint.in_parent)
     if not steps:
         chain.joints.append(Joint(joint.name, 'fixed', parent, joint.child, lead @ tail))
         return
@@ -382,7 +382,7 @@ def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps:
         # A frame on the axis; the child body's own, when that is on it.
         direct = last and float(np.abs(tail.p).max()) < 1e-12
         link = joint.child if direct else f'{step.name}_link'
-        placement, axis = lead @ ours(step.before), TO_OURS @ step.axis
+        placement, axis = lead @ _ours(step.before), TO_OURS @ step.axis
         if direct:
             placement, axis = placement @ tail, tail.R.T @ axis
         elif link not in chain.links:
