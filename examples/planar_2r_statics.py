@@ -4,9 +4,10 @@
 
 A robot at rest that exerts the wrench g on the environment at its end effector does so with the
 efforts Q = G + J^T g; G holds the robot against gravity. The wrench of the environment on the
-robot is -g, and Q = G - J^T g. Wrench and Jacobian must belong to one point and have the same axes.
-Here: two links, two joints, gravity off; the same torques come out of the Jacobian
-in base axes, of the one in the end effector's axes, and of the general 3-D functions.
+robot is -g, and Q = G - J^T g. Wrench and Jacobian must belong to one point and have the same
+axes. Here: two links, two joints, gravity off; the same torques come out of the Jacobian in base
+axes, of the one in the end effector's axes, and of the general 3-D functions.
+
 Run: python examples/planar_2r_statics.py
 """
 import numpy as np

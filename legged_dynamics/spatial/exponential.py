@@ -29,7 +29,20 @@ MODERATE = 0.1
 
 @part
 def rotation_exp(v):
-    """Return exp(v) (9-tuple): the rotation about v by its length [rad] (Rodrigues)."""
+    """
+    Return exp(v) (9-tuple): the rotation about v by its length [rad] (Rodrigues).
+
+    Parameters
+    ----------
+    v : 3 floats
+        Rotation vector: axis times angle [rad].
+
+    Returns
+    -------
+    9 floats
+        Rotation, by rows.
+
+    """
     square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
     angle = math.sqrt(square)
     if angle < SMALL:
@@ -65,6 +78,17 @@ def rotation_log(R):
 
     Through the quaternion, whose vector is well defined at every angle; the axis of an exact half
     turn is unique but for its sign.
+
+    Parameters
+    ----------
+    R : 9 floats
+        Rotation, by rows.
+
+    Returns
+    -------
+    3 floats
+        Rotation vector [rad].
+
     """
     x, y, z, w = _quaternion_of_rotation(R)
     if w < 0.0:

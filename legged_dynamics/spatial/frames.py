@@ -75,7 +75,20 @@ class Transform:
         return Transform(self.R.T, -self.R.T @ self.p)
 
     def point(self, p_B: np.ndarray) -> np.ndarray:
-        """Return in A the point that B calls ``p_B``."""
+        """
+        Return the coordinates in A of a point given in B.
+
+        Parameters
+        ----------
+        p_B : (3,) array
+            Point in frame B [m].
+
+        Returns
+        -------
+        (3,) array [m]
+            The same point in frame A.
+
+        """
         return self.R @ p_B + self.p
 
     @property

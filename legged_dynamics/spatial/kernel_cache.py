@@ -226,7 +226,20 @@ class _KernelCache(caching.FunctionCache):
 
 
 def keep(dispatcher: Any) -> Any:
-    """Let a compiled function be kept between processes; without a folder it is not."""
+    """
+    Let a compiled function be kept between processes, where there is a folder for it.
+
+    Parameters
+    ----------
+    dispatcher : numba dispatcher or callable
+        The compiled function; a plain function is returned unchanged.
+
+    Returns
+    -------
+    callable
+        The same object.
+
+    """
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
         try:
             cache = dispatcher._cache = _KernelCache(dispatcher.py_func)
@@ -271,7 +284,20 @@ def kernel_files() -> tuple[Path, ...]:
 
 
 def kernel_count(paths: Iterable[Path]) -> int:
-    """Return how many kernels there are in source files and in all of this package they import."""
+    """
+    Return the number of kernels in source files and in all modules of the package they import.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Source files of the package.
+
+    Returns
+    -------
+    int
+        Number of kernels, each counted once.
+
+    """
     waiting, seen = list(paths), set[Path]()
     while waiting:
         path = waiting.pop()
@@ -283,16 +309,35 @@ def kernel_count(paths: Iterable[Path]) -> int:
 
 def is_warm(name: str) -> bool:
     """
-    Return whether the kernels of a node need not be compiled any more.
+    Return whether all kernels of a node are compiled already.
 
-    Also true where nothing can be kept, or nothing is compiled: nothing is gained beforehand then.
+    Also true where machine code cannot be kept, or nothing is compiled: compiling beforehand would
+    then gain nothing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+
+    Returns
+    -------
+    bool
+
     """
     stamp = _stamp(name)
     return stamp is None or bool(numba.config.DISABLE_JIT) or stamp.exists()
 
 
 def mark_warm(name: str) -> None:
-    """Note that the kernels of a node are compiled, from the present sources."""
+    """
+    Record that the kernels of a node are compiled, from the present sources.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+
+    """
     stamp = _stamp(name)
     if stamp is not None:
         stamp.parent.mkdir(parents=True, exist_ok=True)
@@ -301,9 +346,20 @@ def mark_warm(name: str) -> None:
 
 def prune(days: float) -> int:
     """
-    Delete kept kernels that nobody has loaded or made for some days; return how many bytes.
+    Delete kept kernels that no process has loaded for some days.
 
-    Those that a process has loaded are in its memory: deleting them harms nobody.
+    Processes that have loaded one keep it in their memory: deleting the file does not affect them.
+
+    Parameters
+    ----------
+    days : float
+        Age of the last load from which files are deleted [days].
+
+    Returns
+    -------
+    int
+        Number of bytes freed.
+
     """
     folder = cache_directory()
     if folder is None:

@@ -99,7 +99,24 @@ def offsets(sizes: Sizes) -> Sizes:
 
 
 def vector(flat, start, size):
-    """Return a (size,) view of a flat array, and where it ends."""
+    """
+    Return a (size,) view of a flat array, and where it ends.
+
+    Parameters
+    ----------
+    flat : (n,) array
+        Memory that is divided.
+    start, size : int
+        Where the view begins, and its length.
+
+    Returns
+    -------
+    view : (size,) array
+        It shares the memory.
+    end : int
+        Where the next view begins.
+
+    """
     end = start + size
     return flat[start:end], end
 
@@ -110,7 +127,24 @@ def _compiled_vector(flat: Any, start: Any, size: Any) -> Any:
 
 
 def matrix(flat, start, rows, columns):
-    """Return a (rows, columns) view of a flat array, and where it ends."""
+    """
+    Return a (rows, columns) view of a flat array, and where it ends.
+
+    Parameters
+    ----------
+    flat : (n,) array
+        Memory that is divided.
+    start, rows, columns : int
+        Where the view begins, and its shape.
+
+    Returns
+    -------
+    view : (rows, columns) array
+        It shares the memory.
+    end : int
+        Where the next view begins.
+
+    """
     end = start + rows * columns
     return flat[start:end].reshape((rows, columns)), end
 
@@ -140,9 +174,22 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
 
 def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
     """
-    Return a flat memory, or a table of some columns, that any layout fits into, for `lengths_of`.
+    Return a memory that any layout fits into, to measure layouts with `lengths_of`.
 
-    It is zero, and as long as nothing is written to it takes no more than addresses.
+    It is zero, and takes up only addresses as long as nothing is written to it.
+
+    Parameters
+    ----------
+    dtype : type
+        Type of the elements.
+    columns : int, optional
+        Makes it a table of that many columns; a flat array otherwise.
+
+    Returns
+    -------
+    (n,) or (n, columns) array
+        Zeros.
+
     """
     return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
 
@@ -195,27 +242,84 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
 
 @part
 def get3(table, i, c):
-    """Read a vector."""
+    """
+    Read a vector.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the vector.
+
+    Returns
+    -------
+    3 floats
+        The vector.
+
+    """
     return table[i, c], table[i, c + 1], table[i, c + 2]
 
 
 @part
 def get6(table, i, c):
-    """Read a symmetric matrix."""
+    """
+    Read a symmetric matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+
+    Returns
+    -------
+    6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    """
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5])
 
 
 @part
 def get9(table, i, c):
-    """Read a rotation or any 3x3 matrix."""
+    """
+    Read a rotation or any 3x3 matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+
+    Returns
+    -------
+    9 floats
+        The matrix, by rows.
+
+    """
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5], table[i, c + 6], table[i, c + 7], table[i, c + 8])
 
 
 @part
 def put3(table, i, c, v):
-    """Write a vector."""
+    """
+    Write a vector.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the vector.
+    v : 3 floats
+        The vector.
+
+    """
     table[i, c] = v[0]
     table[i, c + 1] = v[1]
     table[i, c + 2] = v[2]
@@ -223,14 +327,38 @@ def put3(table, i, c, v):
 
 @part
 def put6(table, i, c, m):
-    """Write a symmetric matrix."""
+    """
+    Write a symmetric matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+    m : 6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    """
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
 
 
 @part
 def put9(table, i, c, m):
-    """Write a rotation or any 3x3 matrix."""
+    """
+    Write a rotation or any 3x3 matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+    m : 9 floats
+        The matrix, by rows.
+
+    """
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
     put3(table, i, c + 6, (m[6], m[7], m[8]))
