@@ -104,6 +104,15 @@ def read_parameters(path: str | Path) -> list[Parameter]:
     """
     Return all parameters in a ROS 2 parameter file, in their order.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    list of Parameter
+
     Raises
     ------
     ConfigurationError
@@ -284,7 +293,19 @@ class _Builder:
 
 
 def shown(value: Any) -> str:
-    """Return a value as an error shows it: in one line, and cut where it is long."""
+    """
+    Return a value as an error's text shows it: in one line, cut where it is long.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    str
+
+    """
     try:
         text = repr(value)
     except (ValueError, RecursionError):        # thousands of digits; a list inside itself

@@ -66,6 +66,15 @@ def urdf_path(name: str) -> Path:
     """
     Return the path of a URDF, given as it is or as the name of a robot of the package.
 
+    Parameters
+    ----------
+    name : str
+        A path, or the name of a robot that comes with the package.
+
+    Returns
+    -------
+    Path
+
     Raises
     ------
     ConfigurationError

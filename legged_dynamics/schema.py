@@ -75,7 +75,16 @@ class Setting:
 
     def check(self, value: Any) -> Any:
         """
-        Return the value in the setting's type.
+        Return a value in the setting's type.
+
+        Parameters
+        ----------
+        value : object
+            What a file or a caller gave.
+
+        Returns
+        -------
+        bool, int, float, str or list
 
         Raises
         ------
@@ -121,7 +130,19 @@ class Setting:
 
 def setting(name: str, default: Any, unit: str, description: str, lower: float | None = None,
             upper: float | None = None, choices: tuple[str, ...] = ()) -> Any:
-    """Return a field of `CheckedSettings`; the arguments are those of `Setting`."""
+    """
+    Return a field of `CheckedSettings`.
+
+    Parameters
+    ----------
+    name, default, unit, description, lower, upper, choices
+        As `Setting` has them.
+
+    Returns
+    -------
+    dataclass field
+
+    """
     said = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata=said)
@@ -200,17 +221,37 @@ class ParameterValues(dict[str, Any]):
         self.places: dict[str, str] = dict(getattr(values, 'places', {}))
 
     def update(self, other: Mapping[str, Any]) -> None:     # type: ignore[override]
-        """Take over the values of another, and where they stand."""
+        """
+        Take over the values of another mapping, and the places they come from.
+
+        Parameters
+        ----------
+        other : mapping of str to value
+            Plain, or ParameterValues.
+
+        """
         super().update(other)
         self.places.update(getattr(other, 'places', {}))
 
 
 def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
     """
-    Return every setting's value, checked, with defaults for those not given.
+    Return the checked value of every setting, with defaults for those that are not given.
 
-    Keys in other readers' groups are left alone. An unknown key in a group of this table, or in a
-    group that nobody reads, is an error: a misspelt key would silently have no effect.
+    Keys of other groups are ignored. An unknown key in a group of this table, or in a group that
+    no module of the package declares, is an error: a misspelt key would silently have no effect.
+
+    Parameters
+    ----------
+    values : mapping of str to value
+        By dotted name.
+    settings : iterable of Setting
+        The table.
+
+    Returns
+    -------
+    dict of str to value
+        By dotted name, for every setting of the table.
 
     Raises
     ------

@@ -128,7 +128,22 @@ class Scratch(NamedTuple):
 
 @lean_kernel
 def carve(memory, nb, nq, nv):
-    """Divide a flat memory into the arrays of a :class:`Scratch`."""
+    """
+    Divide a flat memory into the arrays of a :class:`Scratch`.
+
+    Parameters
+    ----------
+    memory : (n,) array
+        Flat memory.
+    nb, nq, nv : int
+        Numbers of bodies, of joint positions and of joint velocities.
+
+    Returns
+    -------
+    Scratch
+        Views of the memory.
+
+    """
     q, at = vector(memory, 0, nq)
     v, at = vector(memory, at, nv)
     effort, at = vector(memory, at, nv)
@@ -147,6 +162,14 @@ def bias(tree, s):
 
     No joint and no floating base accelerates yet, so that a body's acceleration is the sum of the
     ``c_i`` before it, and of gravity on a fixed base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        Inputs, and the bodies' table, which is filled.
+
     """
     bodies = s.bodies
     for i in range(s.v.shape[0]):
@@ -168,7 +191,17 @@ def bias(tree, s):
 
 @lean_kernel
 def articulate(tree, s):
-    """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
+    """
+    Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22).
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        As :func:`bias` leaves it; articulated inertias and bias forces are filled.
+
+    """
     topology, constants, bodies = tree.topology, tree.constants, s.bodies
     effort, physics = s.effort, s.physics
     for i in range(topology.shape[0] - 1, 0, -1):

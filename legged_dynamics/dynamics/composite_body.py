@@ -94,7 +94,17 @@ def _place_bodies(tree, q, bodies):
 
 @lean_kernel
 def composite_inertias(tree, bodies):
-    """Pass 2, inwards: gather the bodies' inertias from the tips to the base."""
+    """
+    Pass 2, inwards: add up the bodies' inertias from the tips to the base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_RIGID_BODY) array
+        Poses and inertias of the bodies; inertias become those of whole subtrees.
+
+    """
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
         parent = topology[i, PARENT]
@@ -112,14 +122,43 @@ def composite_inertias(tree, bodies):
 
 @lean_kernel
 def joint_axis(bodies, i, kind, k):
-    """Return the k-th axis of joint i in base axes."""
+    """
+    Return the k-th axis of a joint in base axes.
+
+    Parameters
+    ----------
+    bodies : (nb, N_RIGID_BODY) array
+        Poses of the bodies.
+    i, kind, k : int
+        Body of the joint, kind of the joint, number of the axis (0 but for spherical joints).
+
+    Returns
+    -------
+    3 floats
+        Unit vector.
+
+    """
     c = k if kind == SPHERICAL else 2
     return bodies[i, ROTATION + c], bodies[i, ROTATION + 3 + c], bodies[i, ROTATION + 6 + c]
 
 
 @lean_kernel
 def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
-    """Pass 3: fill the matrix, of which only entries between a joint and its ancestors."""
+    """
+    Pass 3: fill the rows of the joints, in the columns of their ancestors and of the base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_RIGID_BODY) array
+        Composite inertias.
+    n_base : int
+        Number of rows of the base: 6, or 0 where it is fixed.
+    mass_matrix : (n, n) array
+        Is filled; the base's rows come first.
+
+    """
     topology, M = tree.topology, mass_matrix
     for i in range(1, topology.shape[0]):
         kind, start = topology[i, JOINT], n_base + topology[i, V_START]
@@ -237,24 +276,24 @@ class CompositeBody:
 
     def mass_matrix(self, position: np.ndarray) -> np.ndarray:
         """
-        Return the mass matrix in the given pose.
+        Return the mass matrix of a robot, once; see :meth:`CompositeBody.mass_matrix`.
 
         Parameters
         ----------
+        model : RobotModel
+            The robot.
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
 
         Returns
         -------
-        (n, n) array [kg, kg m, kg m^2]
-            Symmetric, rotor inertias included. With a floating base n = 6 + nv and the first
-            rows are the base's, linear then angular, in base axes at the base's origin; with a
-            fixed one n = nv. Read-only; the next call overwrites it.
+        (n, n) array
+            The base's rows first ([v; w] in base axes), then the joints'.
 
         Raises
         ------
         MeasurementError
-            When the positions do not fit the model or are not finite.
+            When the positions are not nq finite numbers.
 
         """
         try:
@@ -267,7 +306,27 @@ class CompositeBody:
 
 
 def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
-    """Return the mass matrix of a robot once; see :meth:`CompositeBody.mass_matrix`."""
+    """
+    Return the mass matrix of a robot, once; see :meth:`CompositeBody.mass_matrix`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+
+    Returns
+    -------
+    (n, n) array
+        The base's rows first ([v; w] in base axes), then the joints'.
+
+    Raises
+    ------
+    MeasurementError
+        When the positions are not nq finite numbers.
+
+    """
     return CompositeBody(model).mass_matrix(position).copy()
 
 
@@ -284,6 +343,11 @@ def branch_ends(model: RobotModel) -> np.ndarray:
     Return, for each row of the mass matrix, the first row that is not beyond it.
 
     A model lists a joint before all that hang on it, and those before anything else.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
 
     Returns
     -------
@@ -305,7 +369,20 @@ def branch_ends(model: RobotModel) -> np.ndarray:
 
 
 def branches_of(model: RobotModel) -> np.ndarray:
-    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    """
+    Return the range of joints of the branch of the base that each joint belongs to.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot; each joint moves in one direction.
+
+    Returns
+    -------
+    (nv, 2) int array
+        First joint of the branch, and first joint behind it.
+
+    """
     parents = model.tree.topology[1:, PARENT]
     starts = np.flatnonzero(parents == 0)
     which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
@@ -318,6 +395,17 @@ def eliminate_branches(rows, ends, width, tolerance):
     Replace ``rows = [X, M]`` by ``[L^-T X, D L]``, M being behind ``width`` columns of X.
 
     On the diagonal of D L stand reciprocals; above it, what is left over.
+
+    Parameters
+    ----------
+    rows : (n, width + n) array
+        Columns X, then the mass matrix M, of which the lower triangle counts.
+    ends : (n,) int array
+        Of :func:`branch_ends`.
+    width : int
+        Number of columns of X.
+    tolerance : float
+        Least pivot, as a fraction of its diagonal element.
 
     Returns
     -------
@@ -349,7 +437,17 @@ def eliminate_branches(rows, ends, width, tolerance):
 
 @lean_kernel
 def substitute(rows, width):
-    """Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``."""
+    """
+    Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``.
+
+    Parameters
+    ----------
+    rows : (n, width + n) array
+        As :func:`eliminate_branches` leaves it.
+    width : int
+        Number of columns of X.
+
+    """
     for j in range(rows.shape[0]):
         i = 0
         while i + 2 < j:

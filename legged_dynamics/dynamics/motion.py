@@ -41,7 +41,19 @@ class BaseMotion:
     def at_rest(cls, R_WB: np.ndarray | None = None,
                 gravity: np.ndarray = -GRAVITY * UP) -> BaseMotion:
         """
-        Return the motion of a base that stands still with the given (3, 3) orientation.
+        Return the motion of a base that stands still.
+
+        Parameters
+        ----------
+        R_WB : (3, 3) array, optional
+            Orientation, from base to world axes; level when it is not given.
+        gravity : (3,) array [m/s^2]
+            Acceleration of free fall, in world axes.
+
+        Returns
+        -------
+        BaseMotion
+            With the proper acceleration that an accelerometer at rest measures.
 
         Raises
         ------
@@ -104,7 +116,17 @@ class Motion:
 
     def checked(self, model: RobotModel) -> Motion:
         """
-        Return the motion as float arrays that fit the model.
+        Return the motion as float arrays that fit a model.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        Motion
+            With contiguous arrays.
 
         Raises
         ------
@@ -119,7 +141,20 @@ class Motion:
 
 def state_vector(values: object, size: int, what: str) -> np.ndarray:
     """
-    Return values as a contiguous (size,) float array.
+    Return values as a contiguous float array of a given size.
+
+    Parameters
+    ----------
+    values : object
+        What a caller gave.
+    size : int
+        Number of elements.
+    what : str
+        Name of the quantity, for the error's text.
+
+    Returns
+    -------
+    (size,) array
 
     Raises
     ------
@@ -148,7 +183,16 @@ def input_views(*arrays: np.ndarray) -> tuple[memoryview, ...]:
 
 def fill(view: memoryview, values: object, what: str) -> None:
     """
-    Copy values into a kernel's memory; whether they are finite, the kernel says.
+    Copy values into a kernel's memory; the kernel checks whether they are finite.
+
+    Parameters
+    ----------
+    view : memoryview
+        Memory that is written to.
+    values : object
+        As many numbers.
+    what : str
+        Name of the quantity, for the error's text.
 
     Raises
     ------

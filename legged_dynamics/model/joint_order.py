@@ -93,7 +93,20 @@ class JointOrder:
 
 
 def listing(names: Sequence[str]) -> str:
-    """Return names with the verb that belongs to them."""
+    """
+    Return names with the form of 'to be' that belongs to them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        At least one.
+
+    Returns
+    -------
+    str
+        Such as 'a, b are'.
+
+    """
     return ', '.join(names) + (' is' if len(names) == 1 else ' are')
 
 
@@ -213,13 +226,37 @@ class Mimics:
         return matrix
 
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """Return joint positions, (nq,), with those of the followers computed."""
+        """
+        Return joint positions with those of mimic joints computed.
+
+        Parameters
+        ----------
+        q : (nq,) array [rad or m]
+            Positions in the model's order; those of mimic joints are not read.
+
+        Returns
+        -------
+        (nq,) array [rad or m]
+
+        """
         q = np.array(q, float)
         q[self.follower_q] = self.multiplier * q[self.master_q] + self.offset
         return q
 
     def rates(self, v: np.ndarray) -> np.ndarray:
-        """Return joint velocities or accelerations, (nv,), with the followers' computed."""
+        """
+        Return joint velocities or accelerations with those of mimic joints computed.
+
+        Parameters
+        ----------
+        v : (nv,) array
+            In the model's order; those of mimic joints are not read.
+
+        Returns
+        -------
+        (nv,) array
+
+        """
         v = np.array(v, float)
         v[self.follower_v] = self.multiplier * v[self.master_v]
         return v

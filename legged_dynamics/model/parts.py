@@ -36,7 +36,20 @@ class Inertia:
     about_com: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def seen_from(self, T_AB: Transform) -> Inertia:
-        """Return the same inertia of a body B in the frame A."""
+        """
+        Return the inertia in the coordinates of another frame.
+
+        Parameters
+        ----------
+        T_AB : Transform
+            Pose of this inertia's frame B in the wanted frame A.
+
+        Returns
+        -------
+        Inertia
+            The same body in A.
+
+        """
         return Inertia(self.mass, T_AB.point(self.com), T_AB.R @ self.about_com @ T_AB.R.T)
 
     def __add__(self, other: Inertia) -> Inertia:

@@ -236,7 +236,19 @@ def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotMode
 
 def scaled_to(model: RobotModel, mass: float) -> RobotModel:
     """
-    Return the model with another total mass, spread as before [kg].
+    Return the model with another total mass, distributed as before.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    mass : float
+        The new total mass [kg].
+
+    Returns
+    -------
+    RobotModel
+        With all masses and inertias scaled by the same factor.
 
     Raises
     ------
@@ -311,6 +323,15 @@ class RobotConfig:
         """
         Build from dotted parameter names, as a node or a YAML file has them.
 
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name.
+
+        Returns
+        -------
+        RobotConfig
+
         Raises
         ------
         ConfigurationError
@@ -357,6 +378,15 @@ class RobotConfig:
         """
         Read a ROS 2 parameter file.
 
+        Parameters
+        ----------
+        path : str or Path
+            YAML of the robot.
+
+        Returns
+        -------
+        RobotConfig
+
         Raises
         ------
         ConfigurationError
@@ -371,13 +401,39 @@ class RobotConfig:
             raise ConfigurationError(f'{path}: {error}') from error
 
     def per_joint(self, name: str) -> tuple[float, ...]:
-        """Return armature, joint_damping, joint_friction or nominal_position, one per joint."""
+        """
+        Return a setting that is given per joint, with one value per joint.
+
+        Parameters
+        ----------
+        name : str
+            'armature', 'joint_damping', 'joint_friction' or 'nominal_position'.
+
+        Returns
+        -------
+        tuple of float
+            In command order; zeros where nothing is given.
+
+        """
         values: tuple[float, ...] = getattr(self, name)
         return values * len(self.joints) if len(values) == 1 else (
             values or (0.0,) * len(self.joints))
 
     def nominal_in(self, model: RobotModel) -> np.ndarray:
-        """Return the standing pose in a model's joint order, (nq,) [rad or m]; else zero."""
+        """
+        Return the standing pose in a model's joint order.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        (nq,) array [rad or m]
+            Zero for joints whose position is not given.
+
+        """
         q = np.zeros(model.nq)
         starts = model.tree.topology[1:, Q_START]
         for joint, start in zip(model.joints, starts):
@@ -391,7 +447,17 @@ class RobotConfig:
 
     def apply_to(self, model: RobotModel) -> RobotModel:
         """
-        Check the names against a model and return the model with this joint physics.
+        Check the names against a model, and return the model with this joint physics.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot of the URDF.
+
+        Returns
+        -------
+        RobotModel
+            With frames of feet, payload, armature, damping and friction.
 
         Raises
         ------
@@ -433,6 +499,16 @@ class RobotConfig:
     def carrying(self, model: RobotModel) -> dict[str, str]:
         """
         Return the joints between the base and a foot or the IMU, and what they carry.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        dict of str to str
+            By joint: a foot or the IMU, in words.
 
         Raises
         ------

@@ -127,13 +127,34 @@ class SensorCorrection:
 
     @classmethod
     def none(cls, joints: Sequence[str] = ()) -> SensorCorrection:
-        """Return the correction that changes nothing."""
+        """
+        Return the correction that changes nothing.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Command order; empty for the model's.
+
+        Returns
+        -------
+        SensorCorrection
+
+        """
         return cls({}, {}, joints=tuple(joints))
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> SensorCorrection:
         """
         Build from dotted parameter names; others than its own are left alone.
+
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name.
+
+        Returns
+        -------
+        SensorCorrection
 
         Raises
         ------
@@ -185,6 +206,18 @@ class SensorCorrection:
         """
         Return the names under which the driver reports joints of the model.
 
+        Parameters
+        ----------
+        joints : sequence of str
+            Names in the model.
+        effort : bool
+            Whether the names for efforts are asked for, which may differ.
+
+        Returns
+        -------
+        tuple of str
+            One for each joint.
+
         Raises
         ------
         UnknownNameError
@@ -200,7 +233,23 @@ class SensorCorrection:
         return tuple(back.get(name, name) for name in joints)
 
     def per_joint(self, name: str, joints: Sequence[str], default: float) -> np.ndarray:
-        """Return a list of this correction, one value per joint of the model, (nj,)."""
+        """
+        Return one of the lists of this correction with one value per joint of the model.
+
+        Parameters
+        ----------
+        name : str
+            Such as 'position_scale'.
+        joints : sequence of str
+            The model's joints.
+        default : float
+            Value of joints that the list does not have.
+
+        Returns
+        -------
+        (nj,) array
+
+        """
         values: tuple[float, ...] = getattr(self, name)
         if len(values) < 2:
             return np.full(len(joints), values[0] if values else default)
@@ -208,7 +257,23 @@ class SensorCorrection:
         return np.array([found.get(joint, default) for joint in joints])
 
     def with_joint(self, name: str, joints: Sequence[str], values: np.ndarray) -> SensorCorrection:
-        """Return the correction with one of its lists replaced, (nj,) in the model's order."""
+        """
+        Return the correction with one of its lists replaced.
+
+        Parameters
+        ----------
+        name : str
+            Such as 'position_scale'.
+        joints : sequence of str
+            The model's joints.
+        values : (nj,) array
+            New values, in the model's order.
+
+        Returns
+        -------
+        SensorCorrection
+
+        """
         order = self.joints or tuple(joints)
         found = dict(zip(joints, np.asarray(values, float).tolist()))
         change: dict[str, Any] = {name: tuple(found.get(joint, 0.0) for joint in order),
@@ -243,7 +308,20 @@ class SensorCorrection:
                 self.accelerometer_scale * acceleration @ M.T - self.accelerometer_bias)
 
     def reported_up(self, xyzw: np.ndarray) -> np.ndarray:
-        """Return the vertical in the reported axes, (..., 3), of orientations (..., 4)."""
+        """
+        Return the vertical in the axes of the reported vectors, by the reported orientation.
+
+        Parameters
+        ----------
+        xyzw : (..., 4) array
+            Quaternions as reported, in `quaternion_order`.
+
+        Returns
+        -------
+        (..., 3) array
+            Unit vectors.
+
+        """
         if self.quaternion_order == 'wxyz':
             xyzw = np.roll(xyzw, -1, axis=-1)
         x, y, z, w = np.moveaxis(xyzw, -1, 0)
@@ -251,7 +329,20 @@ class SensorCorrection:
                          1.0 - 2.0 * (x * x + y * y)], axis=-1)
 
     def orientation(self, xyzw: np.ndarray | None) -> np.ndarray | None:
-        """Return the orientation of the IMU link, (4,) xyzw, or None where there is none."""
+        """
+        Return the orientation of the IMU link, or None where it is unknown or ignored.
+
+        Parameters
+        ----------
+        xyzw : (4,) array or None
+            Quaternion as reported, in `quaternion_order`.
+
+        Returns
+        -------
+        (4,) array or None
+            Quaternion (x, y, z, w) from the link's axes to world axes.
+
+        """
         if xyzw is None or self.ignore_orientation:
             return None
         if self.quaternion_order == 'wxyz':

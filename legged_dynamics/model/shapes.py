@@ -74,7 +74,19 @@ class Looks(NamedTuple):
 
 
 def read_looks(text: str) -> Looks:
-    """Return what a URDF's text says of shapes and sensors; nothing where it cannot be read."""
+    """
+    Return the shapes and IMUs that a URDF mentions; nothing where it cannot be read.
+
+    Parameters
+    ----------
+    text : str
+        The URDF.
+
+    Returns
+    -------
+    Looks
+
+    """
     shapes: dict[str, list[Shape]] = {}
     imus: list[str] = []
     try:

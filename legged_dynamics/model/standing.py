@@ -77,13 +77,43 @@ def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
-    """Return the pose of a link in the base, given those of the bodies."""
+    """
+    Return the pose of a link in the base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of Transform
+        Poses of the bodies, of :func:`body_poses`.
+    link : str
+        Name of the link.
+
+    Returns
+    -------
+    Transform
+
+    """
     body, pose = model.frame(link)
     return bodies[body] @ pose
 
 
 def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray:
-    """Return the robot's centre of mass in the base, (3,) [m], given the bodies' poses."""
+    """
+    Return the robot's centre of mass in the base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of Transform
+        Poses of the bodies, of :func:`body_poses`.
+
+    Returns
+    -------
+    (3,) array [m]
+
+    """
     mass = model.tree.constants[:, layout.MASS]
     places = np.array([pose.point(constants[layout.COM:layout.COM + 3])
                        for pose, constants in zip(bodies, model.tree.constants)])

@@ -63,11 +63,35 @@ class Element:
     skipped: set[str] = field(default_factory=set)
 
     def all(self, tag: str) -> list[Element]:
-        """Return the elements of that name inside this one."""
+        """
+        Return the elements of a name inside this one.
+
+        Parameters
+        ----------
+        tag : str
+            The name.
+
+        Returns
+        -------
+        list of Element
+
+        """
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
-        """Return the first element of that name inside this one, or None."""
+        """
+        Return the first element of a name inside this one, or None.
+
+        Parameters
+        ----------
+        tag : str
+            The name.
+
+        Returns
+        -------
+        Element or None
+
+        """
         return next((child for child in self.children if child.tag == tag), None)
 
     def number(self, name: str, default: float | None, where: str) -> float:
@@ -100,6 +124,19 @@ class Element:
     def vector(self, name: str, default: tuple[float, ...], where: str) -> tuple[float, ...]:
         """
         Return an attribute as three finite numbers.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute.
+        default : tuple of 3 floats
+            Value where the attribute is missing.
+        where : str
+            What the element belongs to, for the error's text.
+
+        Returns
+        -------
+        tuple of 3 floats
 
         Raises
         ------
@@ -260,6 +297,15 @@ def read_description_file(path: str | Path) -> str:
     Only a regular file is opened: a named pipe would make the reader wait for ever, and a device
     has no end.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ModelError
@@ -399,6 +445,15 @@ def read_urdf(source: str | Path) -> Description:
     Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
     limit of zero effort is kept as zero, for that is what the hardware would be told.
 
+    Parameters
+    ----------
+    source : str or Path
+        Path of a file, or the XML as text.
+
+    Returns
+    -------
+    Description
+
     Raises
     ------
     ModelError
@@ -413,6 +468,17 @@ def read_urdf(source: str | Path) -> Description:
 def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
     Read the XML of a URDF; a path is refused, and nothing is opened.
+
+    Parameters
+    ----------
+    text : str
+        The XML.
+    origin : str
+        Where it comes from, for the error's text.
+
+    Returns
+    -------
+    Description
 
     Raises
     ------

@@ -98,7 +98,22 @@ class ConeProgram(NamedTuple):
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """Return memory for a program of that size."""
+    """
+    Return memory for a program of a given size.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknowns.
+    lines, cones : int
+        Numbers of half-lines and of second-order cones; there are lines + 3 cones inequalities.
+
+    Returns
+    -------
+    ConeProgram
+        Zeros; the caller fills G, h and the cost.
+
+    """
     m = lines + 3 * cones
     return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
                        np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
@@ -164,6 +179,15 @@ def _solve_step(program, lines, cones, n):
 def solve_cone_program(program, lines, cones, n, ridge):
     """
     Solve the program; the solution is left in the rows x, s and z.
+
+    Parameters
+    ----------
+    program : ConeProgram
+        The program, and memory for its solution.
+    lines, cones, n : int
+        Numbers of half-lines, of cones and of unknowns.
+    ridge : float
+        Weight e of the term e/2 abs(x)^2 of the cost.
 
     Returns
     -------

@@ -221,7 +221,34 @@ def _most_violated(rows, d, size, y, active, k, reach):
 
 @part
 def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
-    """Take up violated constraints until none is; return status, active rows and steps."""
+    """
+    Add violated constraints to the active ones until none is violated.
+
+    Parameters
+    ----------
+    rows, d : (m, n), (m,) array
+        Constraints ``rows y >= d``.
+    size : (m,) array
+        Lengths of the rows.
+    n_equal : int
+        Number of equalities, which come first.
+    y : (n,) array
+        Present point; becomes the solution.
+    active, k, u : (n + 1,) int array, int, (n + 1,) array
+        Active constraints, their number and their multipliers.
+    limit : int
+        Largest number of steps.
+    gram, r, z, error : arrays
+        Scratch memory, as the module's table has it.
+    reach : float
+        Length that tells rounding from violation.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE or ITERATION_LIMIT; number of active rows; steps taken.
+
+    """
     n, steps = rows.shape[1], 0
     while steps < limit:
         p, slack, relative = _most_violated(rows, d, size, y, active, k, reach)
@@ -270,10 +297,33 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
 @lean_kernel
 def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
     """
-    Solve the program; return status, number of active constraints and steps.
+    Solve the program, in memory of the caller.
 
-    ``factor`` holds H and becomes its factor; the last three are scratch memory, of shapes (m, n),
-    (n + 1, n + 1) and (4, max(m, n + 1)).
+    Parameters
+    ----------
+    factor : (n, n) array
+        H, of which the lower triangle counts; becomes its factor.
+    g : (n,) array
+        Linear part of the cost.
+    C, d : (m, n), (m,) array
+        Constraints ``C x >= d``.
+    n_equal : int
+        Number of equalities, which come first.
+    active, k : (n + 1,) int array, int
+        Guess of the active constraints, and their number; becomes the answer's.
+    u, x : (n + 1,), (n,) array
+        Are filled: multipliers of the active constraints, and the solution.
+    limit : int
+        Largest number of steps.
+    rows, gram, vectors : (m, n), (n + 1, n + 1), (4, max(m, n + 1)) array
+        Scratch memory.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE, ITERATION_LIMIT or NOT_CONVEX; number of active constraints; steps
+        taken.
+
     """
     n, m = len(g), len(d)
     if not factorize(factor, n):

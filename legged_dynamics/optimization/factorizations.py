@@ -15,6 +15,13 @@ def factorize(a, n):
 
     The diagonal holds the *reciprocals* of L's, so that what follows divides no more.
 
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Symmetric matrix A in its leading block, of which the lower triangle is read and replaced.
+    n : int
+        Size of the block.
+
     Returns
     -------
     bool
@@ -47,7 +54,19 @@ def factorize(a, n):
 
 @part
 def solve_factorized(a, n, x):
-    """Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``."""
+    """
+    Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factor that :func:`factorize` left.
+    n : int
+        Size of the block.
+    x : (>= n,) array
+        Right side; becomes the solution.
+
+    """
     for i in range(n):
         s = x[i]
         for k in range(i):
@@ -62,7 +81,17 @@ def solve_factorized(a, n, x):
 
 @part
 def invert_factorized(a, n):
-    """Replace the factor that :func:`factorize` left in ``a`` by the whole of A^-1."""
+    """
+    Replace the factor that :func:`factorize` left in ``a`` by the whole of A^-1.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factor that :func:`factorize` left; becomes the inverse, both triangles.
+    n : int
+        Size of the block.
+
+    """
     for i in range(n):      # L^-1, a row after the other
         j = 0
         while j + 2 < i:
@@ -106,7 +135,19 @@ def invert_factorized(a, n):
 
 @kernel
 def factorize_lu(a, n, pivots):
-    """Replace the leading (n, n) block by its LU factors, rows exchanged as `pivots` says."""
+    """
+    Replace the leading (n, n) block by its LU factors, with rows exchanged.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Matrix in its leading block, which is replaced.
+    n : int
+        Size of the block.
+    pivots : (>= n,) int array
+        Is filled: the row that each row was exchanged with.
+
+    """
     for k in range(n):
         best, at = abs(a[k, k]), k
         for i in range(k + 1, n):
@@ -127,7 +168,21 @@ def factorize_lu(a, n, pivots):
 
 @kernel
 def solve_lu(a, n, pivots, x):
-    """Replace x by the solution, given what :func:`factorize_lu` left."""
+    """
+    Solve a system with the factors that :func:`factorize_lu` left.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factors.
+    n : int
+        Size of the block.
+    pivots : (>= n,) int array
+        Exchanges of rows.
+    x : (>= n,) array
+        Right side; becomes the solution.
+
+    """
     for k in range(n):
         if pivots[k] != k:
             x[k], x[pivots[k]] = x[pivots[k]], x[k]
@@ -150,9 +205,22 @@ def solve_lu(a, n, pivots, x):
 @part
 def inverse_pivot(m):
     """
-    Return the inverse of a symmetric 3x3 matrix (xx xy xz yy yz zz), and its pivots' extremes.
+    Return the inverse of a symmetric 3x3 matrix, and its smallest and largest pivot.
 
-    Row by row, not by cofactors: its entries may be many orders of magnitude apart.
+    By elimination, not by cofactors: its entries may be many orders of magnitude apart.
+
+    Parameters
+    ----------
+    m : 6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    Returns
+    -------
+    inverse
+        6 floats
+    least, greatest : float
+        Extremes of the pivots: both positive for a positive definite matrix.
+
     """
     l10, l20 = m[1] / m[0], m[2] / m[0]
     d1 = m[3] - l10 * m[1]
@@ -168,14 +236,25 @@ def inverse_pivot(m):
 @part
 def sweep(W, rows, k, n, sign):
     """
-    Sweep the pivots k, k + 1, k + 2 of a symmetric matrix, of which the lower triangle counts.
+    Sweep pivots k, k + 1 and k + 2 of a symmetric matrix given by its lower triangle.
 
     Sweeping all of them turns W into -W^-1.
+
+    Parameters
+    ----------
+    W : (>= n, >= n) array
+        The matrix, which is replaced.
+    rows : (3, >= n) array
+        Scratch memory.
+    k, n : int
+        First pivot, and size of the matrix.
+    sign : float
+        Above 0 when the pivots must be positive, below 0 when negative.
 
     Returns
     -------
     bool
-        Whether the pivots have the sign they must have.
+        Whether the pivots have that sign.
 
     """
     p, least, greatest = inverse_pivot((W[k, k], W[k + 1, k], W[k + 2, k], W[k + 1, k + 1],
@@ -220,7 +299,17 @@ def _factors(p, rows, j):
 
 @part
 def times_symmetric(gain, u, out):
-    """Add to ``out`` a symmetric matrix, its lower triangle row by row in ``gain``, times u."""
+    """
+    Add the product of a symmetric matrix and a vector to another vector.
+
+    Parameters
+    ----------
+    gain : (n (n + 1) / 2,) array
+        Lower triangle of the matrix, row by row.
+    u, out : (n,) array
+        Factor, and the vector that is added to; n is a multiple of three.
+
+    """
     at = 0
     for i in range(0, u.shape[0], 3):
         b, c = at + i + 1, at + 2 * i + 3

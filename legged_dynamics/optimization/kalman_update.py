@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What n equations with the covariance S = L L^T say of a state: Kalman's update, inside kernels.
+Measurement update of the Kalman filter by n equations of covariance S = L L^T, inside kernels.
 
-With ``gain = L^-1 H P`` and ``nu = L^-1 (z - H x)`` the state takes ``gain^T nu``, its covariance
-loses ``gain^T gain``. Loops over few elements cost more than what they do, so several rows are
-worked on in one.
+With ``gain = L^-1 H P`` and ``nu = L^-1 (z - H x)``, ``gain^T nu`` is added to the state and
+``gain^T gain`` is subtracted from its covariance (the square-root form of Kalman 1960). Each pass
+of a loop works on several rows, as the overhead of short loops dominates.
 """
 from __future__ import annotations
 
@@ -14,7 +14,21 @@ from legged_dynamics.spatial.jit import part
 
 @part
 def whiten(S, gain, nu, n):
-    """Make the first n innovations and the rows of the gain independent, by the factor of S."""
+    """
+    Make the first n innovations and the rows of the gain independent, by the factor of S.
+
+    Parameters
+    ----------
+    S : (>= n, >= n) array
+        Factor L of the innovations' covariance, as :func:`factorize` leaves it.
+    gain : (>= n, nx) array
+        H P; becomes L^-1 H P.
+    nu : (>= n,) array
+        Innovations z - H x; become L^-1 (z - H x).
+    n : int
+        Number of equations.
+
+    """
     nx = gain.shape[1]
     for r in range(n):
         t = nu[r]
@@ -54,7 +68,19 @@ def whiten(S, gain, nu, n):
 
 @part
 def take_in(x, P, gain, nu, n):
-    """Add ``gain^T nu`` to the state and take ``gain^T gain`` from its covariance."""
+    """
+    Add ``gain^T nu`` to the state, and subtract ``gain^T gain`` from its covariance.
+
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array
+        Mean and covariance of the state, which are updated.
+    gain, nu : (>= n, nx), (>= n,) array
+        As :func:`whiten` left them.
+    n : int
+        Number of equations.
+
+    """
     nx = x.shape[0]
     for r in range(n):
         row, t = gain[r], nu[r]

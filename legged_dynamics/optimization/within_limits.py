@@ -62,7 +62,24 @@ class BoundsRoom(NamedTuple):
 
 @part
 def carve_bounds(floats, at, integers, whole, m, n):
-    """Return the room that lies in two flat arrays, from ``at`` and ``whole`` on."""
+    """
+    Return the memory for limits, as views of two flat arrays.
+
+    Parameters
+    ----------
+    floats, integers : (>= size,) array
+        Memory that is divided.
+    at, whole : int
+        Where the views begin in ``floats`` and in ``integers``.
+    m, n : int
+        Numbers of limits and of unknowns.
+
+    Returns
+    -------
+    BoundsRoom
+        The views.
+
+    """
     wide = max(m, n + 1)
     C, at = matrix(floats, at, m, n)
     rows, at = matrix(floats, at, m, n)
@@ -81,7 +98,21 @@ def carve_bounds(floats, at, integers, whole, m, n):
 
 @part
 def spread_at_limit(z):
-    """Return the mean square departure from an active limit, as a fraction of the variance."""
+    """
+    Return the variance about an active limit, as a fraction of the variance without it.
+
+    Parameters
+    ----------
+    z : float
+        Distance of the mean from the limit in standard deviations, negative outside; at most
+        LARGEST deviations count.
+
+    Returns
+    -------
+    float
+        Second moment of the truncated normal distribution about the limit.
+
+    """
     z = min(max(z, -LARGEST), 0.0)
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return 1.0 + z * z + z * density / (0.5 * math.erfc(-z / math.sqrt(2.0)))
@@ -89,7 +120,21 @@ def spread_at_limit(z):
 
 @part
 def tighten(P, c, z, row):
-    """Let a limit that acts take from a covariance what it tells; ``row`` is room."""
+    """
+    Reduce a covariance by the information that a limit is active.
+
+    Parameters
+    ----------
+    P : (n, n) array
+        Covariance, which is changed.
+    c : (n,) array
+        Row of the limit ``c x >= d``.
+    z : float
+        Slack of the limit in standard deviations, negative outside.
+    row : (n,) array
+        Scratch memory.
+
+    """
     n, along = P.shape[0], 0.0
     for i in range(n):
         row[i] = 0.0
@@ -171,16 +216,23 @@ def _met_by(room, x):
 @part
 def within_limits(x, P, room):
     """
-    Replace mean and covariance by those within the limits of ``room``.
+    Replace mean and covariance by those within the limits.
 
-    Limits that have nothing to do with one that is not met are looked at only if the answer does
-    not meet them.
+    Limits that share no unknown with a violated one are considered only if the answer violates
+    them.
+
+    Parameters
+    ----------
+    x, P : (n,), (n, n) array
+        Mean and covariance of a normal distribution, which are replaced.
+    room : BoundsRoom
+        The limits, filled by the caller, and scratch memory.
 
     Returns
     -------
     int
-        How many limits act; -1 when nothing satisfies them all, or steps run out: x and P are then
-        as they were.
+        Number of active limits; -1 when no point satisfies all limits, or the steps run out: x and
+        P are then unchanged.
 
     """
     n, m = x.shape[0], room.d.shape[0]

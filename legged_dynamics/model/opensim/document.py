@@ -66,7 +66,18 @@ def _linear(*coefficients: float) -> OpenSimFunction:
 
 def read_function(element: Element, where: str) -> OpenSimFunction:
     """
-    Return the function that an element states.
+    Return the function that an element of the file defines.
+
+    Parameters
+    ----------
+    element : Element
+        Such as <LinearFunction>.
+    where : str
+        What the function belongs to, for the error's text.
+
+    Returns
+    -------
+    OpenSimFunction
 
     Raises
     ------
@@ -239,6 +250,16 @@ class Document:
 def read_document(path: str | Path) -> Document:
     """
     Read an .osim file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Document
+        Bodies, joints and coordinates, as the file has them.
 
     Raises
     ------
@@ -416,7 +437,22 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return rotations about a unit axis, (n, 3, 3), by angles [rad]."""
+    """
+    Return rotations about one axis by several angles.
+
+    Parameters
+    ----------
+    axis : (3,) array
+        Unit vector.
+    angle : (n,) array [rad]
+        Angles.
+
+    Returns
+    -------
+    (n, 3, 3) array
+        Rodrigues' formula.
+
+    """
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
@@ -425,7 +461,24 @@ def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 def joint_pose(axes: Sequence[TransformAxis],
                values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the joint's child frame is in its parent frame, (n, 3, 3) and (n, 3) [m]."""
+    """
+    Return the pose of a joint's child frame in its parent frame.
+
+    Parameters
+    ----------
+    axes : sequence of TransformAxis
+        Three rotations, then three translations.
+    values : dict of str to (n,) array
+        Values of the coordinates [rad or m].
+
+    Returns
+    -------
+    R : (n, 3, 3) array
+        Rotations.
+    p : (n, 3) array [m]
+        Origins.
+
+    """
     n = len(next(iter(values.values()))) if values else 1
     along = [axis.function.evaluate(np.stack([values[name] for name in axis.coordinates], axis=1)
                                     if axis.coordinates else np.zeros((n, 0))) * np.ones(n)

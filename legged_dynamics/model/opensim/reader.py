@@ -76,7 +76,27 @@ class OpenSimModel:
 
     def parts(self, frames: Mapping[str, tuple[str, Transform]] | None = None
               ) -> tuple[dict[str, Inertia], list[Joint]]:
-        """Return links and joints, as `robot` has them."""
+        """
+        Return links and joints, in the form of a URDF's.
+
+        Parameters
+        ----------
+        frames : mapping of str to (str, Transform), optional
+            Additional frames by name: the body they are fixed to, and their pose on it.
+
+        Returns
+        -------
+        links
+            dict of str to Inertia
+        joints
+            list of Joint
+
+        Raises
+        ------
+        UnknownNameError
+            When a frame is on a body that the model lacks.
+
+        """
         links, joints = dict(self.links), list(self.joints)
         for name, (link, pose) in (frames or {}).items():
             if link not in links:
@@ -111,7 +131,20 @@ class OpenSimModel:
         return TO_OURS @ R_GB @ TO_OURS.T, p_GB @ TO_OURS.T
 
     def rotational(self, coordinate: str) -> bool:
-        """Return whether a coordinate is an angle: it turns something, by itself."""
+        """
+        Return whether a coordinate is an angle.
+
+        Parameters
+        ----------
+        coordinate : str
+            Name of the coordinate.
+
+        Returns
+        -------
+        bool
+            Whether it turns a joint by itself.
+
+        """
         for joint in self.joints:
             if joint.name == coordinate:
                 return joint.kind == 'revolute'
