@@ -83,7 +83,7 @@ def parse_value(text: str, source: str) -> Any:
     text : str
         A scalar, or a list in brackets.
     source : str
-        Where it stands, for the error's text.
+        Where it comes from, for the error's text.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def _read_yaml(text: str, source: str) -> Entry | None:
     text : str
         YAML.
     source : str
-        Where it stands, for the error's text.
+        Where it comes from, for the error's text.
 
     Raises
     ------

@@ -39,7 +39,7 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
     Parameters
     ----------
     name : str
-        Name of a shipped robot, or path of a robot's YAML. The URDF, if any, stands beside it
+        Name of a shipped robot, or path of a robot's YAML. The URDF, if any, is in the same folder
         under the same name.
 
     Raises

@@ -143,10 +143,10 @@ def setting(name: str, default: Any, unit: str, description: str, lower: float |
     dataclass field
 
     """
-    said = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
+    metadata = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
     if isinstance(default, list):
-        return field(default_factory=default.copy, metadata=said)
-    return field(default=default, metadata=said)
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 class CheckedSettings:
@@ -165,7 +165,7 @@ class CheckedSettings:
     @classmethod
     def from_parameters(cls: type[S], values: Mapping[str, Any] | None = None) -> S:
         """
-        Build from dotted names; what is not given has its default.
+        Build from dotted names, with defaults for those that are not given.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class CheckedSettings:
 
 class ParameterValues(dict[str, Any]):
     """
-    Values by dotted name, which know where they stand.
+    Values by dotted name, with the file and line that each comes from.
 
     Attributes
     ----------
@@ -290,9 +290,9 @@ def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
     table : iterable of str
         The names that would be read.
     spaces : iterable of str
-        Groups of which the table has all settings.
+        Groups whose settings are all in the table.
     places : mapping of str to str, optional
-        Where names stand.
+        File and line of names.
 
     Raises
     ------

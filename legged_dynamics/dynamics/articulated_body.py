@@ -107,7 +107,7 @@ class Scratch(NamedTuple):
     at_base : (12,) array
         Result: proper and angular acceleration of the base, then the wrench on a fixed one.
     physics : (nv,) array
-        What the joints themselves take of the motors' efforts.
+        Efforts that the joints' damping, friction and springs take from the motors'.
     bodies : (nb, N_ARTICULATED) array
         A row a body; its external wrench is an input.
     end : int

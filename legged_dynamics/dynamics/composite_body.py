@@ -165,7 +165,7 @@ def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
         mass, h = bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
         for k in range(3 if kind == SPHERICAL else 1):
             axis, row = joint_axis(bodies, i, kind, k), start + k
-            # What it takes to accelerate all bodies beyond by one unit about or along the axis.
+            # Wrench that accelerates all bodies beyond by one unit about or along the axis.
             if kind == PRISMATIC:
                 force, moment = scale(mass, axis), cross(h, axis)
             else:
@@ -333,16 +333,16 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------------------------------------
 # Elimination with a mass matrix that keeps a tree's zeros (Featherstone 2008, section 6.5).
 #
-# Two joints of different branches have no entry in M. Taken from the last joint to the first, each
-# row needs only the rows of the joints beyond it, and those stand in one run behind it:
-# ``M = L^T D L``, L as sparse as M. What stands beside M becomes ``L^-T`` times it on the way.
+# Two joints of different branches have no entry in M. Eliminated from the last joint to the
+# first, each row requires only the rows of the joints beyond it, which directly follow it:
+# ``M = L^T D L`` with L as sparse as M. Columns X in front of M become ``L^-T X`` on the way.
 
 
 def branch_ends(model: RobotModel) -> np.ndarray:
     """
     Return, for each row of the mass matrix, the first row that is not beyond it.
 
-    A model lists a joint before all that hang on it, and those before anything else.
+    A model lists each joint directly before all joints beyond it.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def eliminate_branches(rows, ends, width, tolerance):
     """
     Replace ``rows = [X, M]`` by ``[L^-T X, D L]``, M being behind ``width`` columns of X.
 
-    On the diagonal of D L stand reciprocals; above it, what is left over.
+    The diagonal of D L holds reciprocals; above it are intermediate results.
 
     Parameters
     ----------

@@ -4,14 +4,14 @@
 Contact points and their Jacobians.
 
 A foot's contact frame has base axes. A point foot touches at the bottom of its ball, the ball's
-centre less radius times the ground's normal; the reference of others is the middle of what
-touches. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
+centre less radius times the ground's normal; the reference of others is the middle of the contact
+area. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
 column.
 
 Contact coordinates are the rows that kinds of feet have (`model.foot`): of every foot a force in
 base axes and, behind it, moments about axes of the base or of the foot. `FeetTable` is the table
-of all of them; kernels take the axes of a foot's moments from `moment_axes`, and who uses them
-need not ask what kind of foot it is.
+of all of them; kernels take the axes of a foot's moments from `moment_axes`, and so do not depend
+on the kind of foot.
 """
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 BODY, START, SIZE, PLANE, AXES = 0, 1, 2, 3, 4
 N_INDEX = 7
 IN_FOOT = 3     # the first of the foot's own axes
-# Number of coordinates of a foot that carries whatever wrench there is.
+# Number of coordinates of a foot that can transmit any wrench.
 WRENCH = 6
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
 # foot frame, ball radius, sole edges (front, back, left, right).
@@ -68,7 +68,7 @@ N_GEOMETRY = 20
 # Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
 FOOT_ROTATION, FOOT_POSITION, CONTACT = 0, 9, 12
 N_FOOT_STATE = 15
-# A sole carries on its low edge once that is lower than the rest by about this [m].
+# Difference of height [m] from which a tilted sole is loaded mainly at its low edge.
 LEANING = 0.01
 
 
@@ -619,7 +619,7 @@ def contact_bias(feet, bodies, states, normal, bias):
 
 
 def _as_contact(model: RobotModel, link: str) -> FeetTable:
-    """Return the table of a 'foot' that is the link's own frame, held in all six directions."""
+    """Return the table of a 'foot' at a link's own frame, constrained in all directions."""
     body, pose = model.frame(link)
     geometry = np.zeros((1, N_GEOMETRY))
     geometry[0, R_FOOT:R_FOOT + 9] = pose.R.ravel()

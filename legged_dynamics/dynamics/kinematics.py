@@ -45,10 +45,9 @@ from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 # -------------------------------------------------------------------------------------------------
-# One joint and one body of the Newton-Euler recursion, in base axes: parts of every kernel of it.
+# One step of the Newton-Euler recursion over one joint and one body, in base axes.
 #
-# What a loop over bodies does at each step stands here once, whether it runs over one sample or
-# over several side by side.
+# Kernels for single samples and for batches of samples share these parts.
 
 
 @part
@@ -126,7 +125,7 @@ def slide(w, a, axis, rate, acceleration):
 @inlined_part
 def inertial_wrench(mass, com, inertia, R, w, alpha, a):
     """
-    Return the force and moment about its origin that a body takes to move as it does.
+    Return the force and moment about its origin that the motion of a body requires.
 
     Centre of mass and inertia about it are in body axes, everything else in base axes.
 
@@ -153,7 +152,7 @@ def inertial_wrench(mass, com, inertia, R, w, alpha, a):
 
 
 # -------------------------------------------------------------------------------------------------
-
+# Forward kinematics of a tree.
 
 # Columns of the (nb, N_BODY_STATE) workspace that the kernels of this layer share.
 ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY = 0, 9, 12, 15, 18, 21
@@ -250,7 +249,7 @@ def frame_poses(model: RobotModel, position: np.ndarray,
     position : (nq,) array [rad or m]
         Joint positions in the model's order.
     links : tuple of str, optional
-        Links wanted; all by default.
+        Names of the links; all by default.
 
     Raises
     ------

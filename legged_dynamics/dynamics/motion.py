@@ -90,7 +90,7 @@ class BaseMotion:
                    classical - R_WB.T @ np.asarray(gravity, float))
 
     def packed(self) -> np.ndarray:
-        """Return the (9,) array that kernels take."""
+        """Return the (9,) array that kernels read."""
         return np.concatenate([self.angular_velocity, self.angular_acceleration,
                                self.proper_acceleration])
 
@@ -175,8 +175,19 @@ def input_views(*arrays: np.ndarray) -> tuple[memoryview, ...]:
     """
     Return flat views of parts of a kernel's memory, for inputs to be written into.
 
-    ``view[:] = values`` takes 90 ns, and a float array of the view's size or nothing: it raises
-    ValueError or TypeError, upon which :func:`fill` takes what numpy can convert, or says why not.
+    ``view[:] = values`` takes 90 ns. It accepts only a float array of the view's size, and raises
+    ValueError or TypeError otherwise; :func:`fill` then converts the values, or raises the error.
+
+    Parameters
+    ----------
+    *arrays : array
+        Parts of the memory, of any shape.
+
+    Returns
+    -------
+    tuple of memoryview
+        One flat view for each array.
+
     """
     return tuple(memoryview(array.reshape(-1)) for array in arrays)
 

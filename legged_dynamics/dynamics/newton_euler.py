@@ -3,7 +3,7 @@
 """
 Recursive Newton-Euler inverse dynamics, driven by what an IMU measures.
 
-The base's proper acceleration stands for both its acceleration and gravity (d'Alembert), so
+The base's proper acceleration represents both its acceleration and gravity (d'Alembert), so
 neither the base's velocity nor the mass matrix is needed, and any direction of gravity is the
 same to the algorithm (Featherstone 2008, section 5.3, in base coordinates).
 """
@@ -57,7 +57,7 @@ from legged_dynamics.spatial.frames import wrench_in_frame
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
-# Coulomb friction is smoothed over this joint speed [rad/s]: nobody knows its sign at rest.
+# Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
 FRICTION_SPEED = 0.05
 
 

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From links and joints to bodies: find the root, check the tree, weld what is fixed."""
+"""
+From links and joints to bodies: find the root, check the tree, combine links that are fixed.
+
+Links that fixed joints connect are one rigid body; its frame is that of the first link, turned so
+that z is along the axis of the joint before it. The bodies become the flat arrays of `Tree`.
+"""
 from __future__ import annotations
 
 from collections import Counter
@@ -165,7 +170,7 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
 
 
 # -------------------------------------------------------------------------------------------------
-# Bodies into flat arrays, as the kernels see them.
+# Bodies as flat arrays for kernels.
 
 
 JOINT_CODES = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
@@ -299,11 +304,11 @@ def moved_mass(tree: Tree) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether links and joints can be a robot's, each looked at by itself.
+# Checks of single links and joints.
 
 
-# A link lighter than this part of the robot may have an impossible inertia without a word: it can
-# be turned about without being felt.
+# A link lighter than this fraction of the robot may have an impossible inertia without a warning:
+# its inertia has no noticeable effect.
 NEGLIGIBLE = 1e-4
 
 

@@ -3,8 +3,8 @@
 """
 The kinds of feet: a ball, a line, a sole.
 
-A kind of foot is a class of this file and its name in `KINDS`. What it is to say of itself stands
-in `model.foot`.
+A kind of foot is a subclass of `Foot` and its name in `KINDS`. The friction cone of a point is
+Coulomb's, as a pyramid; the wrench cone of a sole is that of Caron, Pham and Nakamura (2015).
 """
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# What every kind of foot says of itself, so that nothing else asks which kind it is.
+# Properties of every kind of foot, so that no other code depends on the kind.
 #
 # A foot's contact coordinates are rows: three components of a force in base axes, then moments
 # about its contact point, none or up to three, each about an axis of the base or of the foot's own
-# frame. All else follows from these rows, from where the foot touches (`center`, `corners`,
-# `edges`, `radius`, `plane`) and from what the ground can give (`slip_rows`, `press_rows`). The
-# kinds are in `model.feet`; `dynamics.jacobians` makes the table of all rows of a robot.
+# frame. Everything else follows from these rows, from the contact area (`center`, `corners`,
+# `edges`, `radius`, `plane`) and from the limits of the contact (`slip_rows`, `press_rows`).
+# `dynamics.jacobians` makes the table of all rows of a robot.
 
 
 # Kinds of a contact coordinate.
@@ -68,11 +68,11 @@ class Foot:
         Its contact coordinates: the three of a force, then moments about the contact point. Those
         about base axes are all three or none.
     plane : bool
-        Whether what touches lies on the ground: the ground's normal is then the z axis of the
+        Whether the contact area lies flat on the ground: the normal is then the z axis of the
         foot's frame, and limits are in that frame's axes. Of another foot they are about the
         ground's normal.
     round : bool
-        Whether what touches is a ball, of whatever radius.
+        Whether the foot is a ball, of any radius.
     size : str
         What is to be measured of it, in words.
 
@@ -131,14 +131,14 @@ class Foot:
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
         """
-        Return (k, n) rows A of ``A w >= 0``: what sideways force friction bears.
+        Return (k, n) rows A of ``A w >= 0`` that limit the horizontal force by friction.
 
         Parameters
         ----------
         coefficient : float
             Of friction.
         facets : int
-            Of the pyramid that stands for the cone, inside it.
+            Number of facets of the pyramid inside the friction cone.
 
         """
         angles = 2.0 * np.pi * np.arange(facets) / facets
@@ -182,16 +182,16 @@ class Foot:
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[Foot, np.ndarray]:
         """
-        Return the foot as it is seen from above, and its heading, (3, 3).
+        Return the vertical projection of the foot on the ground, and its heading, (3, 3).
 
         Parameters
         ----------
         R_WF : (3, 3) array
             Its orientation.
         pressed : (3,) array [m]
-            A place that it is to hold, from its middle in world axes.
+            Place that the projection must contain, from the foot's middle, in world axes.
         least : float [m]
-            So long and wide it is at least.
+            Least length and width of the projection.
 
         """
         return self, np.eye(3)
@@ -260,6 +260,7 @@ def as_wrenches(foot: Foot, rows: np.ndarray) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
+# The kinds of feet.
 
 
 @dataclass(frozen=True)
@@ -556,9 +557,9 @@ def _heading(R_WF: np.ndarray) -> np.ndarray:
 
 
 def _ends(length: float, at: float, least: float) -> tuple[float, float]:
-    """Return the ends of a length about zero that hold a place and are so far apart [m]."""
+    """Return both ends of an interval about 0 that contains a place, with a least length [m]."""
     half = max(length, least) / 2.0
-    # Toes that bend lie in front of the shadow of a rigid sole.
+    # Toes that bend are in front of the projection of a rigid sole.
     return max(half, at + least / 2.0), min(-half, at - least / 2.0)
 
 

@@ -111,11 +111,11 @@ def listing(names: Sequence[str]) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Joints that follow another: one degree of freedom with their master.
+# Mimic joints: they follow another joint, their master, with which they share one coordinate.
 #
-# The tree keeps a coordinate for every joint, so that each algorithm stays the textbook's. With
-# ``v = G u``, u being the velocities of the joints that are free, everything else follows from
-# power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
+# The tree keeps a coordinate for every joint, so that the algorithms of the textbooks apply. With
+# ``v = G u``, u being the velocities of the independent joints, the reduced quantities follow from
+# equal power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
 
 
 ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')

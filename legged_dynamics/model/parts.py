@@ -67,7 +67,7 @@ class Inertia:
     def flaw(self) -> str | None:
         """Say what is physically impossible about the inertia, or None."""
         moments = np.linalg.eigvalsh(self.about_com)
-        # The second: what a body of this mass and a millimetre's size may be wrong by.
+        # The second term: rounding of the inertia of a body of this mass and a millimetre's size.
         slack = max(1e-6 * moments[-1], 1e-9 * self.mass, 1e-18)
         if moments[0] < -slack:
             return f'principal moments {np.array2string(moments, precision=4)} kg m^2 include ' \

@@ -22,7 +22,7 @@ from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 # -------------------------------------------------------------------------------------------------
-# The settings of a robot's YAML, and the noise among them.
+# The settings of a robot's YAML.
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class SensorNoise:
 
 
 # -------------------------------------------------------------------------------------------------
-# A robot whose base carries something, or that weighs other than its URDF says.
+# Payload of the base, and masses that differ from the URDF's.
 
 
 # Where a loaded model keeps the inertia of its base without load.
@@ -271,6 +271,7 @@ def _scaled(part: Inertia, factor: float) -> Inertia:
 
 
 # -------------------------------------------------------------------------------------------------
+# The configuration of a robot.
 
 __all__ = ['SETTINGS', 'RobotConfig', 'SensorNoise']
 
@@ -291,13 +292,13 @@ class RobotConfig:
         In command order, or one value for all, or empty for zero.
     noise : SensorNoise
     absent : mapping of str to float
-        Joints that joint_states does not have, and where they stand [rad or m].
+        Joints that joint_states does not have, and their positions [rad or m].
     foot_frames : tuple of FootFrame
         Feet that are no links of the URDF, and where they are fixed.
     sensors : SensorCorrection
         Correction of the driver's readings, applied before anything else.
     payload : Inertia
-        What the base carries beyond the URDF, in the root link's frame.
+        Load of the base that the URDF lacks, in the root link's frame.
     center_of_mass_offset : tuple of float [m]
         Shift of the base's own centre of mass from where the URDF has it.
 
@@ -530,7 +531,7 @@ class RobotConfig:
 
     def spare(self, model: RobotModel) -> dict[str, float]:
         """
-        Return the joints that can be guessed where joint_states lacks them, and where they stand.
+        Return the joints whose positions may be assumed where joint_states lacks them.
 
         Those that carry neither a foot nor the IMU: at their absent position, or else at their
         nominal one, or else at zero.

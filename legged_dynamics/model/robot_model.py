@@ -57,7 +57,7 @@ class RobotModel:
     base : {'floating', 'fixed'}
         Whether the root moves freely or is bolted to the ground.
     notes : sequence of str
-        What is odd about the description it comes from; warned of with what is odd about it.
+        Oddities of the description, which are warned of together with those of the model.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot's YAML corrects of its driver: names, signs, units, offsets, the IMU's axes."""
+"""Correction of a driver's readings: names, signs, units, offsets, the axes of the IMU."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -302,8 +302,8 @@ class SensorCorrection:
         M = self.imu_matrix
         if self.add_gravity and up is not None:
             acceleration = acceleration + GRAVITY / self.accelerometer_scale * up
-        # A mirrored reporting mirrors an axial vector's sense as well; its driver has only
-        # exchanged numbers, so the same matrix serves both.
+        # A driver that mirrors axes only exchanges numbers: the same matrix applies to axial and
+        # polar vectors.
         return (self.gyro_scale * gyro @ M.T - self.gyro_bias,
                 self.accelerometer_scale * acceleration @ M.T - self.accelerometer_bias)
 
@@ -351,7 +351,7 @@ class SensorCorrection:
         if np.array_equal(M, np.eye(3)):
             return xyzw
         if np.linalg.det(M) < 0.0:
-            return None             # what turned a mirrored frame is not known
+            return None             # a mirrored frame has no orientation
         return quaternion_from_rotation(
             rotation_from_quaternion(xyzw) @ M.T)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the links of a standing robot are and how its feet share the weight, without compiling."""
+"""Poses of the links of a standing robot, and the shares of its feet, without compiled kernels."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
     Parameters
     ----------
     model, position
-        As :func:`body_frames` takes them.
+        As for :func:`body_frames`.
 
     Raises
     ------

@@ -34,7 +34,7 @@ MAX_ITERATIONS = 60
 # Relative duality gap and residuals at which a solution is accepted, and with which it may be
 # kept when rounding stops progress. The first is near what double precision can reach.
 TIGHT, LOOSE = 1e-11, 1e-7
-# Slacks and multipliers of a program without solution grow beyond all bounds: here they may stop.
+# Slacks and multipliers of a program without solution grow without bound: stop at this size.
 DIVERGED = 1e12
 
 
@@ -246,7 +246,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         merit = max(program.report[0], program.report[1], program.report[2])
         if merit < TIGHT:
             return iteration
-        # Rounding ends progress: keep what is good enough.
+        # Rounding prevents progress: accept the loose tolerance.
         stalled = stalled + 1 if merit > 0.5 * best else 0
         hopeless = not largest < DIVERGED or not merit < math.inf
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
@@ -277,7 +277,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
                        longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
-                # How far the affine step got says how much centring the next needs.
+                # The length of the affine step determines the centring (Mehrotra 1992).
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
                 scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)

@@ -231,10 +231,8 @@ def shift_into_cones(lines, cones, x):
 
 
 # -------------------------------------------------------------------------------------------------
-# Cones of an interior-point method over whole arrays at once.
-#
-# Elements lie in the last axis: a half-line each, or a second-order cone of three. The algebra is
-# that of :mod:`~legged_dynamics.optimization.cones`.
+# The same operations on whole arrays, for interior-point methods in Python. The last axis holds
+# one half-line each, or a second-order cone of three.
 
 
 class ConeArray:
@@ -244,7 +242,7 @@ class ConeArray:
     Parameters
     ----------
     s, z : (..., k) arrays
-        Slacks and multipliers; on a cone's boundary all that follows is NaN.
+        Slacks and multipliers; on a cone's boundary all results are NaN.
 
     Attributes
     ----------

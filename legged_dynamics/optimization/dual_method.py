@@ -4,10 +4,10 @@ r"""
 The dual active-set method of Goldfarb and Idnani (1983), for small dense programs.
 
 ``min x^T H x / 2 + g^T x`` subject to ``C x >= d``. In ``y = L^T x`` with ``H = L L^T`` the cost
-is a distance, and the method climbs from its unconstrained minimum: it takes the constraint that
-is violated most, moves onto it while keeping those already met, and lets go of one whose
-multiplier reaches zero on the way. Every step is optimal for the constraints seen so far, so it
-ends in few steps, and it *knows* when nothing satisfies them all.
+is a distance, and the method ascends from the unconstrained minimum: it adds the constraint that
+is violated most to the active ones, moves onto it while the others stay active, and drops one
+whose multiplier reaches zero on the way. Every step is optimal for the active constraints, so the
+method ends after few steps, and it detects when no point satisfies all constraints.
 
 The kernels share their arguments, for n unknowns and m constraints:
 
@@ -32,15 +32,15 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 
 # Relative size below which a constraint is met.
 TOLERANCE = 1e-10
-# Relative square of what is left of a direction that is a sum of others: rounding is 1e-28 where
-# it is projected twice, and 1e-15 where a Gram matrix is all there is. A program of condition
-# 1e8 has constraints whose square differs by 1e-12 and that are two all the same.
+# A row counts as linearly dependent on others when the square of its remainder, relative to its
+# own, is below this. Rounding is 1e-28 where the row is projected twice, and 1e-15 where only a
+# Gram matrix is used. At condition 1e8 two distinct constraints can differ by 1e-12.
 DEPENDENT, DEPENDENT_IN_GRAM = 1e-20, 1e-13
-# What is unmet by less than this for its size contradicts nothing.
+# A relative violation below this does not prove that the constraints contradict each other.
 CONTRADICTION = 1e-7
-# What rounding leaves of where the search began, in units of TOLERANCE.
+# Rounding error of the starting point, relative to it, in units of TOLERANCE.
 ROUNDING = 1e-4
-# Below it, what is left of a direction has lost digits, and is projected once more.
+# Below this relative remainder the projection has lost digits, and is repeated.
 CANCELLED = 1e-4
 SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
 
@@ -60,7 +60,7 @@ def _factor_gram(rows, active, k, gram):
 @part
 def _project(rows, active, k, p, gram, r, z, error):
     """
-    Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
+    Split row p into a combination r of the active rows and a remainder z; return |z|^2, or -1.
 
     -1 says that the active rows are not independent.
     """
@@ -81,7 +81,7 @@ def _project(rows, active, k, p, gram, r, z, error):
         whole += rows[p, c] * rows[p, c]
     if left > CANCELLED * whole:
         return left
-    # Twice is enough (Parlett 1980, 6.9): what is left along the active rows is rounding.
+    # Twice is enough (Parlett 1980, 6.9): the remaining component along active rows is rounding.
     for i in range(k):
         error[i] = 0.0
         for c in range(n):
@@ -183,7 +183,7 @@ def _start_from(rows, d, y, active, k, n_equal, gram, u):
 
 @part
 def _equalities_hold(rows, d, size, n_equal, y, reach):
-    """Return whether equalities that are sums of others agree with them."""
+    """Return whether equalities that depend linearly on others agree with them."""
     for i in range(n_equal):
         s = -d[i]
         for c in range(rows.shape[1]):
@@ -211,10 +211,10 @@ def _most_violated(rows, d, size, y, active, k, reach):
             s += rows[i, c] * y[c]
         whole = abs(d[i]) + size[i] * length + 1e-300
         if s < worst * whole:
-            held = False
+            is_active = False
             for j in range(k):
-                held = held or active[j] == i
-            if not held:
+                is_active = is_active or active[j] == i
+            if not is_active:
                 found, worst, value = i, s / whole, s
     return found, value, worst
 

@@ -1,6 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cholesky factorisation of small dense matrices, inside kernels and without allocation."""
+"""
+Factorizations of small dense matrices, inside kernels and without allocation.
+
+Cholesky and LU (Golub and Van Loan 2013, chapters 3 and 4), and the sweep operator for symmetric
+matrices that need not be definite (Goodnight 1979). Loops work on three rows at a time, so that
+sums which do not depend on each other overlap.
+"""
 from __future__ import annotations
 
 import math
@@ -13,7 +19,7 @@ def factorize(a, n):
     """
     Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
 
-    The diagonal holds the *reciprocals* of L's, so that what follows divides no more.
+    The diagonal holds the *reciprocals* of L's, so that later steps multiply instead of divide.
 
     Parameters
     ----------
@@ -36,7 +42,7 @@ def factorize(a, n):
             return False
         a[j, j] = 1.0 / math.sqrt(s)
         i = j + 1
-        while i + 2 < n:        # three rows at once: a sum waits for itself, sums beside it do not
+        while i + 2 < n:        # three rows at once: independent sums overlap
             s, t, u = a[i, j], a[i + 1, j], a[i + 2, j]
             for k in range(j):
                 h = a[j, k]
@@ -110,7 +116,7 @@ def invert_factorized(a, n):
                 s += a[i, k] * a[k, j]
             a[i, j] = -s * a[i, i]
             j += 1
-    for i in range(n):      # A^-1 = L^-T L^-1: what is below a row is all that it needs
+    for i in range(n):      # A^-1 = L^-T L^-1: a row uses only the rows below it
         j = 0
         while j + 2 < i:
             s = t = u = 0.0
@@ -130,7 +136,7 @@ def invert_factorized(a, n):
 
 
 # -------------------------------------------------------------------------------------------------
-# LU factorisation of small dense matrices, inside kernels and without allocation.
+# LU factorization with partial pivoting.
 
 
 @kernel
@@ -199,7 +205,7 @@ def solve_lu(a, n, pivots, x):
 
 
 # -------------------------------------------------------------------------------------------------
-# Symmetric matrices of some dozen rows: inversion by sweeping, three pivots at a time.
+# Inversion of symmetric matrices by the sweep operator, three pivots at a time.
 
 
 @part

@@ -36,7 +36,7 @@ def whiten(S, gain, nu, n):
             t -= S[r, s] * nu[s]
         nu[r] = t * S[r, r]
     done = 0
-    while done + 2 < n:     # three rows become ready, and are taken from two others at once
+    while done + 2 < n:     # three rows are finished, and subtracted from two others at once
         s = done
         d, e, f = S[s, s], S[s + 1, s + 1], S[s + 2, s + 2]
         h, g, m = S[s + 1, s], S[s + 2, s], S[s + 2, s + 1]
@@ -87,7 +87,7 @@ def take_in(x, P, gain, nu, n):
         for k in range(nx):
             x[k] += t * row[k]
     for i in range(0, nx - nx % 2, 2):
-        for r in range(0, n - 2, 3):    # three from two at once: each costs a walk along the row
+        for r in range(0, n - 2, 3):    # three rows at once: one pass over the state
             a, b, c = gain[r, i], gain[r + 1, i], gain[r + 2, i]
             d, e, f = gain[r, i + 1], gain[r + 1, i + 1], gain[r + 2, i + 1]
             for k in range(i + 2):

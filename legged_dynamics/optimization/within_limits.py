@@ -1,6 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What `bounded_gaussian` does, inside kernels: no allocation, and no work where none acts."""
+"""
+Mean and covariance of a normal distribution within linear limits, inside kernels.
+
+The mean becomes the point of highest density that satisfies ``C x >= d`` (a quadratic program in
+coordinates in which the covariance is 1). Each active limit then reduces the variance along its
+normal to that of the truncated normal distribution about the limit (probability density
+truncation: Simon 2010, "Kalman filtering with state constraints"). Without violated limits
+nothing is computed.
+"""
 from __future__ import annotations
 
 import math
@@ -13,11 +21,11 @@ from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import matrix, vector
 
-# A mean that is further outside than so many deviations says that deviations are wrong.
+# A mean further outside than this many standard deviations: the deviations must be wrong.
 LARGEST = 2.0
-# Variance, as a fraction of the largest one, that what is known exactly has for the factor's sake.
+# Added to every variance, as a fraction of the largest, so that the covariance can be factored.
 FLOOR = 1e-12
-# Relative size below which a limit is met.
+# Relative violation below which a limit counts as met.
 MET = 1e-8
 
 
@@ -30,19 +38,19 @@ class BoundsRoom(NamedTuple):
     C, d : (m, n), (m,) array
         The limits, filled by the caller.
     begin, end : (m,) int array
-        Columns of C behind and before which a row is zero, filled by the caller.
+        First nonzero column of each row of C, and the one after the last; filled by the caller.
     slack : (m,) array
         ``C x - d`` of the mean that was given.
     L : (n, n) array
         Factor of the covariance.
     rows : (m, n) array
-        ``C L`` of the limits that are looked at.
+        ``C L`` of the limits that are considered.
     gram : (n + 1, n + 1) array
     vectors : (7, at least m, n + 1) array
     u : (n + 1,) array
-        Multipliers of the limits that act.
+        Multipliers of the active limits.
     active, looked_at : (n + 1,), (m,) int array
-        Which those are, of those that are looked at, and which these are.
+        Numbers of the active limits among the considered ones, and of the considered limits.
 
     """
 
@@ -155,7 +163,7 @@ def tighten(P, c, z, row):
 
 @part
 def _look_at(room, all_of_them):
-    """List the limits that share an unknown with one that is not met; return how many."""
+    """List the limits that share an unknown with a violated one; return their number."""
     m, n = room.C.shape
     touched, count = room.vectors[4], 0
     for c in range(n):
@@ -176,7 +184,7 @@ def _look_at(room, all_of_them):
 
 @part
 def _nearest_inside(room, y, count):
-    """Find the smallest y that meets the limits looked at; return status and how many act."""
+    """Find the smallest y that meets the considered limits; return status and number active."""
     n = y.shape[0]
     short, size = room.vectors[0], room.vectors[1]
     for k in range(count):

@@ -23,7 +23,7 @@ from legged_dynamics.spatial.symmetric import add9, add_outer9, scale9
 
 # Below this angle [rad] series of the angle are exact to the last digit.
 SMALL = 1e-4
-# Below this angle [rad] series stand for differences that lose digits.
+# Below this angle [rad] series replace differences that would lose digits.
 MODERATE = 0.1
 
 

@@ -162,8 +162,4 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     return np.concatenate([T_AB.R.T @ (v_A[:3] + np.cross(w_A, T_AB.p)), T_AB.R.T @ w_A])
 
 
-# -------------------------------------------------------------------------------------------------
-# The one constant of gravity.
-
-
 GRAVITY = 9.81      # m/s^2

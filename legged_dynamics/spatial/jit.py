@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 from legged_dynamics.spatial.kernel_cache import keep
 
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
-# result is judged. 'contract' lets the compiler fuse multiply and add, and nothing else:
+# result is checked. 'contract' lets the compiler fuse multiply and add, and nothing else:
 # NaN and infinity keep their meaning.
 _ARITHMETIC: dict[str, Any] = {'error_model': 'numpy', 'fastmath': {'contract'}}
 

@@ -3,15 +3,14 @@
 """
 Where compiled kernels are kept between processes, and when they are compiled anew.
 
-Numba's own disk cache asks whether the file of a kernel has changed, and not whether anything that
-the kernel calls has: after an update old callees would go on running. Here a kernel is kept under
-the content of its module and of every module of this package that it imports, directly or through
-others. Whoever has the same sources shares what was compiled, whatever folder they stand in; what
-was compiled from other sources is never looked at.
+Numba's own disk cache checks whether a kernel's file has changed, and not whether anything that
+the kernel calls has: after an update old callees would go on running. Here the key of a kernel is
+a digest of its module and of every module of this package that it imports, directly or indirectly.
+Copies of the package with the same sources share machine code, whatever folder they are in.
 
-Of several processes that miss the same kernel one compiles it and the others wait for that: nodes
-that start together each compiled everything before. Numba's index of a kernel's signatures can't
-be written by two at once either, which might have given one signature's code to another.
+Of several processes that lack the same kernel one compiles it and the others wait, so that nodes
+which start together do not all compile everything. The lock also protects Numba's index of a
+kernel's signatures, which two processes cannot write at the same time.
 """
 from __future__ import annotations
 
@@ -196,7 +195,7 @@ class _KernelCache(caching.FunctionCache):
     _claimed: IO[bytes] | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a kept kernel, or None; whoever gets None compiles it, and others wait."""
+        """Return a kept kernel, or None: then this process compiles it, and others wait."""
         found = super().load_overload(sig, target_context)
         if found is None and self._enabled and self._claimed is None:
             self._claimed = _claim(Path(self.cache_path) / f'{self._impl.filename_base}.lock')
@@ -257,7 +256,7 @@ def keep(dispatcher: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which nodes' kernels are compiled already, and which kept kernels are of no use any more.
+# Records of nodes whose kernels are all compiled, and removal of kernels no longer used.
 
 
 _STAMPS = 'warm'

@@ -41,11 +41,11 @@ from numba.np.arrayobj import make_array, populate_array
 from legged_dynamics.spatial.jit import PART, as_python, part
 
 # -------------------------------------------------------------------------------------------------
-# Parts of a flat array as arrays of their own, in compiled code: an address and a shape.
+# Views of a flat array in compiled code, made of an address and a shape.
 #
-# Slicing and reshaping call a routine of numba's for every view, at 13 ns. These views are as long
-# as they are said to be, whether the array is or not, and count no references: a kernel may work
-# on them, and not hand them out to Python.
+# Slicing and reshaping call a routine of numba for every view, which takes 13 ns. These views are
+# not checked against the size of the array and are not reference counted: a kernel may use them,
+# but must not return them to Python.
 
 
 def _make(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -81,7 +81,7 @@ def _table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> 
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
-# Numbers in a memory that only serves to see how far it is cut up.
+# Elements of a memory that serves only to measure how much of it a layout uses.
 ENDLESS = 1 << 24
 
 
@@ -92,7 +92,7 @@ def offsets(sizes: Sizes) -> Sizes:
     Parameters
     ----------
     sizes : NamedTuple of int
-        How many numbers each field takes. A last one of size 0 becomes the length of all.
+        Number of elements of each field. A last one of size 0 becomes the length of all.
 
     """
     return type(sizes)(*itertools.accumulate(sizes[:-1], initial=0))
@@ -164,7 +164,7 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
     carve : function of (memory, *sizes)
         Returns where the last part ends as its last result.
     sizes : int
-        What it takes beside the memory.
+        Its other arguments, after the memory.
 
     """
     # One number, seen as an array without end: it can be cut up and costs nothing.
@@ -212,7 +212,7 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
         When a part reaches the end of a memory, so that it may have been cut off there.
 
     """
-    # By address: views that a compiled text hands out do not say whose they are.
+    # By address: views that compiled code returns do not know their base array.
     begins = [memory.ctypes.data for memory in memories]
     ends = [0] * len(memories)
     pending = [parts]
@@ -234,10 +234,10 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Tuples in and out of 2-D arrays that hold one body a row, by row and first column.
+# Reading and writing tuples in 2-D arrays with one body a row, by row and first column.
 #
-# Inside a loop with branches a row taken as an array of its own (``bodies[i]``) is reference
-# counted, at 20 ns each time; an element taken by both indices is not.
+# Inside a loop with branches a row used as an array of its own (``bodies[i]``) is reference
+# counted, which takes 20 ns each time; an element accessed by both indices is not.
 
 
 @part

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _scipy() -> type[Rotation]:
-    """Return scipy's rotations; to import them takes a quarter of a second, and few need them."""
+    """Return scipy's rotations, imported on first use: the import takes a quarter of a second."""
     from scipy.spatial.transform import Rotation
     return Rotation
 
@@ -38,8 +38,8 @@ def check_rotation(R: object, what: str = 'a rotation matrix',
     Raises
     ------
     ConfigurationError
-        Or what ``error`` says: when its shape is another, a value is not finite, or it is not
-        orthonormal and right-handed.
+        Or the class given as ``error``: when it has another shape, a value is not finite, or it
+        is not orthonormal and right-handed.
 
     """
     try:

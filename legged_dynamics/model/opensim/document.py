@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What an .osim file of OpenSim 3 or 4 says of bodies and joints, in OpenSim's own axes (y up).
+Bodies and joints of an .osim file of OpenSim 3 or 4, in OpenSim's own axes (y up).
 
 Every kind of joint is one spatial transform: three rotations about axes that turn with the child,
 one after the other, and three translations along axes of the parent, each a function of
@@ -22,10 +22,10 @@ from legged_dynamics.model.parts import Inertia
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# OpenSim's functions of coordinates, as its XML states them; those that joints are made of.
+# OpenSim's functions of coordinates, of which joints are composed.
 
 
-# Of the values of the coordinates, (n, k), to (n,) values.
+# Maps values of the coordinates, (n, k), to values of the function, (n,).
 Evaluate = Callable[[np.ndarray], np.ndarray]
 KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVSpline',
          'PiecewiseLinearFunction', 'PolynomialFunction', 'MultiplierFunction')
@@ -115,7 +115,7 @@ def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     Raises
     ------
     ModelError
-        When there are fewer than `least`, or something else stands there.
+        When there are fewer than `least`, or the text holds something else.
 
     """
     text = (element.findtext(tag) or '').split()
@@ -146,8 +146,8 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
     if len(x) == 3:
         spline = make_interp_spline(x, y, 2)
     else:
-        # Forsythe's spline, as SIMM has it: third derivatives at the ends are those of the
-        # cubic through the four points there.
+        # Forsythe's spline, as in SIMM: third derivatives at the ends are those of the cubic
+        # through the last four points.
         ends = [[(3, 6.0 * _divided(x[part], y[part]))] for part in (slice(0, 4), slice(-4, None))]
         spline = make_interp_spline(x, y, 3, bc_type=(ends[0], ends[1]))
     slopes = spline.derivative()(x[[0, -1]])
@@ -333,7 +333,7 @@ def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
     if (joint.findtext('reverse') or '').strip() == 'true':
         raise ModelError(f'{where}: its parent and child are reversed (<reverse>); open the model '
                          'in OpenSim 4 and save it again')
-    if child:       # OpenSim 3: the joint stands in the child body
+    if child:       # OpenSim 3: the joint is an element of the child body
         parent = (joint.findtext('parent_body') or '').strip()
         ends = [(parent, _pose(joint, 'location_in_parent', 'orientation_in_parent', where)),
                 (child, _pose(joint, 'location', 'orientation', where))]

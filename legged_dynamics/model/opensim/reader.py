@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-OpenSimModel: bodies and joints of an .osim file as ours, and where its root body is.
+OpenSimModel: bodies and joints of an .osim file in the package's conventions, and its root's pose.
 
-Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints are named as
-coordinates and have their signs. What moves the root body against the ground becomes its pose.
+Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints have the names and
+signs of the coordinates. The joint between the ground and the root body becomes the root's pose.
 """
 from __future__ import annotations
 
