@@ -44,6 +44,7 @@ class Entry(NamedTuple):
     Attributes
     ----------
     value : bool, int, float, str, list of one of these, or dict of str to Entry
+        What the text holds.
     line : int
         From 1.
 
@@ -64,7 +65,9 @@ class Parameter(NamedTuple):
     name : str
         Dotted.
     value : bool, int, float, str or list of one of these
+        What the file holds.
     line : int
+        Line of the file, from 1.
 
     """
 

@@ -257,6 +257,7 @@ class CompositeBody:
     Parameters
     ----------
     model : RobotModel
+        The robot; later changes of its inertias are not seen.
 
     """
 

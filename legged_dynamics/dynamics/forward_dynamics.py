@@ -118,6 +118,7 @@ class ArticulatedBody:
     Parameters
     ----------
     model : RobotModel
+        The robot; later changes of its inertias are not seen.
 
     """
 

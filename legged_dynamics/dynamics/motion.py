@@ -27,7 +27,9 @@ class BaseMotion:
     Attributes
     ----------
     angular_velocity : (3,) array [rad/s]
+        Angular velocity in base axes.
     angular_acceleration : (3,) array [rad/s^2]
+        Angular acceleration in base axes.
     proper_acceleration : (3,) array [m/s^2]
         Of the base's origin.
 
@@ -105,7 +107,9 @@ class Motion:
     position : (nq,) array [rad or m]
         Joint positions in the model's order (base not included).
     velocity, acceleration : (nv,) array [rad/s, rad/s^2 or m/s, m/s^2]
+        Of the joints, in the model's order.
     base : BaseMotion
+        Motion of the base.
 
     """
 

@@ -276,6 +276,7 @@ class PointFoot(Foot):
     link : str
         Link whose frame lies at the ball's centre.
     radius : float [m]
+        Radius of the ball; 0 for a point.
 
     """
 

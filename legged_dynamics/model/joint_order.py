@@ -188,6 +188,7 @@ class Mimics:
     follower_q, master_q, follower_v, master_v : (n,) int array
         Their places, and their masters', among positions and velocities of the joints.
     multiplier, offset : (n,) array
+        Position of a mimic joint: multiplier times its master, plus offset.
     nv : int
         Number of joint velocities, followers included.
 

@@ -24,6 +24,7 @@ class Inertia:
     Attributes
     ----------
     mass : float [kg]
+        Mass of the body.
     com : (3,) array [m]
         Centre of mass in the body's frame.
     about_com : (3, 3) array [kg m^2]
@@ -87,7 +88,9 @@ class Mimic(NamedTuple):
     joint : str
         The master.
     multiplier : float
+        Position for one unit of the other joint's.
     offset : float [rad or m]
+        Position when the other joint is at zero.
 
     """
 
@@ -118,11 +121,13 @@ class Joint:
     armature : float [kg m^2 or kg]
         Inertia of the rotor as felt at the joint.
     damping : float [N m s/rad or N s/m]
+        Viscous friction.
     friction : float [N m or N]
         Coulomb friction.
     stiffness : float [N m/rad or N/m]
         Spring that pulls the joint to `rest`.
     rest : float [rad or m]
+        Position at which the spring is relaxed.
     mimic : Mimic or None
         The joint it follows, if it is not driven by itself.
 

@@ -286,11 +286,13 @@ class RobotConfig:
     base_link, imu_link : str
         Empty for the root of the URDF, and for the base link.
     feet : tuple of Foot
+        Feet, in the order of all arrays over feet.
     joints : tuple of str
         Command order; empty for the model's order.
     nominal_position, armature, joint_damping, joint_friction : tuple of float
         In command order, or one value for all, or empty for zero.
     noise : SensorNoise
+        Errors of the sensors and of the model.
     absent : mapping of str to float
         Joints that joint_states does not have, and their positions [rad or m].
     foot_frames : tuple of FootFrame

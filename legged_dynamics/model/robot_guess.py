@@ -264,6 +264,7 @@ class RobotGuess(NamedTuple):
     Attributes
     ----------
     feet : list of FootGuess
+        Guessed feet.
     imu_link : str
         Empty where nothing tells.
     said : list of str

@@ -49,6 +49,7 @@ class RobotModel:
     Parameters
     ----------
     name : str
+        Name of the robot.
     links : mapping of str to Inertia
         Every link with its inertia; a link without mass has ``Inertia()``.
     joints : sequence of Joint

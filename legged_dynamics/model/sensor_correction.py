@@ -93,14 +93,22 @@ class SensorCorrection:
     position_scale, position_offset, velocity_scale, effort_scale : tuple of float
         None, one for all, or one per joint of `joints`.
     ignore_effort : tuple of str
+        Joints whose efforts are not used.
     imu_axes : tuple of str
         The IMU link's axes as axes of the reported vectors.
     imu_rpy, gyro_bias, accelerometer_bias : tuple of float
+        Rotation from the reported axes to the IMU link's [rad], and biases that are
+        subtracted after it [rad/s, m/s^2].
     gyro_scale, accelerometer_scale : float
+        Factors from reported to true values.
     add_gravity : bool
+        Whether the reported acceleration lacks gravity.
     imu_delay : float [s]
+        How much later the stamps of the IMU are than those of the joints at one instant.
     quaternion_order : {'xyzw', 'wxyz'}
+        Order of the reported orientation.
     ignore_orientation : bool
+        Whether the reported orientation is not used.
     joints : tuple of str
         Command order; empty for the model's.
 

@@ -46,10 +46,13 @@ class Element:
     Attributes
     ----------
     tag : str
+        Name of the element.
     attributes : dict of str to str
+        Attributes as text.
     line : int
         In the text, from 1.
     children : list of Element
+        Elements inside this one that are read.
     skipped : set of str
         Names of tags inside it that were not wanted.
 
@@ -424,8 +427,11 @@ class Description(NamedTuple):
     Attributes
     ----------
     name : str
+        Name of the robot.
     links : dict of str to Inertia
+        Every link with its inertia.
     joints : list of Joint
+        All joints, in the order of the file.
     notes : list of str
         What is odd about it.
 

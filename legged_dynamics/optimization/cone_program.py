@@ -75,13 +75,17 @@ class ConeProgram(NamedTuple):
     G : (m, n) array
         Half-lines first, then three rows to a cone.
     h : (m,) array
+        Right side of the inequalities, filled by the caller.
     unknown : (5, n) array
         Solution and cost among them.
     slack : (8, m) array
         Slacks and multipliers among them.
     scaling : (l + k, 4) array
+        Nesterov-Todd scaling.
     hessian : (n, n) array
+        Factor of the condensed equations.
     scaled : (m, n) array
+        Scratch memory: ``W^-1 G``.
     report : (3,) array
         Relative gap, primal and dual residual of the solution.
 

@@ -46,7 +46,9 @@ class BoundsRoom(NamedTuple):
     rows : (m, n) array
         ``C L`` of the limits that are considered.
     gram : (n + 1, n + 1) array
+        Scratch memory of the dual method.
     vectors : (7, at least m, n + 1) array
+        Scratch memory.
     u : (n + 1,) array
         Multipliers of the active limits.
     active, looked_at : (n + 1,), (m,) int array

@@ -213,6 +213,7 @@ class OpenSimJoint:
     in_parent, in_child : Transform
         Where the joint's frames are in the two bodies.
     coordinates : tuple of Coordinate
+        Coordinates that drive the joint.
     axes : tuple of TransformAxis
         Three rotations and three translations.
 

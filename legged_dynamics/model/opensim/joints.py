@@ -48,6 +48,7 @@ class OneAxis:
     Attributes
     ----------
     kind : {'revolute', 'prismatic'}
+        Kind of the joint.
     start : Transform
         Of the axis in the joint's parent frame.
     axis : (3,) array

@@ -38,8 +38,11 @@ class OpenSimModel:
     Attributes
     ----------
     name : str
+        Name of the model in its file.
     links : dict of str to Inertia
+        Every body with its inertia, in the axes of the package.
     joints : list of Joint
+        Joints between the bodies, without that of the root.
     root : OpenSimJoint
         Between the ground and the root body.
     coordinates : dict of str to Coordinate
@@ -47,6 +50,7 @@ class OpenSimModel:
     scale : dict of str to float
         Position of a joint for one unit of its coordinate, where that is not 1.
     couplings : list of Coupling
+        Coordinates that are functions of others.
     notes : list of str
         What was approximated or left out.
 
