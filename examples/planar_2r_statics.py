@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which joint torques push with a given force: the planar arm of source 001, corrected.
 
-Two links, two joints, gravity off. The same torques come out of the Jacobian in base axes, of
-the one in the end effector's axes, and of the general 3-D machinery. Run: python
-examples/planar_2r_statics.py
+A robot at rest that exerts the wrench g on the environment at its end effector does so with the
+efforts Q = G + J^T g; G holds the robot against gravity. The wrench of the environment on the
+robot is -g, and Q = G - J^T g. Wrench and Jacobian must belong to one point and have the same
+axes. Here: two links, two joints, gravity off; the same torques come out of the Jacobian in base
+axes, of the one in the end effector's axes, and of the general 3-D functions.
+
+Run: python examples/planar_2r_statics.py
 """
 import numpy as np
 
 from legged_dynamics.dynamics import frame_jacobian
 from legged_dynamics.model import Inertia, Joint, RobotModel
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.statics import (
-    efforts_for_wrench_on_environment,
-    efforts_for_wrench_on_robot,
-    jacobian_in_axes,
-)
 
 
 def jacobian(q, l1, l2):
@@ -47,21 +46,19 @@ def main():
     l1, l2, q = 1.0, 1.0, np.array([0.0, np.pi / 2])
     J_0, R_0E = jacobian(q, l1, l2), rotation(q.sum())
     g_0 = np.array([10.0, 0.0, 0.0])        # N, N, N m: a push along base x, on the environment
-    Q = efforts_for_wrench_on_environment(J_0, g_0)
+    Q = J_0.T @ g_0
 
     # In the end effector's axes: J_E = [[l1 s2, 0], [l2 + l1 c2, l2], [1, 1]].
-    J_E, g_E = jacobian_in_axes(J_0, R_0E.T), R_0E.T @ g_0
+    J_E, g_E = R_0E.T @ J_0, R_0E.T @ g_0
     s2, c2 = np.sin(q[1]), np.cos(q[1])
     np.testing.assert_allclose(J_E, [[l1 * s2, 0.0], [l2 + l1 * c2, l2], [1.0, 1.0]], atol=1e-15)
-    np.testing.assert_allclose(efforts_for_wrench_on_environment(J_E, g_E), Q, atol=1e-14)
+    np.testing.assert_allclose(J_E.T @ g_E, Q, atol=1e-14)
     # Mixed: Jacobian in base axes, wrench in the end effector's.
-    np.testing.assert_allclose(efforts_for_wrench_on_environment(J_0, g_E, R=R_0E), Q, atol=1e-14)
-    # The environment's answer is the opposite wrench.
-    np.testing.assert_allclose(efforts_for_wrench_on_robot(J_0, -g_0), Q, atol=1e-14)
+    np.testing.assert_allclose(J_0.T @ R_0E @ g_E, Q, atol=1e-14)
     # The same arm as a tree of bodies, with a full wrench.
     J = frame_jacobian(arm(l1, l2), q, 'hand')
     wrench = np.array([*g_0[:2], 0.0, 0.0, 0.0, g_0[2]])
-    np.testing.assert_allclose(efforts_for_wrench_on_environment(J, wrench), Q, atol=1e-14)
+    np.testing.assert_allclose(J.T @ wrench, Q, atol=1e-14)
 
     # The free-body diagrams: Q1 = m + l1 fy - l2 fx, Q2 = m - l2 fx.
     np.testing.assert_allclose(Q, [-l2 * g_0[0] + l1 * g_0[1] + g_0[2], -l2 * g_0[0] + g_0[2]],

@@ -44,6 +44,7 @@ class Entry(NamedTuple):
     Attributes
     ----------
     value : bool, int, float, str, list of one of these, or dict of str to Entry
+        What the text holds.
     line : int
         From 1.
 
@@ -64,7 +65,9 @@ class Parameter(NamedTuple):
     name : str
         Dotted.
     value : bool, int, float, str or list of one of these
+        What the file holds.
     line : int
+        Line of the file, from 1.
 
     """
 
@@ -83,7 +86,7 @@ def parse_value(text: str, source: str) -> Any:
     text : str
         A scalar, or a list in brackets.
     source : str
-        Where it stands, for the error's text.
+        Where it comes from, for the error's text.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def parse_value(text: str, source: str) -> Any:
         When the text is not a value, or mixes types in a list.
 
     """
-    entry = read_yaml(text, source)
+    entry = _read_yaml(text, source)
     if entry is None:
         raise ConfigurationError(f'{source}: expected a value, got nothing')
     if isinstance(entry.value, dict):
@@ -103,6 +106,15 @@ def parse_value(text: str, source: str) -> Any:
 def read_parameters(path: str | Path) -> list[Parameter]:
     """
     Return all parameters in a ROS 2 parameter file, in their order.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    list of Parameter
 
     Raises
     ------
@@ -121,7 +133,7 @@ def read_parameters(path: str | Path) -> list[Parameter]:
         text = Path(path).read_bytes()[:MAX_SIZE].decode('utf-8-sig')
     except (OSError, ValueError) as error:
         raise ConfigurationError(f'cannot read the parameter file {path}: {error}') from error
-    root = read_yaml(text, str(path))
+    root = _read_yaml(text, str(path))
     if root is None or not isinstance(root.value, dict):
         raise _no_node(str(path), root)
     found: list[Parameter] = []
@@ -161,7 +173,7 @@ def _no_node(path: str, entry: Entry | None) -> ConfigurationError:
                               '"ros__parameters:" below it, and "name: value" lines below that')
 
 
-def read_yaml(text: str, source: str) -> Entry | None:
+def _read_yaml(text: str, source: str) -> Entry | None:
     """
     Return the value, list or mapping that a YAML text holds, or None when it holds nothing.
 
@@ -170,7 +182,7 @@ def read_yaml(text: str, source: str) -> Entry | None:
     text : str
         YAML.
     source : str
-        Where it stands, for the error's text.
+        Where it comes from, for the error's text.
 
     Raises
     ------
@@ -284,7 +296,19 @@ class _Builder:
 
 
 def shown(value: Any) -> str:
-    """Return a value as an error shows it: in one line, and cut where it is long."""
+    """
+    Return a value as an error's text shows it: in one line, cut where it is long.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    str
+
+    """
     try:
         text = repr(value)
     except (ValueError, RecursionError):        # thousands of digits; a list inside itself

@@ -39,7 +39,7 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
     Parameters
     ----------
     name : str
-        Name of a shipped robot, or path of a robot's YAML. The URDF, if any, stands beside it
+        Name of a shipped robot, or path of a robot's YAML. The URDF, if any, is in the same folder
         under the same name.
 
     Raises
@@ -65,6 +65,15 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
 def urdf_path(name: str) -> Path:
     """
     Return the path of a URDF, given as it is or as the name of a robot of the package.
+
+    Parameters
+    ----------
+    name : str
+        A path, or the name of a robot that comes with the package.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------

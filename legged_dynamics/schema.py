@@ -1,32 +1,34 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings with a unit, a range and a reason: one table serves YAML, nodes and documentation."""
+"""
+Settings with a unit, a range and a description: one declaration serves YAML, nodes and documents.
+
+A group of settings is a dataclass derived from `CheckedSettings`, in the module that uses it:
+
+    @dataclass(frozen=True)
+    class GaitSettings(CheckedSettings):
+        friction: float = setting('friction.coefficient', 1.0, '', 'Of the ground.', 1e-2, 100.0)
+
+`declared` lists the names of all of them for the check for misspelt names.
+"""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.parameter_file import read_parameters, shown
 
-# First parts of the names of all settings there are, whoever reads them; the names without a dot.
-# A name that begins otherwise is misspelt, for nobody would read it. (A test keeps them complete.)
-GROUPS = frozenset({
-    'adhesion', 'analysis', 'contact', 'control', 'derivative', 'division', 'external', 'force',
-    'force_filter', 'friction', 'gains', 'gait', 'ground', 'identify', 'limits', 'lock_step',
-    'map', 'markers', 'noise', 'odometry', 'posture', 'prior', 'reach', 'reference', 'robot',
-    'safety',
-    'simulation', 'singularity', 'stance', 'state', 'stickybot', 'transfer', 'watchdog',
-    'qos_overrides', 'relay'})
-NAMES = frozenset({
-    'desired_timeout', 'dynamics', 'fusion', 'imu_timeout', 'input_depth', 'input_timeout',
-    'max_gap', 'odom_frame', 'period', 'publish_clock', 'publish_tf', 'publish_truth', 'rate',
-    'robot_description', 'schedule', 'seed', 'sensor_noise', 'sensor_patience', 'stance', 'walk',
-    'world_frame', 'use_sim_time', 'autostart', 'start_type_description_service'})
+# Names that nodes and launch files of ROS 2 read, and groups of them.
+_ROS_NAMES = frozenset({'use_sim_time', 'autostart', 'start_type_description_service'})
+_ROS_GROUPS = frozenset({'qos_overrides'})
+_DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
 
 S = TypeVar('S', bound='CheckedSettings')
 
@@ -73,7 +75,16 @@ class Setting:
 
     def check(self, value: Any) -> Any:
         """
-        Return the value in the setting's type.
+        Return a value in the setting's type.
+
+        Parameters
+        ----------
+        value : object
+            What a file or a caller gave.
+
+        Returns
+        -------
+        bool, int, float, str or list
 
         Raises
         ------
@@ -119,19 +130,31 @@ class Setting:
 
 def setting(name: str, default: Any, unit: str, description: str, lower: float | None = None,
             upper: float | None = None, choices: tuple[str, ...] = ()) -> Any:
-    """Return a field of `CheckedSettings`; the arguments are those of `Setting`."""
-    said = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
+    """
+    Return a field of `CheckedSettings`.
+
+    Parameters
+    ----------
+    name, default, unit, description, lower, upper, choices
+        As `Setting` has them.
+
+    Returns
+    -------
+    dataclass field
+
+    """
+    metadata = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
     if isinstance(default, list):
-        return field(default_factory=default.copy, metadata=said)
-    return field(default=default, metadata=said)
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 class CheckedSettings:
     """
-    Settings of which each is said once: a dataclass whose fields are `setting(...)`.
+    Base of a group of settings: a dataclass whose fields are `setting(...)`.
 
-    The name of the field is what code reads, the dotted one what files, nodes and documents have;
-    in what order they stand never matters.
+    Code reads a setting by the name of its field; files, nodes and documents use the dotted name.
+    The order of the fields is only the order in which they are shown.
     """
 
     @classmethod
@@ -142,7 +165,17 @@ class CheckedSettings:
     @classmethod
     def from_parameters(cls: type[S], values: Mapping[str, Any] | None = None) -> S:
         """
-        Build from dotted names; what is not given has its default.
+        Build from dotted names, with defaults for those that are not given.
+
+        Parameters
+        ----------
+        values : mapping of str to value, optional
+            By dotted name; names of other groups are ignored.
+
+        Returns
+        -------
+        CheckedSettings
+            Of this class.
 
         Raises
         ------
@@ -150,14 +183,31 @@ class CheckedSettings:
             When a key is unknown, or a value has the wrong type or is out of range.
 
         """
-        found = checked(values or {}, cls.table())
-        return cls(**{one.name: found[one.metadata['setting'].name]
+        return cls.from_checked(checked(values or {}, cls.table()))
+
+    @classmethod
+    def from_checked(cls: type[S], values: Mapping[str, Any]) -> S:
+        """
+        Build from values that `checked` returned for a table which contains this one.
+
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name; those of other groups are ignored.
+
+        Returns
+        -------
+        CheckedSettings
+            Of this class.
+
+        """
+        return cls(**{one.name: values[one.metadata['setting'].name]
                       for one in fields(cls)})      # type: ignore[arg-type]
 
 
 class ParameterValues(dict[str, Any]):
     """
-    Values by dotted name, which know where they stand.
+    Values by dotted name, with the file and line that each comes from.
 
     Attributes
     ----------
@@ -171,17 +221,37 @@ class ParameterValues(dict[str, Any]):
         self.places: dict[str, str] = dict(getattr(values, 'places', {}))
 
     def update(self, other: Mapping[str, Any]) -> None:     # type: ignore[override]
-        """Take over the values of another, and where they stand."""
+        """
+        Take over the values of another mapping, and the places they come from.
+
+        Parameters
+        ----------
+        other : mapping of str to value
+            Plain, or ParameterValues.
+
+        """
         super().update(other)
         self.places.update(getattr(other, 'places', {}))
 
 
 def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
     """
-    Return every setting's value, checked, with defaults for those not given.
+    Return the checked value of every setting, with defaults for those that are not given.
 
-    Keys in other readers' groups are left alone. An unknown key in a group of this table, or in a
-    group that nobody reads, is an error: a misspelt key would silently have no effect.
+    Keys of other groups are ignored. An unknown key in a group of this table, or in a group that
+    no module of the package declares, is an error: a misspelt key would silently have no effect.
+
+    Parameters
+    ----------
+    values : mapping of str to value
+        By dotted name.
+    settings : iterable of Setting
+        The table.
+
+    Returns
+    -------
+    dict of str to value
+        By dotted name, for every setting of the table.
 
     Raises
     ------
@@ -194,7 +264,7 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     spaces = {name.split('.', 1)[0] for name in table if '.' in name}
     for key in values:
         if key not in table:
-            check_name(key, table, spaces, places)
+            _check_name(key, table, spaces, places)
     found = {}
     for name, setting in table.items():
         if name not in values:
@@ -208,7 +278,7 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     return found
 
 
-def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
+def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
                places: Mapping[str, str] | None = None) -> None:
     """
     Refuse a name that no setting has.
@@ -220,9 +290,9 @@ def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
     table : iterable of str
         The names that would be read.
     spaces : iterable of str
-        Groups of which the table has all settings.
+        Groups whose settings are all in the table.
     places : mapping of str to str, optional
-        Where names stand.
+        File and line of names.
 
     Raises
     ------
@@ -238,20 +308,45 @@ def check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
         close = get_close_matches(key[:200], table, n=1)
         hint = f' Did you mean {close[0]}?' if close else ''
         raise ConfigurationError(_placed(
-            f'{shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
+            f'{_shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
             key, places))
-    if (group in GROUPS or group in spaces) if '.' in key else key in NAMES:
+    groups, names = declared()
+    if (group in groups or group in spaces) if '.' in key else key in names:
         return
     close = get_close_matches(key[:200], table, n=1, cutoff=0.75)
-    near = get_close_matches(group[:200], sorted(GROUPS if '.' in key else NAMES), n=1)
+    near = get_close_matches(group[:200], sorted(groups if '.' in key else names), n=1)
     hint = f' Did you mean {close[0] if close else near[0]}?' if close or near else ''
-    what = (f'there is no group {shown_name(group)!r} of settings' if '.' in key else
+    what = (f'there is no group {_shown_name(group)!r} of settings' if '.' in key else
             'nothing reads it')
     raise ConfigurationError(_placed(
-        f'{shown_name(key)} is not a setting: {what}.{hint}', key, places))
+        f'{_shown_name(key)} is not a setting: {what}.{hint}', key, places))
 
 
-def shown_name(name: str) -> str:
+@cache
+def declared() -> tuple[frozenset[str], frozenset[str]]:
+    """
+    Return the groups of settings that the package declares, and the names without a group.
+
+    They are found in the text of the package's modules, where every declaration begins with
+    ``setting(`` or ``Setting(`` and the name in quotes. Importing all those modules to read one
+    file would take seconds and require MuJoCo; the first call takes about 20 ms.
+
+    Returns
+    -------
+    groups : frozenset of str
+        First parts of dotted names.
+    names : frozenset of str
+        Names without a dot.
+
+    """
+    found = {name for path in Path(__file__).parent.rglob('*.py')
+             for name in _DECLARATION.findall(path.read_text(encoding='utf-8'))}
+    groups = {name.split('.', 1)[0] for name in found if '.' in name}
+    return (frozenset(groups | _ROS_GROUPS),
+            frozenset({name for name in found if '.' not in name} | _ROS_NAMES))
+
+
+def _shown_name(name: str) -> str:
     """Return a name as an error shows it: cut where it is long."""
     return name if len(name) <= 100 else f'{name[:97]}...'
 
@@ -290,7 +385,7 @@ def read_parameter_file(path: str | Path, node: str = '') -> ParameterValues:
         section[name] = value
         section.places[name] = f'{path}, line {line}'
     if strangers and not found and not own:
-        whose = ', '.join(sorted(set(map(shown_name, strangers)))[:5])
+        whose = ', '.join(sorted(set(map(_shown_name, strangers)))[:5])
         wanted = f'"/**:" or "{node}:"' if node else '"/**:"'
         raise ConfigurationError(f'{path} has parameters for {whose} only, and what is read here '
                                  f'stands below {wanted}. Write "/**:" on top to mean all nodes.')

@@ -107,7 +107,7 @@ class Scratch(NamedTuple):
     at_base : (12,) array
         Result: proper and angular acceleration of the base, then the wrench on a fixed one.
     physics : (nv,) array
-        What the joints themselves take of the motors' efforts.
+        Efforts that the joints' damping, friction and springs take from the motors'.
     bodies : (nb, N_ARTICULATED) array
         A row a body; its external wrench is an input.
     end : int
@@ -128,7 +128,22 @@ class Scratch(NamedTuple):
 
 @lean_kernel
 def carve(memory, nb, nq, nv):
-    """Divide a flat memory into the arrays of a :class:`Scratch`."""
+    """
+    Divide a flat memory into the arrays of a :class:`Scratch`.
+
+    Parameters
+    ----------
+    memory : (n,) array
+        Flat memory.
+    nb, nq, nv : int
+        Numbers of bodies, of joint positions and of joint velocities.
+
+    Returns
+    -------
+    Scratch
+        Views of the memory.
+
+    """
     q, at = vector(memory, 0, nq)
     v, at = vector(memory, at, nv)
     effort, at = vector(memory, at, nv)
@@ -147,6 +162,14 @@ def bias(tree, s):
 
     No joint and no floating base accelerates yet, so that a body's acceleration is the sum of the
     ``c_i`` before it, and of gravity on a fixed base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        Inputs, and the bodies' table, which is filled.
+
     """
     bodies = s.bodies
     for i in range(s.v.shape[0]):
@@ -168,7 +191,17 @@ def bias(tree, s):
 
 @lean_kernel
 def articulate(tree, s):
-    """Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
+    """
+    Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22).
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        As :func:`bias` leaves it; articulated inertias and bias forces are filled.
+
+    """
     topology, constants, bodies = tree.topology, tree.constants, s.bodies
     effort, physics = s.effort, s.physics
     for i in range(topology.shape[0] - 1, 0, -1):
@@ -209,11 +242,11 @@ def articulate(tree, s):
             j = add_outer(j, -per_d, U_moment)
         parent = topology[i, PARENT]
         arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
-        add_to_parent(bodies, parent, arm, m, g, j, force, moment)
+        _add_to_parent(bodies, parent, arm, m, g, j, force, moment)
 
 
 @lean_kernel
-def add_to_parent(bodies, i, r, m, g, j, force, moment):
+def _add_to_parent(bodies, i, r, m, g, j, force, moment):
     """
     Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
 
@@ -249,7 +282,7 @@ def add_to_parent(bodies, i, r, m, g, j, force, moment):
 
 
 @lean_kernel
-def accelerate_base(bodies, result):
+def _accelerate_base(bodies, result):
     """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
     m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
     force, moment = get3(bodies, 0, BIAS_FORCE), get3(bodies, 0, BIAS_MOMENT)
@@ -263,7 +296,7 @@ def accelerate_base(bodies, result):
 
 
 @lean_kernel
-def accelerate(tree, s, floating):
+def _accelerate(tree, s, floating):
     """
     Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
 
@@ -274,7 +307,7 @@ def accelerate(tree, s, floating):
         s.at_base[k] = 0.0
         s.at_base[6 + k] = 0.0 if floating else bodies[0, BIAS_FORCE + k]
     if floating:
-        accelerate_base(bodies, s.at_base)
+        _accelerate_base(bodies, s.at_base)
     put3(bodies, 0, ACCELERATION, load3(s.at_base, 0))
     put3(bodies, 0, ALPHA, load3(s.at_base, 3))
     for i in range(1, topology.shape[0]):
@@ -325,5 +358,5 @@ def articulated_body(topology, constants, memory, nq, nv, floating):
             return False
     bias(tree, s)
     articulate(tree, s)
-    accelerate(tree, s, floating)
+    _accelerate(tree, s, floating)
     return True

@@ -72,7 +72,7 @@ from legged_dynamics.spatial.symmetric import (
 
 
 @lean_kernel
-def place_bodies(tree, q, bodies):
+def _place_bodies(tree, q, bodies):
     """Pass 1, outwards: fill the pose of every body in base axes, and nothing of its motion."""
     topology, constants = tree.topology, tree.constants
     put9(bodies, 0, ROTATION, IDENTITY)
@@ -94,7 +94,17 @@ def place_bodies(tree, q, bodies):
 
 @lean_kernel
 def composite_inertias(tree, bodies):
-    """Pass 2, inwards: gather the bodies' inertias from the tips to the base."""
+    """
+    Pass 2, inwards: add up the bodies' inertias from the tips to the base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_RIGID_BODY) array
+        Poses and inertias of the bodies; inertias become those of whole subtrees.
+
+    """
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
         parent = topology[i, PARENT]
@@ -112,21 +122,50 @@ def composite_inertias(tree, bodies):
 
 @lean_kernel
 def joint_axis(bodies, i, kind, k):
-    """Return the k-th axis of joint i in base axes."""
+    """
+    Return the k-th axis of a joint in base axes.
+
+    Parameters
+    ----------
+    bodies : (nb, N_RIGID_BODY) array
+        Poses of the bodies.
+    i, kind, k : int
+        Body of the joint, kind of the joint, number of the axis (0 but for spherical joints).
+
+    Returns
+    -------
+    3 floats
+        Unit vector.
+
+    """
     c = k if kind == SPHERICAL else 2
     return bodies[i, ROTATION + c], bodies[i, ROTATION + 3 + c], bodies[i, ROTATION + 6 + c]
 
 
 @lean_kernel
 def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
-    """Pass 3: fill the matrix, of which only entries between a joint and its ancestors."""
+    """
+    Pass 3: fill the rows of the joints, in the columns of their ancestors and of the base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_RIGID_BODY) array
+        Composite inertias.
+    n_base : int
+        Number of rows of the base: 6, or 0 where it is fixed.
+    mass_matrix : (n, n) array
+        Is filled; the base's rows come first.
+
+    """
     topology, M = tree.topology, mass_matrix
     for i in range(1, topology.shape[0]):
         kind, start = topology[i, JOINT], n_base + topology[i, V_START]
         mass, h = bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
         for k in range(3 if kind == SPHERICAL else 1):
             axis, row = joint_axis(bodies, i, kind, k), start + k
-            # What it takes to accelerate all bodies beyond by one unit about or along the axis.
+            # Wrench that accelerates all bodies beyond by one unit about or along the axis.
             if kind == PRISMATIC:
                 force, moment = scale(mass, axis), cross(h, axis)
             else:
@@ -154,11 +193,11 @@ def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
                     M[row, j] = M[j, row] = force[j]
                     M[row, 3 + j] = M[3 + j, row] = moment[j]
     if n_base == 6:
-        fill_base_block(bodies, M)
+        _fill_base_block(bodies, M)
 
 
 @lean_kernel
-def fill_base_block(bodies, M):
+def _fill_base_block(bodies, M):
     """Fill the 6x6 block of a floating base from the composite inertia of the whole robot."""
     x, y, z = get3(bodies, 0, FIRST_MOMENT)
     xx, xy, xz, yy, yz, zz = get6(bodies, 0, SECOND_MOMENT)
@@ -176,7 +215,7 @@ def fill_base_block(bodies, M):
 
 
 @lean_kernel
-def composite_body(topology, constants, memory, nq, n_base, nv):
+def _composite_body(topology, constants, memory, nq, n_base, nv):
     """
     Mass matrix as one kernel; False when a position in the memory is not finite.
 
@@ -185,17 +224,17 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
     topology, constants : arrays
         Of the Tree.
     memory : array
-        That :func:`carve` divides, positions in place.
+        That :func:`_carve` divides, positions in place.
     nq, n_base, nv : int
         Joint positions, velocities of the base (6 or 0) and of the joints.
 
     """
     tree = Tree(topology, constants)
-    q, bodies, M, _ = carve(memory, topology.shape[0], nq, n_base + nv)
+    q, bodies, M, _ = _carve(memory, topology.shape[0], nq, n_base + nv)
     for k in range(nq):
         if not math.isfinite(q[k]):
             return False
-    place_bodies(tree, q, bodies)
+    _place_bodies(tree, q, bodies)
     place_inertias(tree, bodies)
     composite_inertias(tree, bodies)
     fill_mass_matrix(tree, bodies, n_base, M)
@@ -203,7 +242,7 @@ def composite_body(topology, constants, memory, nq, n_base, nv):
 
 
 @lean_kernel
-def carve(memory, nb, nq, n):
+def _carve(memory, nb, nq, n):
     """Cut positions (nq,), body table and mass matrix (n, n) out of a memory; and its length."""
     q, at = vector(memory, 0, nq)
     bodies, at = matrix(memory, at, nb, N_RIGID_BODY)
@@ -218,6 +257,7 @@ class CompositeBody:
     Parameters
     ----------
     model : RobotModel
+        The robot; later changes of its inertias are not seen.
 
     """
 
@@ -226,8 +266,8 @@ class CompositeBody:
         n_base = 6 if model.floating else 0
         n = n_base + model.nv
         sizes = model.n_bodies, model.nq, n
-        memory = np.zeros(length_of(carve, *sizes))
-        q, _, M, _ = as_python(carve)(memory, *sizes)
+        memory = np.zeros(length_of(_carve, *sizes))
+        q, _, M, _ = as_python(_carve)(memory, *sizes)
         self._q, = input_views(q)
         self._mass_matrix = M.view()
         self._mass_matrix.setflags(write=False)
@@ -237,53 +277,78 @@ class CompositeBody:
 
     def mass_matrix(self, position: np.ndarray) -> np.ndarray:
         """
-        Return the mass matrix in the given pose.
+        Return the mass matrix of a robot, once; see :meth:`CompositeBody.mass_matrix`.
 
         Parameters
         ----------
+        model : RobotModel
+            The robot.
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
 
         Returns
         -------
-        (n, n) array [kg, kg m, kg m^2]
-            Symmetric, rotor inertias included. With a floating base n = 6 + nv and the first
-            rows are the base's, linear then angular, in base axes at the base's origin; with a
-            fixed one n = nv. Read-only; the next call overwrites it.
+        (n, n) array
+            The base's rows first ([v; w] in base axes), then the joints'.
 
         Raises
         ------
         MeasurementError
-            When the positions do not fit the model or are not finite.
+            When the positions are not nq finite numbers.
 
         """
         try:
             self._q[:] = position       # type: ignore[call-overload]
         except (TypeError, ValueError):
             fill(self._q, position, 'joint positions')
-        if not composite_body(*self._arguments):
+        if not _composite_body(*self._arguments):
             state_vector(position, self.model.nq, 'joint positions')
         return self._mass_matrix
 
 
 def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
-    """Return the mass matrix of a robot once; see :meth:`CompositeBody.mass_matrix`."""
+    """
+    Return the mass matrix of a robot, once; see :meth:`CompositeBody.mass_matrix`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+
+    Returns
+    -------
+    (n, n) array
+        The base's rows first ([v; w] in base axes), then the joints'.
+
+    Raises
+    ------
+    MeasurementError
+        When the positions are not nq finite numbers.
+
+    """
     return CompositeBody(model).mass_matrix(position).copy()
 
 
 # -------------------------------------------------------------------------------------------------
 # Elimination with a mass matrix that keeps a tree's zeros (Featherstone 2008, section 6.5).
 #
-# Two joints of different branches have no entry in M. Taken from the last joint to the first, each
-# row needs only the rows of the joints beyond it, and those stand in one run behind it:
-# ``M = L^T D L``, L as sparse as M. What stands beside M becomes ``L^-T`` times it on the way.
+# Two joints of different branches have no entry in M. Eliminated from the last joint to the
+# first, each row requires only the rows of the joints beyond it, which directly follow it:
+# ``M = L^T D L`` with L as sparse as M. Columns X in front of M become ``L^-T X`` on the way.
 
 
 def branch_ends(model: RobotModel) -> np.ndarray:
     """
     Return, for each row of the mass matrix, the first row that is not beyond it.
 
-    A model lists a joint before all that hang on it, and those before anything else.
+    A model lists each joint directly before all joints beyond it.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
 
     Returns
     -------
@@ -305,7 +370,20 @@ def branch_ends(model: RobotModel) -> np.ndarray:
 
 
 def branches_of(model: RobotModel) -> np.ndarray:
-    """Return, for each joint, the first one of its branch of the base and the first behind it."""
+    """
+    Return the range of joints of the branch of the base that each joint belongs to.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot; each joint moves in one direction.
+
+    Returns
+    -------
+    (nv, 2) int array
+        First joint of the branch, and first joint behind it.
+
+    """
     parents = model.tree.topology[1:, PARENT]
     starts = np.flatnonzero(parents == 0)
     which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
@@ -317,7 +395,18 @@ def eliminate_branches(rows, ends, width, tolerance):
     """
     Replace ``rows = [X, M]`` by ``[L^-T X, D L]``, M being behind ``width`` columns of X.
 
-    On the diagonal of D L stand reciprocals; above it, what is left over.
+    The diagonal of D L holds reciprocals; above it are intermediate results.
+
+    Parameters
+    ----------
+    rows : (n, width + n) array
+        Columns X, then the mass matrix M, of which the lower triangle counts.
+    ends : (n,) int array
+        Of :func:`branch_ends`.
+    width : int
+        Number of columns of X.
+    tolerance : float
+        Least pivot, as a fraction of its diagonal element.
 
     Returns
     -------
@@ -349,7 +438,17 @@ def eliminate_branches(rows, ends, width, tolerance):
 
 @lean_kernel
 def substitute(rows, width):
-    """Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``."""
+    """
+    Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``.
+
+    Parameters
+    ----------
+    rows : (n, width + n) array
+        As :func:`eliminate_branches` leaves it.
+    width : int
+        Number of columns of X.
+
+    """
     for j in range(rows.shape[0]):
         i = 0
         while i + 2 < j:

@@ -69,7 +69,20 @@ class ForwardDynamics:
         return self.data[-6:]
 
     def base_motion(self, angular_velocity: np.ndarray) -> BaseMotion:
-        """Return the base's motion, as inverse dynamics take it; angular_velocity [rad/s]."""
+        """
+        Return the motion of the base in the form that inverse dynamics takes.
+
+        Parameters
+        ----------
+        angular_velocity : (3,) array [rad/s]
+            Of the base, in base axes.
+
+        Returns
+        -------
+        BaseMotion
+            With the accelerations of this solution.
+
+        """
         return BaseMotion(np.asarray(angular_velocity, float), self.base_acceleration[3:],
                           self.base_acceleration[:3])
 
@@ -105,6 +118,7 @@ class ArticulatedBody:
     Parameters
     ----------
     model : RobotModel
+        The robot; later changes of its inertias are not seen.
 
     """
 
@@ -129,28 +143,32 @@ class ArticulatedBody:
                          base: BaseMotion | None = None,
                          external: Mapping[str, np.ndarray] | None = None) -> ForwardDynamics:
         """
-        Return the accelerations that efforts and external wrenches cause.
+        Return the accelerations of a robot, once; see :meth:`ArticulatedBody.forward_dynamics`.
 
         Parameters
         ----------
+        model : RobotModel
+            The robot.
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
         velocity : (nv,) array [rad/s or m/s]
-            Joint velocities in the model's order.
+            Joint velocities.
         effort : (nv,) array [N m or N]
-            Of the motors; the joints' own damping, friction and springs are taken off it.
+            Joint efforts.
         base : BaseMotion, optional
-            Of a floating base only the angular velocity is read. A fixed base moves as given:
-            at rest, z upwards, by default; ``BaseMotion.at_rest(gravity=...)`` for any gravity.
-        external : mapping of link name to (6,) array [N, N m], optional
-            Wrenches ``[f; m]`` on links, in link axes about the link's origin.
+            Motion of the base; at rest and level when it is not given.
+        external : mapping of str to (6,) array, optional
+            Wrenches [f; m] on links, as :meth:`ArticulatedBody.forward_dynamics` takes them.
+
+        Returns
+        -------
+        ForwardDynamics
+            Accelerations of joints and base.
 
         Raises
         ------
         MeasurementError
-            When an input does not fit the model or is not finite.
-        UnknownNameError
-            When a link with an external wrench is not in the model.
+            When an input has the wrong shape or is not finite.
 
         """
         try:
@@ -184,7 +202,24 @@ class ArticulatedBody:
 
 def refuse(model: RobotModel, position: np.ndarray, velocity: np.ndarray, effort: np.ndarray,
            base: BaseMotion | None) -> None:
-    """Raise the error that says which input is not finite."""
+    """
+    Raise the error that says which input is not finite.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position, velocity, effort : array
+        Inputs of the forward dynamics, of nq, nv and nv elements.
+    base : BaseMotion or None
+        Motion of the base.
+
+    Raises
+    ------
+    MeasurementError
+        When an input is not finite or has the wrong shape.
+
+    """
     state_vector(position, model.nq, 'joint positions')
     state_vector(velocity, model.nv, 'joint velocities')
     state_vector(effort, model.nv, 'joint efforts')
@@ -195,5 +230,33 @@ def refuse(model: RobotModel, position: np.ndarray, velocity: np.ndarray, effort
 def forward_dynamics(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
                      effort: np.ndarray, base: BaseMotion | None = None,
                      external: Mapping[str, np.ndarray] | None = None) -> ForwardDynamics:
-    """Return how a robot accelerates, once; see :meth:`ArticulatedBody.forward_dynamics`."""
+    """
+    Return the accelerations of a robot, once; see :meth:`ArticulatedBody.forward_dynamics`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+    velocity : (nv,) array [rad/s or m/s]
+        Joint velocities.
+    effort : (nv,) array [N m or N]
+        Joint efforts.
+    base : BaseMotion, optional
+        Motion of the base; at rest and level when it is not given.
+    external : mapping of str to (6,) array, optional
+        Wrenches [f; m] on links, as :meth:`ArticulatedBody.forward_dynamics` takes them.
+
+    Returns
+    -------
+    ForwardDynamics
+        Accelerations of joints and base.
+
+    Raises
+    ------
+    MeasurementError
+        When an input has the wrong shape or is not finite.
+
+    """
     return ArticulatedBody(model).forward_dynamics(position, velocity, effort, base, external)

@@ -4,14 +4,14 @@
 Contact points and their Jacobians.
 
 A foot's contact frame has base axes. A point foot touches at the bottom of its ball, the ball's
-centre less radius times the ground's normal; the reference of others is the middle of what
-touches. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
+centre less radius times the ground's normal; the reference of others is the middle of the contact
+area. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
 column.
 
 Contact coordinates are the rows that kinds of feet have (`model.foot`): of every foot a force in
 base axes and, behind it, moments about axes of the base or of the foot. `FeetTable` is the table
-of all of them; kernels take the axes of a foot's moments from `moment_axes`, and who uses them
-need not ask what kind of foot it is.
+of all of them; kernels take the axes of a foot's moments from `moment_axes`, and so do not depend
+on the kind of foot.
 """
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 BODY, START, SIZE, PLANE, AXES = 0, 1, 2, 3, 4
 N_INDEX = 7
 IN_FOOT = 3     # the first of the foot's own axes
-# Number of coordinates of a foot that carries whatever wrench there is.
+# Number of coordinates of a foot that can transmit any wrench.
 WRENCH = 6
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
 # foot frame, ball radius, sole edges (front, back, left, right).
@@ -68,7 +68,7 @@ N_GEOMETRY = 20
 # Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
 FOOT_ROTATION, FOOT_POSITION, CONTACT = 0, 9, 12
 N_FOOT_STATE = 15
-# A sole carries on its low edge once that is lower than the rest by about this [m].
+# Difference of height [m] from which a tilted sole is loaded mainly at its low edge.
 LEANING = 0.01
 
 
@@ -95,16 +95,56 @@ class ContactRows(NamedTuple):
     in_foot: np.ndarray
 
     def scales(self, force: float, moment: float) -> np.ndarray:
-        """Return (nc,) numbers, one for forces and another for moments."""
+        """
+        Return one number for every contact coordinate: one for forces, another for moments.
+
+        Parameters
+        ----------
+        force, moment : float
+            The two numbers.
+
+        Returns
+        -------
+        (nc,) array
+
+        """
         return np.where(self.kind == FORCE, force, moment)
 
     def axes(self, rotations: np.ndarray) -> np.ndarray:
-        """Return the (nc, 3) axes in base axes, given (nf, 3, 3) ``R_BF``."""
+        """
+        Return the axes of the contact coordinates.
+
+        Parameters
+        ----------
+        rotations : (nf, 3, 3) array
+            ``R_BF`` of the feet, from foot to base axes.
+
+        Returns
+        -------
+        (nc, 3) array
+            Unit vectors in base axes.
+
+        """
         own = rotations.reshape(-1, 3, 3)[self.foot, :, self.axis]
         return np.where(self.in_foot[:, None], own, np.eye(3)[self.axis])
 
     def wrench_map(self, rotations: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return the (6, nc) map to the wrench at the origin of (nf, 3) contact points [m]."""
+        """
+        Return the map from contact coordinates to the wrench on the base at its origin.
+
+        Parameters
+        ----------
+        rotations : (nf, 3, 3) array
+            ``R_BF`` of the feet, from foot to base axes.
+        points : (nf, 3) array [m]
+            Contact points in the base.
+
+        Returns
+        -------
+        (6, nc) array
+            Rows [f; m], in base axes.
+
+        """
         axes = self.axes(rotations)
         force = axes * (self.kind == FORCE)[:, None]
         turning = np.where((self.kind == FORCE)[:, None], np.cross(points[self.foot], axes), axes)
@@ -143,13 +183,37 @@ class FeetTable(NamedTuple):
         return ContactRows(foot, kind, axis % IN_FOOT, axis >= IN_FOOT)
 
     def corners(self, i: int) -> np.ndarray:
-        """Return the corners of what touches in a foot's frame, (k, 3) [m]: one, two or four."""
+        """
+        Return the corners of a foot's contact area.
+
+        Parameters
+        ----------
+        i : int
+            Number of the foot.
+
+        Returns
+        -------
+        (k, 3) array [m]
+            One, two or four points in the foot's frame.
+
+        """
         return corners_of(self.geometry[i, SOLE:SOLE + 4])
 
 
 def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     """
-    Put feet into arrays.
+    Return feet as arrays for kernels.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of Foot
+        Its feet.
+
+    Returns
+    -------
+    FeetTable
 
     Raises
     ------
@@ -164,7 +228,7 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
         if foot.link not in model.frames:
             raise UnknownNameError('foot link', foot.link, model.frames)
         body, pose = model.frames[foot.link]
-        index[i] = index_row(body, start, foot)
+        index[i] = _index_row(body, start, foot)
         start += len(foot.rows)
         geometry[i, R_FOOT:R_FOOT + 9] = pose.R.ravel()
         geometry[i, P_FOOT:P_FOOT + 3] = pose.p
@@ -175,13 +239,26 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
 
 
 def contact_rows(feet: Sequence[Foot]) -> ContactRows:
-    """Return the table of contact coordinates of some feet."""
+    """
+    Return the table of contact coordinates of feet.
+
+    Parameters
+    ----------
+    feet : sequence of Foot
+        The feet, in order.
+
+    Returns
+    -------
+    ContactRows
+        One row for each contact coordinate.
+
+    """
     starts = np.cumsum([0, *(len(foot.rows) for foot in feet)])
-    index = [index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
+    index = [_index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
     return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0))).rows
 
 
-def index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
+def _index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
     """Return a foot's row of `FeetTable.index`."""
     axes = [row.axis + IN_FOOT * row.in_foot for row in foot.rows[3:]]
     return [body, start, len(foot.rows), foot.plane, *axes, *[0] * (3 - len(axes))]
@@ -189,13 +266,44 @@ def index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
 
 @part
 def has_moment(index, i):
-    """Return whether a foot carries any moment."""
+    """
+    Return whether a foot can transmit any moment.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    i : int
+        Number of the foot.
+
+    Returns
+    -------
+    bool
+
+    """
     return index[i, SIZE] > 3
 
 
 @part
 def moment_axis(index, states, i, k):
-    """Return the axis of a foot's k-th moment in base axes."""
+    """
+    Return the axis of a foot's k-th moment in base axes.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    states : (nf, N_FOOT_STATE) array
+        Frames of the feet.
+    i, k : int
+        Numbers of the foot and of its moment.
+
+    Returns
+    -------
+    3 floats
+        Unit vector.
+
+    """
     axis = index[i, AXES + k]
     if axis < IN_FOOT:
         return unit(axis)
@@ -206,10 +314,25 @@ def moment_axis(index, states, i, k):
 @part
 def moment_axes(index, states, i):
     """
-    Return the axes of a foot's moments in base axes, by rows (9-tuple); zeros behind the last.
+    Return the axes of a foot's moments in base axes, by rows, with zeros for those it lacks.
 
-    A ``rotate`` by them takes a moment in base axes to the foot's coordinates, and what turns to
-    what the foot holds; a ``rotate_back`` takes coordinates to the moment.
+    ``rotate`` with them turns a moment or an angular velocity in base axes into the foot's
+    coordinates; ``rotate_back`` turns coordinates into the moment.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    states : (nf, N_FOOT_STATE) array
+        Frames of the feet.
+    i : int
+        Number of the foot.
+
+    Returns
+    -------
+    9 floats
+        Axes by rows.
+
     """
     x, y, z = ZERO, ZERO, ZERO
     n = index[i, SIZE] - 3
@@ -224,7 +347,26 @@ def moment_axes(index, states, i):
 
 @part
 def foot_moment(index, states, i, w):
-    """Return the moment in base axes that a vector of all contact coordinates has of a foot."""
+    """
+    Return the moment of one foot, given all contact coordinates.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    states : (nf, N_FOOT_STATE) array
+        Frames of the feet.
+    i : int
+        Number of the foot.
+    w : (nc,) array [N, N m]
+        Contact coordinates.
+
+    Returns
+    -------
+    3 floats [N m]
+        Moment in base axes.
+
+    """
     m = ZERO
     for k in range(index[i, SIZE] - 3):
         m = add_scaled(m, w[index[i, START] + 3 + k], moment_axis(index, states, i, k))
@@ -233,27 +375,89 @@ def foot_moment(index, states, i, w):
 
 @part
 def put_moment(index, states, i, m, w):
-    """Put a moment in base axes where a vector of all contact coordinates has the foot's."""
+    """
+    Write the moment of one foot into the contact coordinates.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    states : (nf, N_FOOT_STATE) array
+        Frames of the feet.
+    i : int
+        Number of the foot.
+    m : 3 floats [N m]
+        Moment in base axes.
+    w : (nc,) array [N, N m]
+        Contact coordinates that are written to.
+
+    """
     for k in range(index[i, SIZE] - 3):
         w[index[i, START] + 3 + k] = dot(m, moment_axis(index, states, i, k))
 
 
 @part
 def held(index, states, i, v):
-    """Return the part of a vector that lies along the axes of a foot's moments."""
+    """
+    Return the component of a vector along the axes of a foot's moments.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+    states : (nf, N_FOOT_STATE) array
+        Frames of the feet.
+    i : int
+        Number of the foot.
+    v : 3 floats
+        Moment or angular velocity in base axes.
+
+    Returns
+    -------
+    3 floats
+        Its projection, in base axes.
+
+    """
     A = moment_axes(index, states, i)
     return rotate_back(A, rotate(A, v))
 
 
 @part
 def unit(k):
-    """Return the k-th unit vector."""
+    """
+    Return the k-th unit vector.
+
+    Parameters
+    ----------
+    k : int
+        0, 1 or 2.
+
+    Returns
+    -------
+    3 floats
+        Unit vector of x, y or z.
+
+    """
     return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
 
 
 @lean_kernel
 def contact_points(feet, bodies, normal, states):
-    """Fill each foot's frame and contact point, given the ground's normal in base axes (tuple)."""
+    """
+    Fill each foot's frame and contact point.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        The feet.
+    bodies : (nb, at least N_BODY_STATE) array
+        Poses of the bodies, in the base.
+    normal : 3 floats
+        Unit normal of the ground, in base axes.
+    states : (nf, N_FOOT_STATE) array
+        Is filled.
+
+    """
     geometry = feet.geometry
     for i in range(feet.index.shape[0]):
         body = feet.index[i, BODY]
@@ -269,10 +473,20 @@ def contact_points(feet, bodies, normal, states):
 @lean_kernel
 def lean_on_lowest_part(feet, normal, states):
     """
-    Move the contact point of a foot with edges from its middle to the part that is lowest.
+    Move the contact point of a foot with edges from its middle to its lowest part.
 
-    Corners count by ``exp(-height / LEANING)``: a sole that lies flat keeps its middle, a tilted
-    one carries on its low edge, as a heel that strikes and toes that push off do.
+    Corners are weighted by ``exp(-height / LEANING)``: a sole that lies flat keeps its middle, a
+    tilted one is loaded at its low edge, as at heel strike and toe-off.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        The feet.
+    normal : 3 floats
+        Unit normal of the ground, in base axes.
+    states : (nf, N_FOOT_STATE) array
+        As :func:`contact_points` fills it; contact points are changed.
+
     """
     for i in range(feet.index.shape[0]):
         if not has_moment(feet.index, i):
@@ -297,6 +511,20 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
     Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
 
     Only columns of joints between base and foot are written; the caller zeroes it once.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    feet : FeetTable
+        The feet.
+    bodies : (nb, at least N_BODY_STATE) array
+        Poses of the bodies, in the base.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet.
+    jacobian : (nc, nv) array
+        Is filled.
+
     """
     topology = tree.topology
     for i in range(feet.index.shape[0]):
@@ -322,7 +550,19 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
 
 @lean_kernel
 def contact_map(feet, states, grasp):
-    """Fill the (6, nc) map from contact coordinates to the wrench on the base at its origin."""
+    """
+    Fill the (6, nc) map from contact coordinates to the wrench on the base at its origin.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        The feet.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet.
+    grasp : (6, nc) array
+        Is filled: rows [f; m], in base axes.
+
+    """
     for i in range(feet.index.shape[0]):
         x, y, z = load3(states[i], CONTACT)
         c, n = feet.index[i, START], feet.index[i, SIZE]
@@ -347,10 +587,24 @@ def contact_map(feet, states, grasp):
 @lean_kernel
 def contact_bias(feet, bodies, states, normal, bias):
     """
-    Fill the (nc,) accelerations of the contacts from the bodies' present ones, base axes.
+    Fill the accelerations of the contacts from the present motion of the bodies, in base axes.
 
-    A ball rolls: the centre has the acceleration ``alpha x (radius n)`` of a wheel's, so the
-    point that touches has only the centripetal one, towards the centre, and that is left out.
+    A ball rolls: its centre has the acceleration ``alpha x (radius n)`` of a wheel's, so the point
+    that touches has only the centripetal one, towards the centre, and that is left out.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        The feet.
+    bodies : (nb, at least N_BODY_STATE) array
+        Motion of the bodies.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet.
+    normal : 3 floats
+        Unit normal of the ground, in base axes.
+    bias : (nc,) array [m/s^2, rad/s^2]
+        Is filled.
+
     """
     for i in range(feet.index.shape[0]):
         b, row = feet.index[i, BODY], feet.index[i, START]
@@ -365,12 +619,12 @@ def contact_bias(feet, bodies, states, normal, bias):
 
 
 def _as_contact(model: RobotModel, link: str) -> FeetTable:
-    """Return the table of a 'foot' that is the link's own frame, held in all six directions."""
+    """Return the table of a 'foot' at a link's own frame, constrained in all directions."""
     body, pose = model.frame(link)
     geometry = np.zeros((1, N_GEOMETRY))
     geometry[0, R_FOOT:R_FOOT + 9] = pose.R.ravel()
     geometry[0, P_FOOT:P_FOOT + 3] = pose.p
-    return FeetTable(np.array([index_row(body, 0, FlatFoot)]), geometry)
+    return FeetTable(np.array([_index_row(body, 0, FlatFoot)]), geometry)
 
 
 def _rotation(axes: str, states: np.ndarray) -> np.ndarray:

@@ -45,35 +45,87 @@ from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 # -------------------------------------------------------------------------------------------------
-# One joint and one body of the Newton-Euler recursion, in base axes: parts of every kernel of it.
+# One step of the Newton-Euler recursion over one joint and one body, in base axes.
 #
-# What a loop over bodies does at each step stands here once, whether it runs over one sample or
-# over several side by side.
+# Kernels for single samples and for batches of samples share these parts.
 
 
 @part
 def acceleration_at(w, alpha, a, arm):
-    """Return the acceleration of a point at an arm from one that has acceleration a."""
+    """
+    Return the acceleration of another point of a rigid body.
+
+    Parameters
+    ----------
+    w, alpha : 3 floats
+        Angular velocity [rad/s] and acceleration [rad/s^2] of the body.
+    a : 3 floats
+        Acceleration of the first point [m/s^2].
+    arm : 3 floats
+        From the first point to the other [m].
+
+    Returns
+    -------
+    3 floats
+        Acceleration of the other point [m/s^2].
+
+    """
     return add(a, add(cross(alpha, arm), cross(w, cross(w, arm))))
 
 
 @part
 def turn(w, alpha, axis, rate, acceleration):
-    """Return angular velocity and acceleration beyond a joint that turns about an axis."""
+    """
+    Return angular velocity and acceleration of the body beyond a revolute joint.
+
+    Parameters
+    ----------
+    w, alpha : 3 floats
+        Those of the body before it.
+    axis : 3 floats
+        Unit vector of the joint.
+    rate, acceleration : float
+        Of the joint [rad/s, rad/s^2].
+
+    Returns
+    -------
+    w, alpha
+        3 floats
+
+    """
     spin = scale(rate, axis)
     return add(w, spin), add(alpha, add_scaled(cross(w, spin), acceleration, axis))
 
 
 @part
 def slide(w, a, axis, rate, acceleration):
-    """Return the acceleration beyond a joint that slides along an axis."""
+    """
+    Return the acceleration of the body beyond a prismatic joint.
+
+    Parameters
+    ----------
+    w : 3 floats
+        Angular velocity of both bodies.
+    a : 3 floats
+        Acceleration of the point of the first body where the second one is.
+    axis : 3 floats
+        Unit vector of the joint.
+    rate, acceleration : float
+        Of the joint [m/s, m/s^2].
+
+    Returns
+    -------
+    3 floats
+        Acceleration, Coriolis included [m/s^2].
+
+    """
     return add(a, add_scaled(scale(2.0, cross(w, scale(rate, axis))), acceleration, axis))
 
 
 @inlined_part
 def inertial_wrench(mass, com, inertia, R, w, alpha, a):
     """
-    Return the force and moment about its origin that a body takes to move as it does.
+    Return the force and moment about its origin that the motion of a body requires.
 
     Centre of mass and inertia about it are in body axes, everything else in base axes.
 
@@ -100,7 +152,7 @@ def inertial_wrench(mass, com, inertia, R, w, alpha, a):
 
 
 # -------------------------------------------------------------------------------------------------
-
+# Forward kinematics of a tree.
 
 # Columns of the (nb, N_BODY_STATE) workspace that the kernels of this layer share.
 ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY = 0, 9, 12, 15, 18, 21
@@ -109,7 +161,20 @@ N_BODY_STATE = 30
 
 
 def body_workspace(model: RobotModel) -> np.ndarray:
-    """Return an empty (n_bodies, N_BODY_STATE) array for the kernels."""
+    """
+    Return an empty table of bodies for the kernels.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+
+    Returns
+    -------
+    (n_bodies, N_BODY_STATE) array
+        Zeros.
+
+    """
     return np.zeros((model.n_bodies, N_BODY_STATE))
 
 
@@ -184,7 +249,7 @@ def frame_poses(model: RobotModel, position: np.ndarray,
     position : (nq,) array [rad or m]
         Joint positions in the model's order.
     links : tuple of str, optional
-        Links wanted; all by default.
+        Names of the links; all by default.
 
     Raises
     ------

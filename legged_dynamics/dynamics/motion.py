@@ -27,7 +27,9 @@ class BaseMotion:
     Attributes
     ----------
     angular_velocity : (3,) array [rad/s]
+        Angular velocity in base axes.
     angular_acceleration : (3,) array [rad/s^2]
+        Angular acceleration in base axes.
     proper_acceleration : (3,) array [m/s^2]
         Of the base's origin.
 
@@ -41,7 +43,19 @@ class BaseMotion:
     def at_rest(cls, R_WB: np.ndarray | None = None,
                 gravity: np.ndarray = -GRAVITY * UP) -> BaseMotion:
         """
-        Return the motion of a base that stands still with the given (3, 3) orientation.
+        Return the motion of a base that stands still.
+
+        Parameters
+        ----------
+        R_WB : (3, 3) array, optional
+            Orientation, from base to world axes; level when it is not given.
+        gravity : (3,) array [m/s^2]
+            Acceleration of free fall, in world axes.
+
+        Returns
+        -------
+        BaseMotion
+            With the proper acceleration that an accelerometer at rest measures.
 
         Raises
         ------
@@ -78,7 +92,7 @@ class BaseMotion:
                    classical - R_WB.T @ np.asarray(gravity, float))
 
     def packed(self) -> np.ndarray:
-        """Return the (9,) array that kernels take."""
+        """Return the (9,) array that kernels read."""
         return np.concatenate([self.angular_velocity, self.angular_acceleration,
                                self.proper_acceleration])
 
@@ -93,7 +107,9 @@ class Motion:
     position : (nq,) array [rad or m]
         Joint positions in the model's order (base not included).
     velocity, acceleration : (nv,) array [rad/s, rad/s^2 or m/s, m/s^2]
+        Of the joints, in the model's order.
     base : BaseMotion
+        Motion of the base.
 
     """
 
@@ -104,7 +120,17 @@ class Motion:
 
     def checked(self, model: RobotModel) -> Motion:
         """
-        Return the motion as float arrays that fit the model.
+        Return the motion as float arrays that fit a model.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        Motion
+            With contiguous arrays.
 
         Raises
         ------
@@ -119,7 +145,20 @@ class Motion:
 
 def state_vector(values: object, size: int, what: str) -> np.ndarray:
     """
-    Return values as a contiguous (size,) float array.
+    Return values as a contiguous float array of a given size.
+
+    Parameters
+    ----------
+    values : object
+        What a caller gave.
+    size : int
+        Number of elements.
+    what : str
+        Name of the quantity, for the error's text.
+
+    Returns
+    -------
+    (size,) array
 
     Raises
     ------
@@ -140,15 +179,35 @@ def input_views(*arrays: np.ndarray) -> tuple[memoryview, ...]:
     """
     Return flat views of parts of a kernel's memory, for inputs to be written into.
 
-    ``view[:] = values`` takes 90 ns, and a float array of the view's size or nothing: it raises
-    ValueError or TypeError, upon which :func:`fill` takes what numpy can convert, or says why not.
+    ``view[:] = values`` takes 90 ns. It accepts only a float array of the view's size, and raises
+    ValueError or TypeError otherwise; :func:`fill` then converts the values, or raises the error.
+
+    Parameters
+    ----------
+    *arrays : array
+        Parts of the memory, of any shape.
+
+    Returns
+    -------
+    tuple of memoryview
+        One flat view for each array.
+
     """
     return tuple(memoryview(array.reshape(-1)) for array in arrays)
 
 
 def fill(view: memoryview, values: object, what: str) -> None:
     """
-    Copy values into a kernel's memory; whether they are finite, the kernel says.
+    Copy values into a kernel's memory; the kernel checks whether they are finite.
+
+    Parameters
+    ----------
+    view : memoryview
+        Memory that is written to.
+    values : object
+        As many numbers.
+    what : str
+        Name of the quantity, for the error's text.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 """
 Recursive Newton-Euler inverse dynamics, driven by what an IMU measures.
 
-The base's proper acceleration stands for both its acceleration and gravity (d'Alembert), so
+The base's proper acceleration represents both its acceleration and gravity (d'Alembert), so
 neither the base's velocity nor the mass matrix is needed, and any direction of gravity is the
 same to the algorithm (Featherstone 2008, section 5.3, in base coordinates).
 """
@@ -57,13 +57,23 @@ from legged_dynamics.spatial.frames import wrench_in_frame
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
-# Coulomb friction is smoothed over this joint speed [rad/s]: nobody knows its sign at rest.
+# Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
 FRICTION_SPEED = 0.05
 
 
 @lean_kernel
 def inertial_wrenches(tree, bodies):
-    """Pass 1: fill the wrench each body needs to move as it does, about its own origin."""
+    """
+    Pass 1: fill the wrench that each body's motion requires, about its own origin.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        Motion of the bodies; FORCE and MOMENT are filled.
+
+    """
     constants = tree.constants
     for i in range(constants.shape[0]):
         force, moment = inertial_wrench(
@@ -77,9 +87,19 @@ def inertial_wrenches(tree, bodies):
 @lean_kernel
 def joint_efforts(tree, bodies, tau):
     """
-    Pass 2: gather wrenches from the tips to the base and project them on the joints.
+    Pass 2: add up wrenches from the tips to the base, and project them on the joints.
 
     Afterwards each body's wrench is that of its whole subtree; body 0 holds the base's.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        As :func:`inertial_wrenches` leaves it.
+    tau : (nv,) array [N m or N]
+        Is filled: joint efforts.
+
     """
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
@@ -100,7 +120,19 @@ def joint_efforts(tree, bodies, tau):
 
 @lean_kernel
 def add_joint_physics(tree, q, v, a, tau):
-    """Add what the joint itself takes: rotor inertia, friction and springs."""
+    """
+    Add the efforts of the joints' own parts: rotor inertia, friction and springs.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    q, v, a : (nq,), (nv,), (nv,) array
+        Joint positions, velocities and accelerations.
+    tau : (nv,) array [N m or N]
+        Joint efforts that are added to.
+
+    """
     topology, constants = tree.topology, tree.constants
     for i in range(1, topology.shape[0]):
         iq, iv = topology[i, Q_START], topology[i, V_START]
@@ -230,7 +262,17 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
 
 @lean_kernel
 def relieve_bodies(external, bodies):
-    """Subtract external wrenches (nb, 6) from what each body needs to move as it does."""
+    """
+    Subtract external wrenches from the wrench that each body's motion requires.
+
+    Parameters
+    ----------
+    external : (nb, 6) array [N, N m]
+        Wrenches [f; m] on the bodies about their origins, in body axes.
+    bodies : (nb, N_BODY_STATE) array
+        FORCE and MOMENT are changed.
+
+    """
     for i in range(external.shape[0]):
         R = get9(bodies, i, ROTATION)
         put3(bodies, i, FORCE,

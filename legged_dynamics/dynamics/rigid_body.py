@@ -31,7 +31,17 @@ N_RIGID_BODY = N_BODY_STATE + 10
 
 @lean_kernel
 def place_inertias(tree, bodies):
-    """Fill every body's inertia, given its rotation."""
+    """
+    Fill every body's inertia about its origin, in base axes.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    bodies : (nb, at least N_RIGID_BODY) array
+        With the rotations of the bodies; mass, first and second moment are filled.
+
+    """
     constants = tree.constants
     for i in range(bodies.shape[0]):
         R, mass = get9(bodies, i, ROTATION), constants[i, TREE_MASS]
@@ -44,7 +54,15 @@ def place_inertias(tree, bodies):
 
 @lean_kernel
 def place_inertial_wrenches(bodies):
-    """Fill the wrench each body takes to move as it does, ``I a + v x* I v``."""
+    """
+    Fill the wrench ``I a + v x* I v`` that each body's motion requires.
+
+    Parameters
+    ----------
+    bodies : (nb, at least N_RIGID_BODY) array
+        With inertias and motion of the bodies; FORCE and MOMENT are filled.
+
+    """
     for i in range(bodies.shape[0]):
         h, inertia = get3(bodies, i, FIRST_MOMENT), get6(bodies, i, SECOND_MOMENT)
         w, alpha, a = get3(bodies, i, OMEGA), get3(bodies, i, ALPHA), get3(bodies, i, ACCELERATION)

@@ -253,7 +253,7 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     trust_effort : bool
         Whether the efforts, on the whole, are taken as right, to the same end.
     trust : mapping, optional
-        Of `unknowns.SETTINGS`, by dotted name.
+        Settings of `Trust`, by dotted name.
 
     Raises
     ------

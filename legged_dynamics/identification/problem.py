@@ -10,9 +10,7 @@ nearly so in offsets and the IMU's errors.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from legged_dynamics.identification.samples import Samples, Signals, observe
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
@@ -103,53 +101,45 @@ class LogCholesky:
 # What is to be identified: one vector of unknowns, zero for the robot as described.
 
 
-SETTINGS = (
-    Setting('identify.base_mass', 0.15, '1', "How far the base's mass may be from the URDF's, "
-            'as a fraction: one standard deviation.', 1e-6, 10.0),
-    Setting('identify.base_center_of_mass', 0.05, '1', "The same of the base's centre of mass, "
-            'in heights of the standing robot.', 1e-6, 10.0),
-    Setting('identify.link', 0.05, '1', 'The same of the mass of each other link; its centre of '
-            'mass in radii of gyration.', 1e-6, 10.0),
-    Setting('identify.shape', 0.15, '1', 'The same of moments of inertia.', 1e-6, 10.0),
-    Setting('identify.effort_scale', 0.3, '1', 'The same of the torque constant of each motor.',
-            1e-6, 10.0),
-    Setting('identify.friction', 0.1, '1', "Coulomb and viscous friction, at the joint's effort "
-            'limit and at its rated speed, as a part of the effort limit.', 1e-6, 10.0),
-    Setting('identify.armature', 0.05, '1', "Armature, as a part of the leg's own inertia at "
-            'full stretch.', 1e-6, 10.0),
-    Setting('identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0),
-    Setting('identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0),
-    Setting('identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6,
-            10.0),
-    Setting('identify.gyro_bias', 0.02, 'rad/s', 'Bias of the gyro.', 1e-6, 10.0),
-)
+@dataclass(frozen=True)
+class Trust(CheckedSettings):
+    """How far each unknown may be from the description, as one standard deviation."""
+
+    base_mass: float = setting(
+        'identify.base_mass', 0.15, '1',
+        "How far the base's mass may be from the URDF's, as a fraction: one standard deviation.",
+        1e-6, 10.0)
+    base_center_of_mass: float = setting(
+        'identify.base_center_of_mass', 0.05, '1',
+        "The same of the base's centre of mass, in heights of the standing robot.", 1e-6, 10.0)
+    link: float = setting(
+        'identify.link', 0.05, '1',
+        'The same of the mass of each other link; its centre of mass in radii of gyration.',
+        1e-6, 10.0)
+    shape: float = setting(
+        'identify.shape', 0.15, '1', 'The same of moments of inertia.', 1e-6, 10.0)
+    effort_scale: float = setting(
+        'identify.effort_scale', 0.3, '1',
+        'The same of the torque constant of each motor.', 1e-6, 10.0)
+    friction: float = setting(
+        'identify.friction', 0.1, '1',
+        "Coulomb and viscous friction, at the joint's effort limit and at its rated speed, as a "
+        'part of the effort limit.', 1e-6, 10.0)
+    armature: float = setting(
+        'identify.armature', 0.05, '1',
+        "Armature, as a part of the leg's own inertia at full stretch.", 1e-6, 10.0)
+    position_offset: float = setting(
+        'identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0)
+    imu_mount: float = setting(
+        'identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0)
+    accelerometer_bias: float = setting(
+        'identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6, 10.0)
+    gyro_bias: float = setting(
+        'identify.gyro_bias', 0.02, 'rad/s', 'Bias of the gyro.', 1e-6, 10.0)
+
+
 PER_JOINT = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset')
 PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
-
-
-@dataclass(frozen=True, eq=False)
-class Trust:
-    """How far each unknown may be from the description: standard deviations, by `SETTINGS`."""
-
-    values: Mapping[str, float]
-
-    @classmethod
-    def from_parameters(cls, values: Mapping[str, Any] | None = None) -> Trust:
-        """
-        Build from dotted parameter names.
-
-        Raises
-        ------
-        ConfigurationError
-            When a key is unknown or a value out of range.
-
-        """
-        return cls({name.removeprefix('identify.'): value
-                    for name, value in checked(values or {}, SETTINGS).items()})
-
-    def __getitem__(self, name: str) -> float:
-        """Return one of them."""
-        return self.values[name]
 
 
 class Unknowns:
@@ -196,23 +186,23 @@ class Unknowns:
     def _trust(self, height: float, trust: Trust) -> None:
         each = self.deviation[self.parts['inertia']].reshape(-1, 10)
         each[:, MASS], each[:, SHAPE], each[:, SHIFT] = (
-            0.5 * trust['link'], 0.5 * trust['shape'], trust['link'])
-        each[0, MASS] = 0.5 * trust['base_mass']
-        each[0, SHIFT] = trust['base_center_of_mass'] * height / np.maximum(
+            0.5 * trust.link, 0.5 * trust.shape, trust.link)
+        each[0, MASS] = 0.5 * trust.base_mass
+        each[0, SHIFT] = trust.base_center_of_mass * height / np.maximum(
             self.bodies[0].radius, 1e-3)
         model = self.model
         weight = model.total_mass * 9.81
         limit = np.minimum(model.effort_limits, weight * height)
         speed = np.array([min(joint.velocity, 10.0) for joint in model.joints])
         set_ = self.deviation
-        set_[self.parts['effort_scale']] = trust['effort_scale']
-        set_[self.parts['coulomb']] = trust['friction'] * limit
-        set_[self.parts['viscous']] = trust['friction'] * limit / speed
-        set_[self.parts['armature']] = trust['armature'] * model.total_mass * height ** 2
-        set_[self.parts['position_offset']] = trust['position_offset']
+        set_[self.parts['effort_scale']] = trust.effort_scale
+        set_[self.parts['coulomb']] = trust.friction * limit
+        set_[self.parts['viscous']] = trust.friction * limit / speed
+        set_[self.parts['armature']] = trust.armature * model.total_mass * height ** 2
+        set_[self.parts['position_offset']] = trust.position_offset
         for name in PER_AXIS:
             if name in self.parts:
-                set_[self.parts[name]] = trust[name]
+                set_[self.parts[name]] = getattr(trust, name)
 
     def inertial(self, x: np.ndarray) -> np.ndarray:
         """Return what the regressor multiplies, (10 nb,)."""

@@ -15,7 +15,7 @@ from legged_dynamics.middleware.arguments import Override
 from legged_dynamics.middleware.messages import message_class
 from legged_dynamics.middleware.protocol import Dialect, Logger, Node
 from legged_dynamics.middleware.qos import QoSPresets
-from legged_dynamics.schema import GROUPS, NAMES, Setting
+from legged_dynamics.schema import Setting, declared
 
 
 class ParameterType(Enum):
@@ -272,19 +272,20 @@ class ParameterStore:
             When one stands on the command line: there it is a slip of the pen.
 
         """
-        declared = {*self._parameters, *others}
-        groups = {name.split('.', 1)[0] for name in declared if '.' in name}
+        own = {*self._parameters, *others}
+        own_groups = {name.split('.', 1)[0] for name in own if '.' in name}
         for name, override in self._overrides.items():
-            if name in declared:
+            if name in own:
                 continue
             if override.source.startswith('-p'):
                 raise ConfigurationError(f'{override.source}: this node has no parameter {name!r}.'
-                                         f'{_hint(name, declared)}')
+                                         f'{_hint(name, own)}')
             group, dot, _ = name.partition('.')
-            foreign = (group in GROUPS - groups) if dot else name in NAMES
+            groups, names = declared()
+            foreign = (group in groups - own_groups) if dot else name in names
             if not (override.is_for_all and foreign):
                 logger.warning(f'parameter {name!r} from {override.source} is not one of this '
-                               f'node and has no effect.{_hint(name, declared)}')
+                               f'node and has no effect.{_hint(name, own)}')
 
     def _ask_callbacks(self, wanted: list[Parameter]) -> SetParametersResult:
         for callback in self._callbacks:

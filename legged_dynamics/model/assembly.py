@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From links and joints to bodies: find the root, check the tree, weld what is fixed."""
+"""
+From links and joints to bodies: find the root, check the tree, combine links that are fixed.
+
+Links that fixed joints connect are one rigid body; its frame is that of the first link, turned so
+that z is along the axis of the joint before it. The bodies become the flat arrays of `Tree`.
+"""
 from __future__ import annotations
 
 from collections import Counter
@@ -35,7 +40,27 @@ class Frame(NamedTuple):
 
 
 def drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
-    """Remove an explicit floating joint at the root: the base then floats anyway."""
+    """
+    Return the joints without an explicit floating joint at the root: the base floats anyway.
+
+    Parameters
+    ----------
+    links : dict of str to Inertia
+        All links by name; the link above the floating joint is removed.
+    joints : list of Joint
+        All joints.
+
+    Returns
+    -------
+    list of Joint
+        The joints that remain.
+
+    Raises
+    ------
+    ModelError
+        When a floating joint is elsewhere, or the link above it has mass or other joints.
+
+    """
     floating = [joint for joint in joints if joint.kind == 'floating']
     if not floating:
         return joints
@@ -53,6 +78,18 @@ def drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
 def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
     """
     Return the one link that is no joint's child.
+
+    Parameters
+    ----------
+    links : mapping of str to Inertia
+        All links by name.
+    joints : sequence of Joint
+        All joints.
+
+    Returns
+    -------
+    str
+        Name of the root link.
 
     Raises
     ------
@@ -81,7 +118,28 @@ def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
 
 def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
          root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
-    """Walk the tree from the root, welding fixed links to the body they hang on."""
+    """
+    Combine links that fixed joints connect into bodies, from the root outwards.
+
+    Parameters
+    ----------
+    links : mapping of str to Inertia
+        All links by name.
+    joints : sequence of Joint
+        All joints.
+    root : str
+        Name of the root link.
+
+    Returns
+    -------
+    moving : list of Joint
+        The joints that move, parents first.
+    inertias : list of Inertia
+        Of the bodies, the base first, in the bodies' frames.
+    frames : dict of str to Frame
+        Body and pose on it of every link.
+
+    """
     below: dict[str, list[Joint]] = {link: [] for link in links}
     above = {joint.child: joint for joint in joints}
     for joint in joints:
@@ -112,7 +170,7 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
 
 
 # -------------------------------------------------------------------------------------------------
-# Bodies into flat arrays, as the kernels see them.
+# Bodies as flat arrays for kernels.
 
 
 JOINT_CODES = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
@@ -170,7 +228,19 @@ def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
 
 
 def read_inertia(row: np.ndarray) -> Inertia:
-    """Return the inertia in a body's row of constants, in the body's frame."""
+    """
+    Return the inertia that a body's row of constants holds, in the body's frame.
+
+    Parameters
+    ----------
+    row : (n,) array
+        Row of ``Tree.constants``.
+
+    Returns
+    -------
+    Inertia
+
+    """
     about = np.zeros((3, 3))
     about[np.triu_indices(3)] = row[layout.INERTIA:layout.INERTIA + 6]
     return Inertia(float(row[layout.MASS]), row[layout.COM:layout.COM + 3].copy(),
@@ -178,19 +248,55 @@ def read_inertia(row: np.ndarray) -> Inertia:
 
 
 def write_inertia(row: np.ndarray, inertia: Inertia) -> None:
-    """Put an inertia into a body's row of constants."""
+    """
+    Write an inertia into a body's row of constants.
+
+    Parameters
+    ----------
+    row : (n,) array
+        Row of ``Tree.constants`` that is written to.
+    inertia : Inertia
+        In the body's frame.
+
+    """
     row[layout.MASS] = inertia.mass
     row[layout.COM:layout.COM + 3] = inertia.com
     row[layout.INERTIA:layout.INERTIA + 6] = inertia.about_com[np.triu_indices(3)]
 
 
 def joint_physics(joint: Joint) -> tuple[float, ...]:
-    """Return the constants of a joint, in the order of the tree's columns."""
+    """
+    Return the constants of a joint, in the order of the tree's columns.
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint.
+
+    Returns
+    -------
+    tuple of float
+        Armature, damping, friction, stiffness and rest position.
+
+    """
     return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
 
 
 def moved_mass(tree: Tree) -> np.ndarray:
-    """Return the mass of each body and all that hangs on it, (n_bodies,) [kg]."""
+    """
+    Return the mass of each body together with all bodies beyond it.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+
+    Returns
+    -------
+    (n_bodies,) array [kg]
+        Mass of each subtree.
+
+    """
     mass = tree.constants[:, layout.MASS].copy()
     for body in range(len(mass) - 1, 0, -1):
         mass[tree.topology[body, layout.PARENT]] += mass[body]
@@ -198,11 +304,11 @@ def moved_mass(tree: Tree) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether links and joints can be a robot's, each looked at by itself.
+# Checks of single links and joints.
 
 
-# A link lighter than this part of the robot may have an impossible inertia without a word: it can
-# be turned about without being felt.
+# A link lighter than this fraction of the robot may have an impossible inertia without a warning:
+# its inertia has no noticeable effect.
 NEGLIGIBLE = 1e-4
 
 

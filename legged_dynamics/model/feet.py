@@ -3,8 +3,8 @@
 """
 The kinds of feet: a ball, a line, a sole.
 
-A kind of foot is a class of this file and its name in `KINDS`. What it is to say of itself stands
-in `model.foot`.
+A kind of foot is a subclass of `Foot` and its name in `KINDS`. The friction cone of a point is
+Coulomb's, as a pyramid; the wrench cone of a sole is that of Caron, Pham and Nakamura (2015).
 """
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# What every kind of foot says of itself, so that nothing else asks which kind it is.
+# Properties of every kind of foot, so that no other code depends on the kind.
 #
 # A foot's contact coordinates are rows: three components of a force in base axes, then moments
 # about its contact point, none or up to three, each about an axis of the base or of the foot's own
-# frame. All else follows from these rows, from where the foot touches (`center`, `corners`,
-# `edges`, `radius`, `plane`) and from what the ground can give (`slip_rows`, `press_rows`). The
-# kinds are in `model.feet`; `dynamics.jacobians` makes the table of all rows of a robot.
+# frame. Everything else follows from these rows, from the contact area (`center`, `corners`,
+# `edges`, `radius`, `plane`) and from the limits of the contact (`slip_rows`, `press_rows`).
+# `dynamics.jacobians` makes the table of all rows of a robot.
 
 
 # Kinds of a contact coordinate.
@@ -68,11 +68,11 @@ class Foot:
         Its contact coordinates: the three of a force, then moments about the contact point. Those
         about base axes are all three or none.
     plane : bool
-        Whether what touches lies on the ground: the ground's normal is then the z axis of the
+        Whether the contact area lies flat on the ground: the normal is then the z axis of the
         foot's frame, and limits are in that frame's axes. Of another foot they are about the
         ground's normal.
     round : bool
-        Whether what touches is a ball, of whatever radius.
+        Whether the foot is a ball, of any radius.
     size : str
         What is to be measured of it, in words.
 
@@ -131,14 +131,14 @@ class Foot:
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
         """
-        Return (k, n) rows A of ``A w >= 0``: what sideways force friction bears.
+        Return (k, n) rows A of ``A w >= 0`` that limit the horizontal force by friction.
 
         Parameters
         ----------
         coefficient : float
             Of friction.
         facets : int
-            Of the pyramid that stands for the cone, inside it.
+            Number of facets of the pyramid inside the friction cone.
 
         """
         angles = 2.0 * np.pi * np.arange(facets) / facets
@@ -147,32 +147,69 @@ class Foot:
         return np.pad(rows, ((0, 0), (0, len(self.rows) - 3)))
 
     def press_rows(self, coefficient: float) -> np.ndarray:
-        """Return (k, n) rows A of ``A w >= 0``: moments about the middle that pressure bears."""
+        """
+        Return rows A of ``A w >= 0`` that limit the moments about the middle of the foot.
+
+        Parameters
+        ----------
+        coefficient : float
+            Coulomb friction coefficient of the ground, above 0.
+
+        Returns
+        -------
+        (k, n) array
+            One column for each contact coordinate of the foot.
+
+        """
         return np.zeros((0, len(self.rows)))
 
     def shrunk(self, margin: float) -> Foot:
-        """Return the foot without a part of its length and width, half of it at either edge."""
+        """
+        Return the foot with a part of its length and width cut off, half of it at either edge.
+
+        Parameters
+        ----------
+        margin : float
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        Foot
+
+        """
         return self
 
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[Foot, np.ndarray]:
         """
-        Return the foot as it is seen from above, and its heading, (3, 3).
+        Return the vertical projection of the foot on the ground, and its heading, (3, 3).
 
         Parameters
         ----------
         R_WF : (3, 3) array
             Its orientation.
         pressed : (3,) array [m]
-            A place that it is to hold, from its middle in world axes.
+            Place that the projection must contain, from the foot's middle, in world axes.
         least : float [m]
-            So long and wide it is at least.
+            Least length and width of the projection.
 
         """
         return self, np.eye(3)
 
     def rolled(self, more: float) -> Foot:
-        """Return the foot with a radius larger by so much [m], should it have one."""
+        """
+        Return the foot with a larger radius, if it has one.
+
+        Parameters
+        ----------
+        more : float
+            What is added to the radius [m].
+
+        Returns
+        -------
+        Foot
+
+        """
         return self
 
     def described(self) -> str:
@@ -181,20 +218,49 @@ class Foot:
 
 
 def corners_of(edges: Sequence[float]) -> np.ndarray:
-    """Return the corners between front, back, left and right edge, (k, 3) [m]: 1, 2 or 4."""
+    """
+    Return the corners of the rectangle between four edges.
+
+    Parameters
+    ----------
+    edges : sequence of 4 floats
+        Front, back, left and right edge in the foot's frame [m].
+
+    Returns
+    -------
+    (k, 3) array [m]
+        1, 2 or 4 points in the foot's frame.
+
+    """
     front, back, left, right = map(float, edges)
     return np.array([[x, y, 0.0] for x in dict.fromkeys((front, back))
                      for y in dict.fromkeys((left, right))])
 
 
 def as_wrenches(foot: Foot, rows: np.ndarray) -> np.ndarray:
-    """Return (k, 6) rows on ``[f; m]`` from (k, n) rows on a foot's contact coordinates."""
+    """
+    Return rows on the wrench of a foot, given rows on its contact coordinates.
+
+    Parameters
+    ----------
+    foot : Foot
+        The foot.
+    rows : (k, n) array
+        One column for each contact coordinate.
+
+    Returns
+    -------
+    (k, 6) array
+        Columns of ``[f; m]``.
+
+    """
     wrenches = np.zeros((len(rows), 6))
     wrenches[:, [3 * row.kind + row.axis for row in foot.rows]] = rows
     return wrenches
 
 
 # -------------------------------------------------------------------------------------------------
+# The kinds of feet.
 
 
 @dataclass(frozen=True)
@@ -210,6 +276,7 @@ class PointFoot(Foot):
     link : str
         Link whose frame lies at the ball's centre.
     radius : float [m]
+        Radius of the ball; 0 for a point.
 
     """
 
@@ -226,7 +293,19 @@ class PointFoot(Foot):
                                      f'got {self.radius}')
 
     def rolled(self, more: float) -> PointFoot:
-        """Return the foot with a radius larger by so much [m]; none is below zero."""
+        """
+        Return the foot with a larger radius.
+
+        Parameters
+        ----------
+        more : float
+            What is added to the radius [m]; the result is at least 0.
+
+        Returns
+        -------
+        PointFoot
+
+        """
         return replace(self, radius=max(self.radius + more, 0.0))
 
     def described(self) -> str:
@@ -270,20 +349,65 @@ class LineFoot(Foot):
         return self.front, self.back, 0.0, 0.0
 
     def press_rows(self, coefficient: float) -> np.ndarray:
-        """Return (2, 4) rows: the centre of pressure lies between the ends."""
+        """
+        Return rows that keep the centre of pressure between the ends of the line.
+
+        Parameters
+        ----------
+        coefficient : float
+            Not used: a line has no torsion by friction.
+
+        Returns
+        -------
+        (2, 4) array
+            One column for each contact coordinate.
+
+        """
         half = 0.5 * (self.front - self.back)
         return np.array([[0.0, 0.0, half, s] for s in (1.0, -1.0)])
 
     def shrunk(self, margin: float) -> LineFoot:
-        """Return a line without a part of its length, half of it at either end."""
+        """
+        Return the line with a part of its length cut off, half of it at either end.
+
+        Parameters
+        ----------
+        margin : float
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        LineFoot
+
+        """
         x = 0.5 * margin * (self.front - self.back)
         return replace(self, front=self.front - x, back=self.back + x)
 
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[LineFoot, np.ndarray]:
-        """Return the line as it is seen from above, and its heading."""
-        turned, along = heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
-        high, low = ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
+        """
+        Return the vertical projection of the line on the ground, and its heading.
+
+        Parameters
+        ----------
+        R_WF : (3, 3) array
+            Orientation of the foot, from its axes to world axes.
+        pressed : (3,) array [m]
+            Where the foot presses, from the middle of the foot, in world axes; the projection is
+            extended to contain it.
+        least : float
+            Least length of the projection [m].
+
+        Returns
+        -------
+        line : LineFoot
+            The projected line.
+        heading : (3, 3) array
+            Its rotation about the vertical.
+
+        """
+        turned, along = _heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
+        high, low = _ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
         return LineFoot(self.link, high, low), turned
 
     def described(self) -> str:
@@ -327,17 +451,43 @@ class FlatFoot(Foot):
         return self.front, self.back, self.left, self.right
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
-        """Return (4, 6) rows: pyramids of four facets at the corners, however many are asked."""
+        """
+        Return rows of friction pyramids of four facets under the corners.
+
+        Parameters
+        ----------
+        coefficient : float
+            Coulomb friction coefficient of the ground, above 0.
+        facets : int
+            Not used: a sole always has four facets.
+
+        Returns
+        -------
+        (4, 6) array
+            One column for each contact coordinate.
+
+        """
         mu = coefficient
         return np.array([[sx, 0, mu, 0, 0, 0] for sx in (1, -1)]
                         + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)], float)
 
     def press_rows(self, coefficient: float) -> np.ndarray:
         """
-        Return (12, 6) rows: the centre of pressure, and torsion by friction.
+        Return rows for the centre of pressure, and for torsion by friction.
 
-        What forces within pyramids under the four corners add up to, in closed form (Caron, Pham
+        The sum of forces within friction pyramids at the four corners, in closed form (Caron, Pham
         and Nakamura 2015).
+
+        Parameters
+        ----------
+        coefficient : float
+            Coulomb friction coefficient of the ground, above 0.
+
+        Returns
+        -------
+        (12, 6) array
+            One column for each contact coordinate.
+
         """
         mu, x, y = coefficient, (self.front - self.back) / 2, (self.left - self.right) / 2
         rows = [[0, 0, y, s, 0, 0] for s in (1, -1)] + [[0, 0, x, 0, s, 0] for s in (1, -1)]
@@ -347,17 +497,49 @@ class FlatFoot(Foot):
         return np.array(rows, dtype=float)
 
     def shrunk(self, margin: float) -> FlatFoot:
-        """Return a sole without a part of its length and width, half of it at either edge."""
+        """
+        Return the sole with a part of its length and width cut off, half of it at either edge.
+
+        Parameters
+        ----------
+        margin : float
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        FlatFoot
+
+        """
         x, y = 0.5 * margin * (self.front - self.back), 0.5 * margin * (self.left - self.right)
         return replace(self, front=self.front - x, back=self.back + x, left=self.left - y,
                        right=self.right + y)
 
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[FlatFoot, np.ndarray]:
-        """Return the sole as it is seen from above, and its heading."""
-        turned, (x, y) = heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
-        front, back = ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
-        left, right = ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
+        """
+        Return the vertical projection of the sole on the ground, and its heading.
+
+        Parameters
+        ----------
+        R_WF : (3, 3) array
+            Orientation of the foot, from its axes to world axes.
+        pressed : (3,) array [m]
+            Where the foot presses, from the middle of the foot, in world axes; the projection is
+            extended to contain it.
+        least : float
+            Least length and width of the projection [m].
+
+        Returns
+        -------
+        sole : FlatFoot
+            The projected sole.
+        heading : (3, 3) array
+            Its rotation about the vertical.
+
+        """
+        turned, (x, y) = _heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
+        front, back = _ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
+        left, right = _ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)
         return FlatFoot(self.link, front, back, left, right), turned
 
     def described(self) -> str:
@@ -366,7 +548,7 @@ class FlatFoot(Foot):
                 f'{self.left:g} m')
 
 
-def heading(R_WF: np.ndarray) -> np.ndarray:
+def _heading(R_WF: np.ndarray) -> np.ndarray:
     """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
     x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
     angle = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
@@ -375,10 +557,10 @@ def heading(R_WF: np.ndarray) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def ends(length: float, at: float, least: float) -> tuple[float, float]:
-    """Return the ends of a length about zero that hold a place and are so far apart [m]."""
+def _ends(length: float, at: float, least: float) -> tuple[float, float]:
+    """Return both ends of an interval about 0 that contains a place, with a least length [m]."""
     half = max(length, least) / 2.0
-    # Toes that bend lie in front of the shadow of a rigid sole.
+    # Toes that bend are in front of the projection of a rigid sole.
     return max(half, at + least / 2.0), min(-half, at - least / 2.0)
 
 
@@ -387,7 +569,23 @@ KINDS: dict[str, Any] = {foot.kind: foot for foot in (PointFoot, LineFoot, FlatF
 
 
 def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) -> Foot:
-    """Return a foot of a kind that `KINDS` has, given all that any kind may need [m]."""
+    """
+    Return a foot of one of the `KINDS`, given the dimensions of all of them.
+
+    Parameters
+    ----------
+    kind, link : str
+        Key of `KINDS`, and the foot's link.
+    radius : float
+        Radius of a ball [m].
+    edges : sequence of 4 floats
+        Front, back, left and right edge in the foot's frame [m].
+
+    Returns
+    -------
+    Foot
+
+    """
     front, back, left, right = edges
     has = {'radius': radius, 'front': front, 'back': back, 'left': left, 'right': right}
     chosen = KINDS[kind]

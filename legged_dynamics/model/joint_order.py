@@ -93,16 +93,29 @@ class JointOrder:
 
 
 def listing(names: Sequence[str]) -> str:
-    """Return names with the verb that belongs to them."""
+    """
+    Return names with the form of 'to be' that belongs to them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        At least one.
+
+    Returns
+    -------
+    str
+        Such as 'a, b are'.
+
+    """
     return ', '.join(names) + (' is' if len(names) == 1 else ' are')
 
 
 # -------------------------------------------------------------------------------------------------
-# Joints that follow another: one degree of freedom with their master.
+# Mimic joints: they follow another joint, their master, with which they share one coordinate.
 #
-# The tree keeps a coordinate for every joint, so that each algorithm stays the textbook's. With
-# ``v = G u``, u being the velocities of the joints that are free, everything else follows from
-# power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
+# The tree keeps a coordinate for every joint, so that the algorithms of the textbooks apply. With
+# ``v = G u``, u being the velocities of the independent joints, the reduced quantities follow from
+# equal power: ``tau_u = G^T tau``, ``M_u = G^T M G``, ``J_u = J G``.
 
 
 ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
@@ -175,6 +188,7 @@ class Mimics:
     follower_q, master_q, follower_v, master_v : (n,) int array
         Their places, and their masters', among positions and velocities of the joints.
     multiplier, offset : (n,) array
+        Position of a mimic joint: multiplier times its master, plus offset.
     nv : int
         Number of joint velocities, followers included.
 
@@ -213,13 +227,37 @@ class Mimics:
         return matrix
 
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """Return joint positions, (nq,), with those of the followers computed."""
+        """
+        Return joint positions with those of mimic joints computed.
+
+        Parameters
+        ----------
+        q : (nq,) array [rad or m]
+            Positions in the model's order; those of mimic joints are not read.
+
+        Returns
+        -------
+        (nq,) array [rad or m]
+
+        """
         q = np.array(q, float)
         q[self.follower_q] = self.multiplier * q[self.master_q] + self.offset
         return q
 
     def rates(self, v: np.ndarray) -> np.ndarray:
-        """Return joint velocities or accelerations, (nv,), with the followers' computed."""
+        """
+        Return joint velocities or accelerations with those of mimic joints computed.
+
+        Parameters
+        ----------
+        v : (nv,) array
+            In the model's order; those of mimic joints are not read.
+
+        Returns
+        -------
+        (nv,) array
+
+        """
         v = np.array(v, float)
         v[self.follower_v] = self.multiplier * v[self.master_v]
         return v

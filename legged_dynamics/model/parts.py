@@ -24,6 +24,7 @@ class Inertia:
     Attributes
     ----------
     mass : float [kg]
+        Mass of the body.
     com : (3,) array [m]
         Centre of mass in the body's frame.
     about_com : (3, 3) array [kg m^2]
@@ -36,7 +37,20 @@ class Inertia:
     about_com: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def seen_from(self, T_AB: Transform) -> Inertia:
-        """Return the same inertia of a body B in the frame A."""
+        """
+        Return the inertia in the coordinates of another frame.
+
+        Parameters
+        ----------
+        T_AB : Transform
+            Pose of this inertia's frame B in the wanted frame A.
+
+        Returns
+        -------
+        Inertia
+            The same body in A.
+
+        """
         return Inertia(self.mass, T_AB.point(self.com), T_AB.R @ self.about_com @ T_AB.R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
@@ -54,7 +68,7 @@ class Inertia:
     def flaw(self) -> str | None:
         """Say what is physically impossible about the inertia, or None."""
         moments = np.linalg.eigvalsh(self.about_com)
-        # The second: what a body of this mass and a millimetre's size may be wrong by.
+        # The second term: rounding of the inertia of a body of this mass and a millimetre's size.
         slack = max(1e-6 * moments[-1], 1e-9 * self.mass, 1e-18)
         if moments[0] < -slack:
             return f'principal moments {np.array2string(moments, precision=4)} kg m^2 include ' \
@@ -74,7 +88,9 @@ class Mimic(NamedTuple):
     joint : str
         The master.
     multiplier : float
+        Position for one unit of the other joint's.
     offset : float [rad or m]
+        Position when the other joint is at zero.
 
     """
 
@@ -105,11 +121,13 @@ class Joint:
     armature : float [kg m^2 or kg]
         Inertia of the rotor as felt at the joint.
     damping : float [N m s/rad or N s/m]
+        Viscous friction.
     friction : float [N m or N]
         Coulomb friction.
     stiffness : float [N m/rad or N/m]
         Spring that pulls the joint to `rest`.
     rest : float [rad or m]
+        Position at which the spring is relaxed.
     mimic : Mimic or None
         The joint it follows, if it is not driven by itself.
 

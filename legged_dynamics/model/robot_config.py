@@ -17,82 +17,125 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
 from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.model.tree import Q_START
-from legged_dynamics.schema import Setting, checked, read_parameter_file
+from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 # -------------------------------------------------------------------------------------------------
-# The settings of a robot's YAML, and the noise among them.
+# The settings of a robot's YAML.
 
 
-SETTINGS = (
-    Setting('robot.base_link', '', '', 'Link that carries the IMU; empty: the root of the URDF.'),
-    Setting('robot.feet', [], '', 'Links of the feet.'),
-    Setting('robot.foot_type', 'point', '', 'What a foot can carry; of all feet.',
-            choices=tuple(KINDS)),
-    Setting('robot.foot_types', [], '', 'The same, one per foot.', choices=tuple(KINDS)),
-    Setting('robot.foot_radius', 0.0, 'm', 'Radius of a point foot; of all feet.', 0.0, 1.0),
-    Setting('robot.foot_radii', [], 'm', 'The same, one per foot; of others not looked at.',
-            0.0, 1.0),
-    Setting('robot.sole', [0.1, -0.1, 0.05, -0.05], 'm',
-            'Front, back, left and right edge of a flat foot in its frame; of a line its ends.',
-            -1.0, 1.0),
-    Setting('robot.soles', [], 'm',
-            'The same, four per foot in a row; of a point foot not looked at.', -1.0, 1.0),
-    Setting('robot.foot_parents', [], '',
-            'One per foot: the link a foot is fixed to that is no link of the URDF; its own name '
-            'for one that is.'),
-    Setting('robot.foot_frames', [], 'm, rad',
-            'Six per foot in a row: x, y, z, roll, pitch, yaw of the foot on its parent.',
-            -10.0, 10.0),
-    Setting('robot.imu_link', '', '',
-            'Link the IMU is mounted on, any link; empty: the base link.'),
-    Setting('robot.joints', [], '', 'Joints in command order; empty: the order of the URDF.'),
-    Setting('robot.nominal_position', [], 'rad',
-            'Joint positions of the standing robot, in command order; empty: zero.'),
-    Setting('robot.absent_joints', [], '',
-            'Joints that joint_states does not have. They may carry neither a foot nor the IMU.'),
-    Setting('robot.absent_positions', [], 'rad', 'Where they stand, one each; empty: zero.'),
-    Setting('robot.armature', [], 'kg m^2',
-            'Rotor inertia at the joint: one value, or one per joint in command order.', 0.0),
-    Setting('robot.joint_damping', [], 'N m s/rad',
-            'Viscous friction: one value, or one per joint in command order.', 0.0),
-    Setting('robot.joint_friction', [], 'N m',
-            'Coulomb friction: one value, or one per joint in command order.', 0.0),
-    Setting('robot.payload_mass', 0.0, 'kg',
-            'What the base carries beyond the URDF; negative where the URDF has too much.'),
-    Setting('robot.payload_position', [0.0, 0.0, 0.0], 'm',
-            'Where the payload is, in the axes of the root link.', -10.0, 10.0),
-    Setting('robot.center_of_mass_offset', [0.0, 0.0, 0.0], 'm',
-            "Shift of the base's centre of mass from where the URDF has it.", -1.0, 1.0),
-    *SENSOR_SETTINGS,
-    Setting('noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0),
-    Setting('noise.velocity', 0.01, 'rad/s', 'Joint velocity, one standard deviation.', 0.0),
-    Setting('noise.effort', 0.5, 'N m', 'Joint torque, one standard deviation.', 0.0),
-    Setting('noise.effort_percent', 0.0, '%',
-            "The same in percent of each joint's effort limit, beside noise.effort.", 0.0, 100.0),
-    Setting('noise.effort_gain', 0.02, '',
-            'Error of the scale of measured torques, one deviation: as motor constants vary.', 0.0,
-            1.0),
-    Setting('noise.effort_age', 0.0, 's',
-            'How much older measured torques are than the positions of their message: half a '
-            'period where a driver reports what its motors have held until then.', -0.05, 0.05),
-    Setting('noise.joint_position', [], 'rad',
-            'Position, one per joint in command order; empty: noise.position.', 0.0),
-    Setting('noise.joint_velocity', [], 'rad/s',
-            'Velocity, one per joint in command order; empty: noise.velocity.', 0.0),
-    Setting('noise.joint_effort', [], 'N m',
-            'Torque, one per joint in command order; empty: noise.effort.', 0.0),
-    Setting('noise.gyro', 0.003, 'rad/s', 'Angular velocity, one standard deviation.', 0.0),
-    Setting('noise.accelerometer', 0.05, 'm/s^2', 'Acceleration, one standard deviation.', 0.0),
-    Setting('noise.orientation', 0.002, 'rad', 'Orientation, one standard deviation.', 0.0),
-    Setting('noise.gyro_bias', 0.001, 'rad/s', 'Bias of the gyro, one standard deviation.', 0.0),
-    Setting('noise.accelerometer_bias', 0.02, 'm/s^2',
-            'Bias of the accelerometer, one standard deviation.', 0.0),
-    Setting('noise.mass', 0.005, '', "Error of the model's mass, as a fraction.", 0.0, 1.0),
-    Setting('noise.center_of_mass', 0.002, 'm',
-            "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0),
-)
+@dataclass(frozen=True)
+class RobotSettings(CheckedSettings):
+    """What the YAML says about the robot itself; lists per joint are in command order."""
+
+    base_link: str = setting(
+        'robot.base_link', '', '', 'Link that carries the IMU; empty: the root of the URDF.')
+    feet: list[str] = setting('robot.feet', [], '', 'Links of the feet.')
+    foot_type: str = setting(
+        'robot.foot_type', 'point', '',
+        'What a foot can carry; of all feet.', choices=tuple(KINDS))
+    foot_types: list[str] = setting(
+        'robot.foot_types', [], '', 'The same, one per foot.', choices=tuple(KINDS))
+    foot_radius: float = setting(
+        'robot.foot_radius', 0.0, 'm', 'Radius of a point foot; of all feet.', 0.0, 1.0)
+    foot_radii: list[float] = setting(
+        'robot.foot_radii', [], 'm', 'The same, one per foot; of others not looked at.', 0.0, 1.0)
+    sole: list[float] = setting(
+        'robot.sole', [0.1, -0.1, 0.05, -0.05], 'm',
+        'Front, back, left and right edge of a flat foot in its frame; of a line its ends.',
+        -1.0, 1.0)
+    soles: list[float] = setting(
+        'robot.soles', [], 'm',
+        'The same, four per foot in a row; of a point foot not looked at.', -1.0, 1.0)
+    foot_parents: list[str] = setting(
+        'robot.foot_parents', [], '',
+        'One per foot: the link a foot is fixed to that is no link of the URDF; its own name for '
+        'one that is.')
+    foot_frames: list[float] = setting(
+        'robot.foot_frames', [], 'm, rad',
+        'Six per foot in a row: x, y, z, roll, pitch, yaw of the foot on its parent.', -10.0, 10.0)
+    imu_link: str = setting(
+        'robot.imu_link', '', '', 'Link the IMU is mounted on, any link; empty: the base link.')
+    joints: list[str] = setting(
+        'robot.joints', [], '', 'Joints in command order; empty: the order of the URDF.')
+    nominal_position: list[float] = setting(
+        'robot.nominal_position', [], 'rad',
+        'Joint positions of the standing robot, in command order; empty: zero.')
+    absent_joints: list[str] = setting(
+        'robot.absent_joints', [], '',
+        'Joints that joint_states does not have. They may carry neither a foot nor the IMU.')
+    absent_positions: list[float] = setting(
+        'robot.absent_positions', [], 'rad', 'Where they stand, one each; empty: zero.')
+    armature: list[float] = setting(
+        'robot.armature', [], 'kg m^2',
+        'Rotor inertia at the joint: one value, or one per joint in command order.', 0.0)
+    joint_damping: list[float] = setting(
+        'robot.joint_damping', [], 'N m s/rad',
+        'Viscous friction: one value, or one per joint in command order.', 0.0)
+    joint_friction: list[float] = setting(
+        'robot.joint_friction', [], 'N m',
+        'Coulomb friction: one value, or one per joint in command order.', 0.0)
+    payload_mass: float = setting(
+        'robot.payload_mass', 0.0, 'kg',
+        'What the base carries beyond the URDF; negative where the URDF has too much.')
+    payload_position: list[float] = setting(
+        'robot.payload_position', [0.0, 0.0, 0.0], 'm',
+        'Where the payload is, in the axes of the root link.', -10.0, 10.0)
+    center_of_mass_offset: list[float] = setting(
+        'robot.center_of_mass_offset', [0.0, 0.0, 0.0], 'm',
+        "Shift of the base's centre of mass from where the URDF has it.", -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class NoiseSettings(CheckedSettings):
+    """Errors of the sensors and of the model."""
+
+    position: float = setting(
+        'noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0)
+    velocity: float = setting(
+        'noise.velocity', 0.01, 'rad/s', 'Joint velocity, one standard deviation.', 0.0)
+    effort: float = setting(
+        'noise.effort', 0.5, 'N m', 'Joint torque, one standard deviation.', 0.0)
+    effort_percent: float = setting(
+        'noise.effort_percent', 0.0, '%',
+        "The same in percent of each joint's effort limit, beside noise.effort.", 0.0, 100.0)
+    effort_gain: float = setting(
+        'noise.effort_gain', 0.02, '',
+        'Error of the scale of measured torques, one deviation: as motor constants vary.',
+        0.0, 1.0)
+    effort_age: float = setting(
+        'noise.effort_age', 0.0, 's',
+        'How much older measured torques are than the positions of their message: half a period '
+        'where a driver reports what its motors have held until then.', -0.05, 0.05)
+    joint_position: list[float] = setting(
+        'noise.joint_position', [], 'rad',
+        'Position, one per joint in command order; empty: noise.position.', 0.0)
+    joint_velocity: list[float] = setting(
+        'noise.joint_velocity', [], 'rad/s',
+        'Velocity, one per joint in command order; empty: noise.velocity.', 0.0)
+    joint_effort: list[float] = setting(
+        'noise.joint_effort', [], 'N m',
+        'Torque, one per joint in command order; empty: noise.effort.', 0.0)
+    gyro: float = setting(
+        'noise.gyro', 0.003, 'rad/s', 'Angular velocity, one standard deviation.', 0.0)
+    accelerometer: float = setting(
+        'noise.accelerometer', 0.05, 'm/s^2', 'Acceleration, one standard deviation.', 0.0)
+    orientation: float = setting(
+        'noise.orientation', 0.002, 'rad', 'Orientation, one standard deviation.', 0.0)
+    gyro_bias: float = setting(
+        'noise.gyro_bias', 0.001, 'rad/s', 'Bias of the gyro, one standard deviation.', 0.0)
+    accelerometer_bias: float = setting(
+        'noise.accelerometer_bias', 0.02, 'm/s^2',
+        'Bias of the accelerometer, one standard deviation.', 0.0)
+    mass: float = setting(
+        'noise.mass', 0.005, '', "Error of the model's mass, as a fraction.", 0.0, 1.0)
+    center_of_mass: float = setting(
+        'noise.center_of_mass', 0.002, 'm',
+        "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
+
+
+SETTINGS = (*RobotSettings.table(), *SENSOR_SETTINGS, *NoiseSettings.table())
 
 
 @dataclass(frozen=True)
@@ -157,14 +200,14 @@ class SensorNoise:
 
 
 # -------------------------------------------------------------------------------------------------
-# A robot whose base carries something, or that weighs other than its URDF says.
+# Payload of the base, and masses that differ from the URDF's.
 
 
 # Where a loaded model keeps the inertia of its base without load.
 _BARE = '_bare_base'
 
 
-def loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel:
+def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel:
     """
     Return the model with a payload on its base, and the base's own mass shifted.
 
@@ -193,7 +236,19 @@ def loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel
 
 def scaled_to(model: RobotModel, mass: float) -> RobotModel:
     """
-    Return the model with another total mass, spread as before [kg].
+    Return the model with another total mass, distributed as before.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    mass : float
+        The new total mass [kg].
+
+    Returns
+    -------
+    RobotModel
+        With all masses and inertias scaled by the same factor.
 
     Raises
     ------
@@ -216,6 +271,7 @@ def _scaled(part: Inertia, factor: float) -> Inertia:
 
 
 # -------------------------------------------------------------------------------------------------
+# The configuration of a robot.
 
 __all__ = ['SETTINGS', 'RobotConfig', 'SensorNoise']
 
@@ -230,19 +286,21 @@ class RobotConfig:
     base_link, imu_link : str
         Empty for the root of the URDF, and for the base link.
     feet : tuple of Foot
+        Feet, in the order of all arrays over feet.
     joints : tuple of str
         Command order; empty for the model's order.
     nominal_position, armature, joint_damping, joint_friction : tuple of float
         In command order, or one value for all, or empty for zero.
     noise : SensorNoise
+        Errors of the sensors and of the model.
     absent : mapping of str to float
-        Joints that joint_states does not have, and where they stand [rad or m].
+        Joints that joint_states does not have, and their positions [rad or m].
     foot_frames : tuple of FootFrame
         Feet that are no links of the URDF, and where they are fixed.
     sensors : SensorCorrection
         Correction of the driver's readings, applied before anything else.
     payload : Inertia
-        What the base carries beyond the URDF, in the root link's frame.
+        Load of the base that the URDF lacks, in the root link's frame.
     center_of_mass_offset : tuple of float [m]
         Shift of the base's own centre of mass from where the URDF has it.
 
@@ -268,6 +326,15 @@ class RobotConfig:
         """
         Build from dotted parameter names, as a node or a YAML file has them.
 
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name.
+
+        Returns
+        -------
+        RobotConfig
+
         Raises
         ------
         ConfigurationError
@@ -275,43 +342,53 @@ class RobotConfig:
 
         """
         found = checked(values, SETTINGS)
-        feet, frames = _feet(found)
-        joints = tuple(found['robot.joints'])
-        for key in ('robot.joints', 'robot.absent_joints'):
-            if len(set(found[key])) != len(found[key]):
-                raise ConfigurationError(f'{key}: expected each joint once, got {found[key]}')
+        robot = RobotSettings.from_checked(found)
+        feet, frames = _feet(robot)
+        joints = tuple(robot.joints)
+        for key, names in (('joints', robot.joints), ('absent_joints', robot.absent_joints)):
+            if len(set(names)) != len(names):
+                raise ConfigurationError(f'robot.{key}: expected each joint once, got {names}')
         per_joint = {}
         for key in ('nominal_position', 'armature', 'joint_damping', 'joint_friction'):
-            values_of = tuple(found[f'robot.{key}'])
+            values_of = tuple(getattr(robot, key))
             allowed = {0, len(joints)} | ({1} if key != 'nominal_position' else set())
             if len(values_of) not in allowed:
                 raise ConfigurationError(
                     f'robot.{key}: expected {" or ".join(map(str, sorted(allowed)))} values '
                     f'(there are {len(joints)} names in robot.joints), got {len(values_of)}')
             per_joint[key] = values_of
-        of_noise: dict[str, Any] = {
-            name.split('.')[1]: tuple(value) if isinstance(value, list) else value
-            for name, value in found.items() if name.startswith('noise.')}
-        noise = SensorNoise(**of_noise)
+        errors: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in vars(NoiseSettings.from_checked(found)).items()}
+        noise = SensorNoise(**errors)
         for key in ('position', 'velocity', 'effort'):
             _as_many(f'noise.joint_{key}', getattr(noise, f'joint_{key}'), joints, 'robot.joints')
-        absent, where = found['robot.absent_joints'], found['robot.absent_positions']
+        absent, where = robot.absent_joints, robot.absent_positions
         _as_many('robot.absent_positions', where, absent, 'robot.absent_joints')
-        for key in ('robot.payload_position', 'robot.center_of_mass_offset'):
-            if len(found[key]) != 3:
-                raise ConfigurationError(f'{key}: expected 3 values, got {len(found[key])}')
-        payload = Inertia(found['robot.payload_mass'],
-                          np.array(found['robot.payload_position'], float))
-        return cls(found['robot.base_link'], found['robot.imu_link'], feet, joints, noise=noise,
+        for key in ('payload_position', 'center_of_mass_offset'):
+            if len(getattr(robot, key)) != 3:
+                raise ConfigurationError(f'robot.{key}: expected 3 values, '
+                                         f'got {len(getattr(robot, key))}')
+        payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
+        return cls(robot.base_link, robot.imu_link, feet, joints, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
                    sensors=SensorCorrection.from_parameters(found), payload=payload,
-                   center_of_mass_offset=tuple(found['robot.center_of_mass_offset']),
+                   center_of_mass_offset=tuple(robot.center_of_mass_offset),
                    **per_joint)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:
         """
         Read a ROS 2 parameter file.
+
+        Parameters
+        ----------
+        path : str or Path
+            YAML of the robot.
+
+        Returns
+        -------
+        RobotConfig
 
         Raises
         ------
@@ -327,13 +404,39 @@ class RobotConfig:
             raise ConfigurationError(f'{path}: {error}') from error
 
     def per_joint(self, name: str) -> tuple[float, ...]:
-        """Return armature, joint_damping, joint_friction or nominal_position, one per joint."""
+        """
+        Return a setting that is given per joint, with one value per joint.
+
+        Parameters
+        ----------
+        name : str
+            'armature', 'joint_damping', 'joint_friction' or 'nominal_position'.
+
+        Returns
+        -------
+        tuple of float
+            In command order; zeros where nothing is given.
+
+        """
         values: tuple[float, ...] = getattr(self, name)
         return values * len(self.joints) if len(values) == 1 else (
             values or (0.0,) * len(self.joints))
 
     def nominal_in(self, model: RobotModel) -> np.ndarray:
-        """Return the standing pose in a model's joint order, (nq,) [rad or m]; else zero."""
+        """
+        Return the standing pose in a model's joint order.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        (nq,) array [rad or m]
+            Zero for joints whose position is not given.
+
+        """
         q = np.zeros(model.nq)
         starts = model.tree.topology[1:, Q_START]
         for joint, start in zip(model.joints, starts):
@@ -347,7 +450,17 @@ class RobotConfig:
 
     def apply_to(self, model: RobotModel) -> RobotModel:
         """
-        Check the names against a model and return the model with this joint physics.
+        Check the names against a model, and return the model with this joint physics.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot of the URDF.
+
+        Returns
+        -------
+        RobotModel
+            With frames of feet, payload, armature, damping and friction.
 
         Raises
         ------
@@ -380,7 +493,7 @@ class RobotConfig:
                     f'robot.absent_joints: {name!r} carries {carrying[name]}, whose place cannot '
                     'be known without it')
         if self.payload.mass or any(self.center_of_mass_offset):
-            model = loaded(model, self.payload, np.array(self.center_of_mass_offset))
+            model = _loaded(model, self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),
@@ -389,6 +502,16 @@ class RobotConfig:
     def carrying(self, model: RobotModel) -> dict[str, str]:
         """
         Return the joints between the base and a foot or the IMU, and what they carry.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        dict of str to str
+            By joint: a foot or the IMU, in words.
 
         Raises
         ------
@@ -410,7 +533,7 @@ class RobotConfig:
 
     def spare(self, model: RobotModel) -> dict[str, float]:
         """
-        Return the joints that can be guessed where joint_states lacks them, and where they stand.
+        Return the joints whose positions may be assumed where joint_states lacks them.
 
         Those that carry neither a foot nor the IMU: at their absent position, or else at their
         nominal one, or else at zero.
@@ -464,23 +587,23 @@ def _as_many(name: str, values: Sequence[Any], others: Sequence[Any], of_what: s
                                  f'names in {of_what}), got {len(values)}')
 
 
-def _feet(found: Mapping[str, Any]) -> tuple[tuple[Foot, ...], tuple[FootFrame, ...]]:
-    links = found['robot.feet']
+def _feet(robot: RobotSettings) -> tuple[tuple[Foot, ...], tuple[FootFrame, ...]]:
+    links = robot.feet
     if len(set(links)) != len(links):
         raise ConfigurationError(f'robot.feet: expected each foot once, got {links}')
     for name, per in (('foot_types', 1), ('foot_radii', 1), ('soles', 4), ('foot_parents', 1),
                       ('foot_frames', 6)):
-        _as_many(f'robot.{name}', found[f'robot.{name}'], links, 'robot.feet', per)
-    sole = found['robot.sole']
+        _as_many(f'robot.{name}', getattr(robot, name), links, 'robot.feet', per)
+    sole = robot.sole
     if len(sole) != 4:
         raise ConfigurationError('robot.sole: expected 4 values (front, back, left, right), '
                                  f'got {len(sole)}')
-    types = found['robot.foot_types'] or [found['robot.foot_type']] * len(links)
-    radii = found['robot.foot_radii'] or [found['robot.foot_radius']] * len(links)
-    soles = np.reshape(found['robot.soles'] or sole * len(links), (len(links), 4)).tolist()
+    types = robot.foot_types or [robot.foot_type] * len(links)
+    radii = robot.foot_radii or [robot.foot_radius] * len(links)
+    soles = np.reshape(robot.soles or sole * len(links), (len(links), 4)).tolist()
     feet = tuple(foot_of_kind(kind, link, radius, edges)
                  for link, kind, radius, edges in zip(links, types, radii, soles))
-    parents, frames = found['robot.foot_parents'], found['robot.foot_frames']
+    parents, frames = robot.foot_parents, robot.foot_frames
     if bool(parents) != bool(frames):
         raise ConfigurationError('robot.foot_parents and robot.foot_frames: expected both or '
                                  'neither: what a foot is fixed to, and where on it')

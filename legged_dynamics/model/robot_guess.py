@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's YAML as far as its URDF tells: what was guessed, by what, what must be measured."""
+"""
+A robot's YAML, guessed from its URDF: feet, IMU, standing pose, and what remains to be measured.
+
+Feet are the ends of limbs that reach down alike, or links with a usual name; soles are the convex
+hulls of their collision shapes. The YAML says where each value comes from.
+"""
 from __future__ import annotations
 
 import json
@@ -18,19 +23,19 @@ from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# Which links of a robot are its feet, and what they are like, guessed from its URDF.
+# Links that are feet, and their contact areas, guessed from the URDF.
 
 
-# What people call what stands on the ground, best first; what carries other things; and what may
-# be fixed to a foot without being one.
+# Usual names of feet, best first; of limbs and links that are none; and of links that are fixed to
+# feet.
 FOOT_NAMES = (r'sole', r'foot|feet|paw|hoof', r'(^|_)(contact|toe|tip)', r'toe|wheel',
               r'ankle.*roll|ankle')
 NOT_LEGS = r'hand|wrist|finger|thumb|grip|head|neck|camera|lidar|velodyne|end_effector'
 ARMS = r'(^|_|\b|left|right)arm|elbow|shoulder|torso'
 NOT_FEET = r'imu|camera|sensor|fsr|dh_frame|cop|optical|force|(^|_)ft(_|$)|rotor|motor'
-# Soles when nothing tells: those of a person, in metres.
+# Soles of unknown size: those of a person, in metres.
 UNKNOWN_SOLE = (0.13, -0.07, 0.04, -0.04)
-# A foot's frame may be this far off what touches the ground before it gets a frame of its own [m].
+# Largest distance of a link's frame from the contact area; beyond it the foot gets a frame [m].
 NEAR = 0.004
 
 
@@ -57,7 +62,7 @@ class FootGuess(NamedTuple):
     measured_by: str
 
 
-def guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
+def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
                links: Sequence[str] = ()) -> list[FootGuess]:
     """
     Return the feet, or an empty list where nothing tells.
@@ -102,18 +107,18 @@ def _by_name(model: RobotModel) -> dict[str, str]:
     limbs: dict[int, list[str]] = {}
     for end in _ends(model):
         chain = model.chain(end)
-        # A toe may hang on a foot: what is fixed to the body before the last may be the sole.
+        # A toe may follow the foot: a link fixed to the body before the last may be the sole.
         limbs[end] = [name for name, frame in model.frames.items()
                       if frame.body in chain[-2:] and not re.search(NOT_FEET, name, re.IGNORECASE)]
     for pattern in FOOT_NAMES:
         found = {}
         for end, names in limbs.items():
-            # Some call a leg's hip a shoulder; that is forgiven where there is a foot.
+            # Some URDFs call a leg's hip a shoulder; this is accepted where there is a foot.
             if pattern not in FOOT_NAMES[:2] and _has(model, end, ARMS):
                 continue
             fitting = [name for name in names if re.search(pattern, name, re.IGNORECASE)]
             if fitting:
-                # The last one of the limb, and of two there the one that hangs lowest on it.
+                # The last link of the limb with such a name, and of two the lowest.
                 found[max(fitting, key=lambda name: (model.frames[name].body, name in names,
                                                      -len(name)))] = 'by its name'
         if len(found) >= 2:
@@ -123,7 +128,7 @@ def _by_name(model: RobotModel) -> dict[str, str]:
 
 def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[str, str]:
     """Return the ends of equally long limbs that reach lowest."""
-    poses = body_poses(model, resting_position(model))
+    poses = body_poses(model, _resting_position(model))
     groups: dict[int, dict[str, float]] = {}
     for end in _ends(model):
         if _has(model, end, ARMS):
@@ -137,8 +142,8 @@ def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[
             lowest[link] = min(point[2] for point in points)
         link = min(lowest, key=lambda name: lowest[name])
         groups.setdefault(len(model.chain(end)), {})[link] = lowest[link]
-    # Four limbs alike and more are legs however they are held; of two or three it takes that they
-    # reach down alike.
+    # Four or more similar limbs are legs in any pose; two or three are legs if they reach equally
+    # far down.
     standing = [group for length, group in groups.items() if length >= 2 and (len(group) >= 4 or (
         len(group) >= 2 and max(group.values()) < 0.0
         and np.ptp(list(group.values())) < 0.2 * -min(group.values())))]
@@ -206,7 +211,7 @@ def _reach_down(shape: Shape, up: np.ndarray) -> float:
 
 def _up_in(model: RobotModel, link: str) -> np.ndarray:
     """Return the base's z in a link's axes, in the resting pose."""
-    return link_pose(model, body_poses(model, resting_position(model)), link).R[2]
+    return link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
 
 
 def _ball(link: str, center: np.ndarray, radius: float, why: str, source: str) -> FootGuess:
@@ -235,7 +240,7 @@ def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
     return FootGuess(PointFoot(link, 0.0), None, why, '')
 
 
-def resting_position(model: RobotModel) -> np.ndarray:
+def _resting_position(model: RobotModel) -> np.ndarray:
     """Return zero joint positions, moved into the limits where zero is outside, (nq,)."""
     q = np.zeros(model.nq)
     for joint, row in zip(model.joints, model.tree.topology[1:]):
@@ -259,10 +264,11 @@ class RobotGuess(NamedTuple):
     Attributes
     ----------
     feet : list of FootGuess
+        Guessed feet.
     imu_link : str
         Empty where nothing tells.
     said : list of str
-        What was guessed, and by what.
+        Each guess and its source, in words.
     measure : list of str
         What a person must measure or check.
 
@@ -296,7 +302,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
         When a link is not in the model.
 
     """
-    guessed = guess_feet(model, looks.shapes, feet)
+    guessed = _guess_feet(model, looks.shapes, feet)
     said, measure = [], []
     if guessed:
         said.append(f'{len(guessed)} feet, {guessed[0].why}: '
@@ -386,7 +392,7 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     joints = [joint.name for joint in model.joints if joint.mimic is None
               and joint.kind != 'spherical']
     lines += _wrapped('joints', [_word(name) for name in joints])
-    rest = dict(zip(model.joint_names, resting_position(model))) if len(
+    rest = dict(zip(model.joint_names, _resting_position(model))) if len(
         model.joint_names) == model.nq else {}
     lines.append('      # rad, in the order of `joints`. CHECK: how the robot stands.')
     lines += _wrapped('nominal_position', [f'{rest.get(name, 0.0):.4g}' if '.' in

@@ -49,6 +49,7 @@ class RobotModel:
     Parameters
     ----------
     name : str
+        Name of the robot.
     links : mapping of str to Inertia
         Every link with its inertia; a link without mass has ``Inertia()``.
     joints : sequence of Joint
@@ -57,7 +58,7 @@ class RobotModel:
     base : {'floating', 'fixed'}
         Whether the root moves freely or is bolted to the ground.
     notes : sequence of str
-        What is odd about the description it comes from; warned of with what is odd about it.
+        Oddities of the description, which are warned of together with those of the model.
 
     Attributes
     ----------
@@ -171,7 +172,16 @@ class RobotModel:
 
     def frame(self, link: str) -> Frame:
         """
-        Return where a link's frame is fixed.
+        Return the body that a link belongs to, and the link's pose on it.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        Frame
 
         Raises
         ------
@@ -188,6 +198,15 @@ class RobotModel:
         """
         Return a joint's place in `joint_names`.
 
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        int
+
         Raises
         ------
         UnknownNameError
@@ -203,7 +222,10 @@ class RobotModel:
         """
         Refuse an algorithm that divides by the inertia of every joint.
 
-        ``what`` is the algorithm, for the error's text.
+        Parameters
+        ----------
+        what : str
+            Name of the algorithm, for the error's text.
 
         Raises
         ------
@@ -219,7 +241,20 @@ class RobotModel:
                              '<inertial>, the joint an armature, or make it fixed.')
 
     def chain(self, body: int) -> list[int]:
-        """Return the bodies from just after the base to the given one."""
+        """
+        Return the bodies on the way from the base to a body.
+
+        Parameters
+        ----------
+        body : int
+            Number of the body.
+
+        Returns
+        -------
+        list of int
+            Without the base, ending with the body itself.
+
+        """
         found: list[int] = []
         while body > 0:
             found.append(body)
@@ -281,12 +316,34 @@ class RobotModel:
         return copy
 
     def body_inertia(self, body: int) -> Inertia:
-        """Return a body's inertia, welded links included, in the body's frame."""
+        """
+        Return a body's inertia, fixed links included.
+
+        Parameters
+        ----------
+        body : int
+            Number of the body; 0 is the base.
+
+        Returns
+        -------
+        Inertia
+            In the body's frame.
+
+        """
         return read_inertia(self.tree.constants[body])
 
     def with_body_inertia(self, inertias: Mapping[int, Inertia]) -> RobotModel:
         """
-        Return the model with other inertias of some bodies, in the bodies' frames.
+        Return the model with other inertias of some bodies.
+
+        Parameters
+        ----------
+        inertias : mapping of int to Inertia
+            By number of the body, in the body's frame.
+
+        Returns
+        -------
+        RobotModel
 
         Raises
         ------

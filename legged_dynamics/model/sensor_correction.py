@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot's YAML corrects of its driver: names, signs, units, offsets, the IMU's axes."""
+"""Correction of a driver's readings: names, signs, units, offsets, the axes of the IMU."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,
@@ -21,40 +21,64 @@ PREFIX = 'robot.sensors.'
 GRAVITY = 9.81      # m/s^2
 _AXES = {f'{sign}{axis}': value * np.eye(3)[i] for i, axis in enumerate('xyz')
          for sign, value in (('', 1.0), ('+', 1.0), ('-', -1.0))}
-SETTINGS = (
-    Setting(f'{PREFIX}rename', [], '',
-            "Joints that the driver gives another joint's readings, as DRIVER=URDF."),
-    Setting(f'{PREFIX}rename_effort', [], '', 'The same for the efforts alone.'),
-    Setting(f'{PREFIX}position_scale', [], '1',
-            'Factor from reported to true position: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}position_offset', [], 'rad',
-            'Added to the scaled position: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}velocity_scale', [], '1',
-            'Factor from reported to true velocity: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}effort_scale', [], '1',
-            'Factor from reported to true effort: one, or one per joint in command order.'),
-    Setting(f'{PREFIX}ignore_effort', [], '', 'Joints whose efforts are not to be believed.'),
-    Setting(f'{PREFIX}imu_axes', ['x', 'y', 'z'], '',
-            "The IMU link's x, y and z axis as axes of the reported vectors, such as -y."),
-    Setting(f'{PREFIX}imu_rpy', [0.0, 0.0, 0.0], 'rad',
-            'Further rotation from the reported axes into those of the IMU link.'),
-    Setting(f'{PREFIX}gyro_scale', 1.0, '1', 'Factor from reported to true angular velocity.'),
-    Setting(f'{PREFIX}accelerometer_scale', 1.0, '1',
-            'Factor from reported to true acceleration.'),
-    Setting(f'{PREFIX}add_gravity', False, '',
-            'Whether the acceleration comes without gravity, which the orientation then adds.'),
-    Setting(f'{PREFIX}gyro_bias', [0.0, 0.0, 0.0], 'rad/s',
-            "Taken off the turned and scaled angular velocity, in the IMU link's axes."),
-    Setting(f'{PREFIX}accelerometer_bias', [0.0, 0.0, 0.0], 'm/s^2',
-            "Taken off the turned and scaled acceleration, in the IMU link's axes."),
-    Setting(f'{PREFIX}imu_delay', 0.0, 's',
-            'How much later the stamps of the IMU are than those of the joints at one instant.',
-            -1.0, 1.0),
-    Setting(f'{PREFIX}quaternion_order', 'xyzw', '', 'Order in which the orientation comes.',
-            choices=('xyzw', 'wxyz')),
-    Setting(f'{PREFIX}ignore_orientation', False, '',
-            "Whether the IMU's orientation is not to be believed."),
-)
+
+
+@dataclass(frozen=True)
+class SensorSettings(CheckedSettings):
+    """What the YAML says about the readings of a driver."""
+
+    rename: list[str] = setting(
+        'robot.sensors.rename', [], '',
+        "Joints that the driver gives another joint's readings, as DRIVER=URDF.")
+    rename_effort: list[str] = setting(
+        'robot.sensors.rename_effort', [], '', 'The same for the efforts alone.')
+    position_scale: list[float] = setting(
+        'robot.sensors.position_scale', [], '1',
+        'Factor from reported to true position: one, or one per joint in command order.')
+    position_offset: list[float] = setting(
+        'robot.sensors.position_offset', [], 'rad',
+        'Added to the scaled position: one, or one per joint in command order.')
+    velocity_scale: list[float] = setting(
+        'robot.sensors.velocity_scale', [], '1',
+        'Factor from reported to true velocity: one, or one per joint in command order.')
+    effort_scale: list[float] = setting(
+        'robot.sensors.effort_scale', [], '1',
+        'Factor from reported to true effort: one, or one per joint in command order.')
+    ignore_effort: list[str] = setting(
+        'robot.sensors.ignore_effort', [], '', 'Joints whose efforts are not to be believed.')
+    imu_axes: list[str] = setting(
+        'robot.sensors.imu_axes', ['x', 'y', 'z'], '',
+        "The IMU link's x, y and z axis as axes of the reported vectors, such as -y.")
+    imu_rpy: list[float] = setting(
+        'robot.sensors.imu_rpy', [0.0, 0.0, 0.0], 'rad',
+        'Further rotation from the reported axes into those of the IMU link.')
+    gyro_scale: float = setting(
+        'robot.sensors.gyro_scale', 1.0, '1', 'Factor from reported to true angular velocity.')
+    accelerometer_scale: float = setting(
+        'robot.sensors.accelerometer_scale', 1.0, '1',
+        'Factor from reported to true acceleration.')
+    add_gravity: bool = setting(
+        'robot.sensors.add_gravity', False, '',
+        'Whether the acceleration comes without gravity, which the orientation then adds.')
+    gyro_bias: list[float] = setting(
+        'robot.sensors.gyro_bias', [0.0, 0.0, 0.0], 'rad/s',
+        "Taken off the turned and scaled angular velocity, in the IMU link's axes.")
+    accelerometer_bias: list[float] = setting(
+        'robot.sensors.accelerometer_bias', [0.0, 0.0, 0.0], 'm/s^2',
+        "Taken off the turned and scaled acceleration, in the IMU link's axes.")
+    imu_delay: float = setting(
+        'robot.sensors.imu_delay', 0.0, 's',
+        'How much later the stamps of the IMU are than those of the joints at one instant.',
+        -1.0, 1.0)
+    quaternion_order: str = setting(
+        'robot.sensors.quaternion_order', 'xyzw', '',
+        'Order in which the orientation comes.', choices=('xyzw', 'wxyz'))
+    ignore_orientation: bool = setting(
+        'robot.sensors.ignore_orientation', False, '',
+        "Whether the IMU's orientation is not to be believed.")
+
+
+SETTINGS = SensorSettings.table()
 
 
 @dataclass(frozen=True)
@@ -69,14 +93,22 @@ class SensorCorrection:
     position_scale, position_offset, velocity_scale, effort_scale : tuple of float
         None, one for all, or one per joint of `joints`.
     ignore_effort : tuple of str
+        Joints whose efforts are not used.
     imu_axes : tuple of str
         The IMU link's axes as axes of the reported vectors.
     imu_rpy, gyro_bias, accelerometer_bias : tuple of float
+        Rotation from the reported axes to the IMU link's [rad], and biases that are
+        subtracted after it [rad/s, m/s^2].
     gyro_scale, accelerometer_scale : float
+        Factors from reported to true values.
     add_gravity : bool
+        Whether the reported acceleration lacks gravity.
     imu_delay : float [s]
+        How much later the stamps of the IMU are than those of the joints at one instant.
     quaternion_order : {'xyzw', 'wxyz'}
+        Order of the reported orientation.
     ignore_orientation : bool
+        Whether the reported orientation is not used.
     joints : tuple of str
         Command order; empty for the model's.
 
@@ -103,13 +135,34 @@ class SensorCorrection:
 
     @classmethod
     def none(cls, joints: Sequence[str] = ()) -> SensorCorrection:
-        """Return the correction that changes nothing."""
+        """
+        Return the correction that changes nothing.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Command order; empty for the model's.
+
+        Returns
+        -------
+        SensorCorrection
+
+        """
         return cls({}, {}, joints=tuple(joints))
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> SensorCorrection:
         """
         Build from dotted parameter names; others than its own are left alone.
+
+        Parameters
+        ----------
+        values : mapping of str to value
+            By dotted name.
+
+        Returns
+        -------
+        SensorCorrection
 
         Raises
         ------
@@ -118,8 +171,7 @@ class SensorCorrection:
 
         """
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
-        found = {name.removeprefix(PREFIX): value
-                 for name, value in checked(own, SETTINGS).items()}
+        found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
         for key in ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale'):
             if len(found[key]) not in {0, 1, len(joints)}:
@@ -162,6 +214,18 @@ class SensorCorrection:
         """
         Return the names under which the driver reports joints of the model.
 
+        Parameters
+        ----------
+        joints : sequence of str
+            Names in the model.
+        effort : bool
+            Whether the names for efforts are asked for, which may differ.
+
+        Returns
+        -------
+        tuple of str
+            One for each joint.
+
         Raises
         ------
         UnknownNameError
@@ -177,7 +241,23 @@ class SensorCorrection:
         return tuple(back.get(name, name) for name in joints)
 
     def per_joint(self, name: str, joints: Sequence[str], default: float) -> np.ndarray:
-        """Return a list of this correction, one value per joint of the model, (nj,)."""
+        """
+        Return one of the lists of this correction with one value per joint of the model.
+
+        Parameters
+        ----------
+        name : str
+            Such as 'position_scale'.
+        joints : sequence of str
+            The model's joints.
+        default : float
+            Value of joints that the list does not have.
+
+        Returns
+        -------
+        (nj,) array
+
+        """
         values: tuple[float, ...] = getattr(self, name)
         if len(values) < 2:
             return np.full(len(joints), values[0] if values else default)
@@ -185,7 +265,23 @@ class SensorCorrection:
         return np.array([found.get(joint, default) for joint in joints])
 
     def with_joint(self, name: str, joints: Sequence[str], values: np.ndarray) -> SensorCorrection:
-        """Return the correction with one of its lists replaced, (nj,) in the model's order."""
+        """
+        Return the correction with one of its lists replaced.
+
+        Parameters
+        ----------
+        name : str
+            Such as 'position_scale'.
+        joints : sequence of str
+            The model's joints.
+        values : (nj,) array
+            New values, in the model's order.
+
+        Returns
+        -------
+        SensorCorrection
+
+        """
         order = self.joints or tuple(joints)
         found = dict(zip(joints, np.asarray(values, float).tolist()))
         change: dict[str, Any] = {name: tuple(found.get(joint, 0.0) for joint in order),
@@ -214,13 +310,26 @@ class SensorCorrection:
         M = self.imu_matrix
         if self.add_gravity and up is not None:
             acceleration = acceleration + GRAVITY / self.accelerometer_scale * up
-        # A mirrored reporting mirrors an axial vector's sense as well; its driver has only
-        # exchanged numbers, so the same matrix serves both.
+        # A driver that mirrors axes only exchanges numbers: the same matrix applies to axial and
+        # polar vectors.
         return (self.gyro_scale * gyro @ M.T - self.gyro_bias,
                 self.accelerometer_scale * acceleration @ M.T - self.accelerometer_bias)
 
     def reported_up(self, xyzw: np.ndarray) -> np.ndarray:
-        """Return the vertical in the reported axes, (..., 3), of orientations (..., 4)."""
+        """
+        Return the vertical in the axes of the reported vectors, by the reported orientation.
+
+        Parameters
+        ----------
+        xyzw : (..., 4) array
+            Quaternions as reported, in `quaternion_order`.
+
+        Returns
+        -------
+        (..., 3) array
+            Unit vectors.
+
+        """
         if self.quaternion_order == 'wxyz':
             xyzw = np.roll(xyzw, -1, axis=-1)
         x, y, z, w = np.moveaxis(xyzw, -1, 0)
@@ -228,7 +337,20 @@ class SensorCorrection:
                          1.0 - 2.0 * (x * x + y * y)], axis=-1)
 
     def orientation(self, xyzw: np.ndarray | None) -> np.ndarray | None:
-        """Return the orientation of the IMU link, (4,) xyzw, or None where there is none."""
+        """
+        Return the orientation of the IMU link, or None where it is unknown or ignored.
+
+        Parameters
+        ----------
+        xyzw : (4,) array or None
+            Quaternion as reported, in `quaternion_order`.
+
+        Returns
+        -------
+        (4,) array or None
+            Quaternion (x, y, z, w) from the link's axes to world axes.
+
+        """
         if xyzw is None or self.ignore_orientation:
             return None
         if self.quaternion_order == 'wxyz':
@@ -237,7 +359,7 @@ class SensorCorrection:
         if np.array_equal(M, np.eye(3)):
             return xyzw
         if np.linalg.det(M) < 0.0:
-            return None             # what turned a mirrored frame is not known
+            return None             # a mirrored frame has no orientation
         return quaternion_from_rotation(
             rotation_from_quaternion(xyzw) @ M.T)
 

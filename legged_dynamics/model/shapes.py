@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What a URDF says that dynamics has no use for: shapes to collide with, and where sensors are.
+Collision shapes and sensors of a URDF, which dynamics does not use.
 
-Read only to guess feet and IMU; what is malformed is passed over, never refused.
+Read only to guess feet and IMU; malformed elements are ignored, never refused.
 """
 from __future__ import annotations
 
@@ -74,7 +74,19 @@ class Looks(NamedTuple):
 
 
 def read_looks(text: str) -> Looks:
-    """Return what a URDF's text says of shapes and sensors; nothing where it cannot be read."""
+    """
+    Return the shapes and IMUs that a URDF mentions; nothing where it cannot be read.
+
+    Parameters
+    ----------
+    text : str
+        The URDF.
+
+    Returns
+    -------
+    Looks
+
+    """
     shapes: dict[str, list[Shape]] = {}
     imus: list[str] = []
     try:

@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the links of a standing robot are and what its feet bear, without compiling anything."""
+"""Poses of the links of a standing robot, and the shares of its feet, without compiled kernels."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import nnls
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import tree as layout
@@ -13,6 +14,8 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
+
+SMALL_WEIGHT = 1e-7     # changes loads by about its square
 
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
@@ -22,7 +25,7 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
     Parameters
     ----------
     model, position
-        As :func:`body_frames` takes them.
+        As for :func:`body_frames`.
 
     Raises
     ------
@@ -74,13 +77,43 @@ def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
-    """Return the pose of a link in the base, given those of the bodies."""
+    """
+    Return the pose of a link in the base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of Transform
+        Poses of the bodies, of :func:`body_poses`.
+    link : str
+        Name of the link.
+
+    Returns
+    -------
+    Transform
+
+    """
     body, pose = model.frame(link)
     return bodies[body] @ pose
 
 
 def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray:
-    """Return the robot's centre of mass in the base, (3,) [m], given the bodies' poses."""
+    """
+    Return the robot's centre of mass in the base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of Transform
+        Poses of the bodies, of :func:`body_poses`.
+
+    Returns
+    -------
+    (3,) array [m]
+
+    """
     mass = model.tree.constants[:, layout.MASS]
     places = np.array([pose.point(constants[layout.COM:layout.COM + 3])
                        for pose, constants in zip(bodies, model.tree.constants)])
@@ -90,10 +123,10 @@ def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray
 def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transform]
                ) -> tuple[np.ndarray, float]:
     """
-    Return the part of the weight that each foot bears with the base level.
+    Return the part of the weight that each foot carries with the base level.
 
-    Of all ways to bear the weight without a foot that pulls, the one of least squares. A sole
-    bears on its corners, a ball on its lowest point.
+    The shares are non-negative least squares of the balance of force and moments (Lawson and
+    Hanson 1974): no foot pulls. A sole is loaded at its corners, a ball at its lowest point.
 
     Parameters
     ----------
@@ -109,7 +142,7 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
     loads : (nf,) array
         They sum to one where the robot can stand so.
     fall : float [m]
-        How far the centre of mass is outside of what the feet can bear; 0: the robot can stand.
+        Distance of the centre of mass from the support polygon; 0: the robot can stand.
 
     """
     points, owner = [], []
@@ -119,28 +152,9 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
         owner += [i] * len(foot.corners)
     com = center_of_mass(model, bodies)[:2]
     A = np.vstack([np.ones(len(points)), (np.array(points) - com).T])
-    share = _least_squares_without_pull(A, np.array([1.0, 0.0, 0.0]))
+    # Of all solutions of these three rows the shortest, thanks to a small weight on their length.
+    length = SMALL_WEIGHT * np.eye(len(points))
+    wanted = np.concatenate([[1.0, 0.0, 0.0], np.zeros(len(points))])
+    share = nnls(np.vstack([A, length]), wanted)[0]
     loads = np.bincount(owner, share, len(feet))
     return loads, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
-
-
-def _least_squares_without_pull(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return x >= 0 that minimises |A x - b|, the shortest of those."""
-    # Non-negative least squares by projected steps on |A x - b|^2 + tiny |x|^2: three rows only.
-    used = np.ones(A.shape[1], bool)
-    x = np.zeros(A.shape[1])
-    for _ in range(4 * A.shape[1]):
-        x[:] = 0.0
-        x[used] = np.linalg.lstsq(A[:, used], b, rcond=1e-10)[0]
-        if x.min() >= -1e-12:
-            # One that was left out comes back where it would push.
-            gradient = A.T @ (b - A @ x)
-            gradient[used] = 0.0
-            if gradient.max() <= 1e-9:
-                break
-            used[int(gradient.argmax())] = True
-        else:
-            used[int(x.argmin())] = False
-        if not used.any():
-            break
-    return np.clip(x, 0.0, None)

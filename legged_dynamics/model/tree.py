@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The kinematic tree as two flat arrays, which is all a kernel sees of a robot.
+The kinematic tree as two flat arrays, from which kernels read everything about a robot.
 
-Body 0 is the base. Body i > 0 hangs on joint i, whose frame is the body's frame: z lies along the
-joint's axis. Parents come before children. Two arrays and not twenty, because each array argument
-costs a compiled call 50 ns.
+Body 0 is the base. Body i > 0 is moved by joint i, whose frame is the body's frame: z lies along
+the joint's axis. Parents come before children. There are two arrays and not twenty because each
+array argument of a compiled call costs 50 ns.
 """
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-URDF in, links and joints out.
+Reads URDF: links with their inertials, and joints with their axes, limits, dynamics and mimics.
 
-Read are links with their inertials, and joints with their axes, limits, dynamics and mimics; only
-those can refuse a file. What a robot looks like, collides with or is driven by, comments and other
-programs' tags are passed over. The rules are those of ROS's C++ parser, urdfdom; where it would
-refuse and there is still one sensible meaning, there is a note.
+Only errors in these elements make a file unreadable. Visuals, collisions, transmissions, comments
+and other programs' tags are ignored. The rules are those of ROS's C++ parser, urdfdom; where it
+would refuse a file that still has one sensible meaning, there is a note.
 """
 from __future__ import annotations
 
@@ -28,14 +27,14 @@ from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 # -------------------------------------------------------------------------------------------------
-# The wanted elements of an XML text, with their lines, and nothing else.
+# The elements of an XML text that are read, with their lines.
 #
-# Everything outside the wanted paths is passed over: comments, namespaces, meshes and other
-# programs' tags can then not be wrong. Names keep their prefix as written, as ROS's C++ parser has
-# it, so an undeclared prefix does no harm either.
+# Everything outside their paths is ignored, so that errors in comments, namespaces, meshes and
+# other programs' tags do not matter. Names keep their prefix as written, as in ROS's C++ parser,
+# so that an undeclared prefix is no error either.
 
 
-# Tags wanted: by name, what is wanted below them.
+# Tags that are read, with the tags that are read below them.
 Wanted = Mapping[str, 'Wanted']
 
 
@@ -47,10 +46,13 @@ class Element:
     Attributes
     ----------
     tag : str
+        Name of the element.
     attributes : dict of str to str
+        Attributes as text.
     line : int
         In the text, from 1.
     children : list of Element
+        Elements inside this one that are read.
     skipped : set of str
         Names of tags inside it that were not wanted.
 
@@ -63,11 +65,35 @@ class Element:
     skipped: set[str] = field(default_factory=set)
 
     def all(self, tag: str) -> list[Element]:
-        """Return the elements of that name inside this one."""
+        """
+        Return the elements of a name inside this one.
+
+        Parameters
+        ----------
+        tag : str
+            The name.
+
+        Returns
+        -------
+        list of Element
+
+        """
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
-        """Return the first element of that name inside this one, or None."""
+        """
+        Return the first element of a name inside this one, or None.
+
+        Parameters
+        ----------
+        tag : str
+            The name.
+
+        Returns
+        -------
+        Element or None
+
+        """
         return next((child for child in self.children if child.tag == tag), None)
 
     def number(self, name: str, default: float | None, where: str) -> float:
@@ -100,6 +126,19 @@ class Element:
     def vector(self, name: str, default: tuple[float, ...], where: str) -> tuple[float, ...]:
         """
         Return an attribute as three finite numbers.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute.
+        default : tuple of 3 floats
+            Value where the attribute is missing.
+        where : str
+            What the element belongs to, for the error's text.
+
+        Returns
+        -------
+        tuple of 3 floats
 
         Raises
         ------
@@ -162,9 +201,9 @@ def read_elements(text: str, wanted: Wanted, origin: str) -> Element:
         raise ModelError(f'{origin}: this is not a URDF that can be parsed: '
                          f'{expat.errors.messages[error.code]} in line {error.lineno}, column '
                          f'{error.offset + 1}') from error
-    except ValueError as error:             # half of a character that takes two
+    except ValueError as error:             # half of a surrogate pair
         raise ModelError(f'{origin}: this is not a URDF that can be parsed: {error}') from error
-    assert reader.root is not None          # else the parser has said 'no element found'
+    assert reader.root is not None          # else the parser has raised 'no element found'
     return reader.root
 
 
@@ -205,15 +244,15 @@ class _Reader:
             self._wanted.pop()
 
     def refuse_entity(self, name: str, *_rest: Any) -> None:
-        # A few lines of entities can stand for gigabytes of text.
+        # A few lines of entities can expand to gigabytes of text.
         raise ModelError(f'{self._origin}: this is not a URDF that can be parsed: it declares the '
                          f'entity {name!r} (line {self.parser.CurrentLineNumber}); write it out')
 
 
 def _plain(text: str) -> str:
     """Return the text without declaration and comments, every line where it was."""
-    # What stands before `<?xml`, its encoding (the text is decoded by now), and `--` inside a
-    # comment are against XML's letter, and in wide use.
+    # Text before `<?xml`, its encoding (the text is decoded by now), and `--` inside a comment are
+    # not valid XML, but widely used.
     start = len(text) - len(text.lstrip('\ufeff \t\r\n'))
     pieces = ['\n' * text.count('\n', 0, start)]
     if text.startswith('<?xml', start):
@@ -240,10 +279,10 @@ def _plain(text: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The text of a robot description: read from a file of sane size, in the encoding it declares.
+# The text of a robot description, read from a file of limited size in the encoding it declares.
 
 
-# A humanoid with hands is 0.2 MB; what is larger than this holds meshes, or is no description.
+# A humanoid with hands is 0.2 MB; a larger file contains meshes, or is not a description.
 MAX_SIZE = 16_000_000
 
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, 'utf-8'), (codecs.BOM_UTF32_LE, 'utf-32-le'),
@@ -259,6 +298,15 @@ def read_description_file(path: str | Path) -> str:
 
     Only a regular file is opened: a named pipe would make the reader wait for ever, and a device
     has no end.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
@@ -280,10 +328,10 @@ def read_description_file(path: str | Path) -> str:
             content = file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:      # ValueError: a zero byte in the name
         raise ModelError(f'cannot read the URDF {path}: {error}') from error
-    return checked_text(decode(content, str(path)), str(path))
+    return _checked_text(_decode(content, str(path)), str(path))
 
 
-def checked_text(text: str, origin: str) -> str:
+def _checked_text(text: str, origin: str) -> str:
     """
     Return a description's text, known to be small enough and to begin like XML.
 
@@ -307,7 +355,7 @@ def checked_text(text: str, origin: str) -> str:
     return text
 
 
-def decode(content: bytes, origin: str) -> str:
+def _decode(content: bytes, origin: str) -> str:
     """
     Return XML's bytes as text: by byte order mark, by declaration, or else UTF-8.
 
@@ -328,7 +376,7 @@ def decode(content: bytes, origin: str) -> str:
             return _decoded(content, encoding, origin)
     declared = _DECLARED.match(content)
     encoding = declared[1].decode('ascii').lower() if declared else 'utf-8'
-    # Readable as ASCII up to here, so it can't be what it says.
+    # Readable as ASCII up to here, so the declared encoding must be wrong.
     if encoding.startswith(('utf-16', 'utf16', 'utf-32', 'utf32', 'utf-8', 'utf8')):
         try:
             return content.decode('utf-8')
@@ -348,9 +396,9 @@ def _decoded(content: bytes, encoding: str, origin: str) -> str:
 # -------------------------------------------------------------------------------------------------
 
 URDF_KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
-# Masses, lengths and the like above this are no robot's, and their products overflow.
+# Masses, lengths and the like above this are implausible, and their products overflow.
 LARGEST = 1e12
-# A humanoid with hands has 150. Each takes a tenth of a millisecond, and a node waits for it.
+# A humanoid with hands has 150. Each takes a tenth of a millisecond to read, while a node waits.
 MAX_LINKS = 2000
 
 _NOTHING: Wanted = {}
@@ -379,8 +427,11 @@ class Description(NamedTuple):
     Attributes
     ----------
     name : str
+        Name of the robot.
     links : dict of str to Inertia
+        Every link with its inertia.
     joints : list of Joint
+        All joints, in the order of the file.
     notes : list of str
         What is odd about it.
 
@@ -399,6 +450,15 @@ def read_urdf(source: str | Path) -> Description:
     Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
     limit of zero effort is kept as zero, for that is what the hardware would be told.
 
+    Parameters
+    ----------
+    source : str or Path
+        Path of a file, or the XML as text.
+
+    Returns
+    -------
+    Description
+
     Raises
     ------
     ModelError
@@ -414,13 +474,24 @@ def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
     Read the XML of a URDF; a path is refused, and nothing is opened.
 
+    Parameters
+    ----------
+    text : str
+        The XML.
+    origin : str
+        Where it comes from, for the error's text.
+
+    Returns
+    -------
+    Description
+
     Raises
     ------
     ModelError
         When the text is not URDF.
 
     """
-    robot = read_elements(checked_text(text, origin), _WANTED, origin)
+    robot = read_elements(_checked_text(text, origin), _WANTED, origin)
     _check_format(robot, origin)
     if len(robot.children) > 2 * MAX_LINKS:
         raise ModelError(f'{origin}: expected at most {MAX_LINKS} links and as many joints, got '

@@ -12,7 +12,7 @@ import numpy as np
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.spatial.frames import Transform
 
-# URDF wants limits; these stand for none.
+# URDF requires limits; these represent unlimited joints.
 UNLIMITED = {'effort': 1e6, 'velocity': 1e3, 'turn': 2.0 * np.pi, 'slide': 1e3}
 
 
@@ -27,7 +27,7 @@ def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) 
     links : mapping of str to Inertia
         Links without mass get no ``<inertial>``.
     joints : sequence of Joint
-        Of the kinds that URDF has; what it has no word for (armature, springs) is left out.
+        Of kinds that URDF has; properties that it cannot express (armature, springs) are omitted.
 
     """
     robot = Element('robot', name=name)

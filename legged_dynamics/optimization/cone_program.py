@@ -34,7 +34,7 @@ MAX_ITERATIONS = 60
 # Relative duality gap and residuals at which a solution is accepted, and with which it may be
 # kept when rounding stops progress. The first is near what double precision can reach.
 TIGHT, LOOSE = 1e-11, 1e-7
-# Slacks and multipliers of a program without solution grow beyond all bounds: here they may stop.
+# Slacks and multipliers of a program without solution grow without bound: stop at this size.
 DIVERGED = 1e12
 
 
@@ -75,13 +75,17 @@ class ConeProgram(NamedTuple):
     G : (m, n) array
         Half-lines first, then three rows to a cone.
     h : (m,) array
+        Right side of the inequalities, filled by the caller.
     unknown : (5, n) array
         Solution and cost among them.
     slack : (8, m) array
         Slacks and multipliers among them.
     scaling : (l + k, 4) array
+        Nesterov-Todd scaling.
     hessian : (n, n) array
+        Factor of the condensed equations.
     scaled : (m, n) array
+        Scratch memory: ``W^-1 G``.
     report : (3,) array
         Relative gap, primal and dual residual of the solution.
 
@@ -98,7 +102,22 @@ class ConeProgram(NamedTuple):
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """Return memory for a program of that size."""
+    """
+    Return memory for a program of a given size.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknowns.
+    lines, cones : int
+        Numbers of half-lines and of second-order cones; there are lines + 3 cones inequalities.
+
+    Returns
+    -------
+    ConeProgram
+        Zeros; the caller fills G, h and the cost.
+
+    """
     m = lines + 3 * cones
     return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
                        np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
@@ -165,6 +184,15 @@ def solve_cone_program(program, lines, cones, n, ridge):
     """
     Solve the program; the solution is left in the rows x, s and z.
 
+    Parameters
+    ----------
+    program : ConeProgram
+        The program, and memory for its solution.
+    lines, cones, n : int
+        Numbers of half-lines, of cones and of unknowns.
+    ridge : float
+        Weight e of the term e/2 abs(x)^2 of the cost.
+
     Returns
     -------
     int
@@ -222,7 +250,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         merit = max(program.report[0], program.report[1], program.report[2])
         if merit < TIGHT:
             return iteration
-        # Rounding ends progress: keep what is good enough.
+        # Rounding prevents progress: accept the loose tolerance.
         stalled = stalled + 1 if merit > 0.5 * best else 0
         hopeless = not largest < DIVERGED or not merit < math.inf
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
@@ -253,7 +281,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
                        longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
-                # How far the affine step got says how much centring the next needs.
+                # The length of the affine step determines the centring (Mehrotra 1992).
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
                 scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)

@@ -20,7 +20,7 @@ V, BETA = 0, 3
 
 
 @kernel
-def cone_norm(x, j):
+def _cone_norm(x, j):
     """Return sqrt(t^2 - |y|^2) of the cone at row j; the product form keeps small ones exact."""
     length = math.hypot(x[j + 1], x[j + 2])
     return math.sqrt(max((x[j] - length) * (x[j] + length), 0.0))
@@ -59,7 +59,24 @@ def scale(scaling, lines, cones, x, out, inverse):
 
 @kernel
 def find_scaling(scaling, lines, cones, s, z):
-    """Fill the Nesterov-Todd scaling, for which W z = W^-1 s; False on the cones' boundary."""
+    """
+    Fill the Nesterov-Todd scaling, for which W z = W^-1 s; return False on the cones' boundary.
+
+    Parameters
+    ----------
+    scaling : (lines + cones, 4) array
+        Is filled: v and beta of every cone, beta of every half-line.
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    s, z : (lines + 3 cones,) array
+        Slacks and multipliers, inside the cones.
+
+    Returns
+    -------
+    bool
+        Whether both are inside.
+
+    """
     for j in range(lines):
         if not s[j] * z[j] > 0.0:
             return False
@@ -68,7 +85,7 @@ def find_scaling(scaling, lines, cones, s, z):
         j, row = lines + 3 * k, lines + k
         # w is the point halfway between s and z, both scaled to unit norm, and v its square root
         # in the Jordan algebra: then W z = W^-1 s (Vandenberghe 2010, section 4).
-        ns, nz = cone_norm(s, j), cone_norm(z, j)
+        ns, nz = _cone_norm(s, j), _cone_norm(z, j)
         if not ns * nz > 0.0:
             return False
         dot = (s[j] * z[j] + s[j + 1] * z[j + 1] + s[j + 2] * z[j + 2]) / (ns * nz)
@@ -84,7 +101,19 @@ def find_scaling(scaling, lines, cones, s, z):
 
 @kernel
 def fill_units(lines, cones, value, out):
-    """Set out to so many times the cones' unit e."""
+    """
+    Set a vector to a multiple of the cones' unit e.
+
+    Parameters
+    ----------
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    value : float
+        The multiple.
+    out : (lines + 3 cones,) array
+        Is filled.
+
+    """
     for j in range(lines):
         out[j] = value
     for k in range(cones):
@@ -94,7 +123,17 @@ def fill_units(lines, cones, value, out):
 
 @kernel
 def subtract_product(lines, cones, x, y, out):
-    """Take the Jordan product x o y from out."""
+    """
+    Subtract the Jordan product x o y from out.
+
+    Parameters
+    ----------
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    x, y, out : (lines + 3 cones,) array
+        Factors, and the vector that is changed.
+
+    """
     for j in range(lines):
         out[j] -= x[j] * y[j]
     for k in range(cones):
@@ -106,7 +145,17 @@ def subtract_product(lines, cones, x, y, out):
 
 @kernel
 def divide(lines, cones, lam, x):
-    """Replace x by the solution y of lam o y = x (Jordan product)."""
+    """
+    Replace x by the solution y of lam o y = x (Jordan product).
+
+    Parameters
+    ----------
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    lam, x : (lines + 3 cones,) array
+        Factor inside the cones, and the right side, which is replaced.
+
+    """
     for j in range(lines):
         x[j] /= lam[j]
     for k in range(cones):
@@ -120,7 +169,22 @@ def divide(lines, cones, lam, x):
 
 @kernel
 def longest_step(lines, cones, x, d):
-    """Return the largest a <= 1e3 for which x + a d is in the cones, x being inside."""
+    """
+    Return the largest a <= 1e3 for which x + a d is in the cones, x being inside.
+
+    Parameters
+    ----------
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    x, d : (lines + 3 cones,) array
+        Point inside the cones, and direction.
+
+    Returns
+    -------
+    float
+        Step length.
+
+    """
     longest = 1e3
     for j in range(lines):
         if d[j] < 0.0:
@@ -130,7 +194,7 @@ def longest_step(lines, cones, x, d):
         # (x + a d) lies on the cone where qa a^2 + 2 qb a + qc = 0.
         qa = d[j] * d[j] - d[j + 1] * d[j + 1] - d[j + 2] * d[j + 2]
         qb = x[j] * d[j] - x[j + 1] * d[j + 1] - x[j + 2] * d[j + 2]
-        qc = cone_norm(x, j) ** 2
+        qc = _cone_norm(x, j) ** 2
         root = qb * qb - qa * qc
         # The form of the root that adds and does not cancel.
         if qa < 0.0:
@@ -142,7 +206,17 @@ def longest_step(lines, cones, x, d):
 
 @kernel
 def shift_into_cones(lines, cones, x):
-    """Shift x along the cones' axes until it is well inside."""
+    """
+    Shift x along the cones' axes until it is well inside.
+
+    Parameters
+    ----------
+    lines, cones : int
+        Numbers of half-lines and of cones.
+    x : (lines + 3 cones,) array
+        Is changed, unless it is well inside already.
+
+    """
     shift = -1e300
     for j in range(lines):
         shift = max(shift, -x[j])
@@ -157,10 +231,8 @@ def shift_into_cones(lines, cones, x):
 
 
 # -------------------------------------------------------------------------------------------------
-# Cones of an interior-point method over whole arrays at once.
-#
-# Elements lie in the last axis: a half-line each, or a second-order cone of three. The algebra is
-# that of :mod:`~legged_dynamics.optimization.cones`.
+# The same operations on whole arrays, for interior-point methods in Python. The last axis holds
+# one half-line each, or a second-order cone of three.
 
 
 class ConeArray:
@@ -170,7 +242,7 @@ class ConeArray:
     Parameters
     ----------
     s, z : (..., k) arrays
-        Slacks and multipliers; on a cone's boundary all that follows is NaN.
+        Slacks and multipliers; on a cone's boundary all results are NaN.
 
     Attributes
     ----------
@@ -198,15 +270,56 @@ class ConeArray:
         return out.reshape(self._shape)
 
     def to(self, v: np.ndarray) -> np.ndarray:
-        """Return W v."""
+        """
+        Return W v.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            Slacks' direction, one element of a cone in the last axis.
+
+        Returns
+        -------
+        (..., k) array
+            Product.
+
+        """
         return self._times(v, False)
 
     def back(self, v: np.ndarray) -> np.ndarray:
-        """Return W^-1 v."""
+        """
+        Return W^-1 v.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            One element of a cone in the last axis.
+
+        Returns
+        -------
+        (..., k) array
+            Product.
+
+        """
         return self._times(v, True)
 
     def target(self, s: np.ndarray, z: np.ndarray, centre: float) -> np.ndarray:
-        """Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates."""
+        """
+        Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates.
+
+        Parameters
+        ----------
+        s, z : (..., k) array
+            Steps of slacks and multipliers in scaled coordinates: W^-1 ds and W dz.
+        centre : float
+            Complementarity that the step aims at.
+
+        Returns
+        -------
+        (..., k) array
+            Right side of the equations of complementarity, divided by lambda.
+
+        """
         v = np.empty(s.size)
         fill_units(*self._counts, centre, v)
         subtract_product(*self._counts, _flat(s), _flat(z), v)
@@ -215,7 +328,22 @@ class ConeArray:
 
     @classmethod
     def step(cls, v: np.ndarray, dv: np.ndarray) -> float:
-        """Return the largest step along dv, up to 1000, that stays in the cones."""
+        """
+        Return the largest step along dv, up to 1000, that stays in the cones.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            Point inside the cones.
+        dv : (..., k) array
+            Direction.
+
+        Returns
+        -------
+        float
+            Length of the step.
+
+        """
         return float(longest_step(*cls._count(v), _flat(v), _flat(dv)))
 
 
@@ -230,7 +358,22 @@ class HalfLines(ConeArray):
 
     @staticmethod
     def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """Return v moved into the cone, at least so far from its boundary."""
+        """
+        Return v moved into the cone, with a least distance from its boundary.
+
+        Parameters
+        ----------
+        v : (...) array
+            Values.
+        least : float
+            The least distance, above 0.
+
+        Returns
+        -------
+        (...) array
+            ``v``, or ``least`` where it is smaller.
+
+        """
         return np.maximum(v, least)
 
 
@@ -249,7 +392,22 @@ class RoundCones(ConeArray):
 
     @staticmethod
     def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """Return v moved along the axis into the cone, at least so far from its boundary."""
+        """
+        Return v moved along the axis into the cone, with a least distance from its boundary.
+
+        Parameters
+        ----------
+        v : (..., 3) array
+            Values (t, y1, y2).
+        least : float
+            The least of ``t - |y|``, above 0.
+
+        Returns
+        -------
+        (..., 3) array
+            Values with t increased where necessary.
+
+        """
         moved = v.copy()
         moved[..., 0] = np.maximum(v[..., 0], np.linalg.norm(v[..., 1:], axis=-1) + least)
         return moved

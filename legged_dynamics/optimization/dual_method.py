@@ -4,10 +4,10 @@ r"""
 The dual active-set method of Goldfarb and Idnani (1983), for small dense programs.
 
 ``min x^T H x / 2 + g^T x`` subject to ``C x >= d``. In ``y = L^T x`` with ``H = L L^T`` the cost
-is a distance, and the method climbs from its unconstrained minimum: it takes the constraint that
-is violated most, moves onto it while keeping those already met, and lets go of one whose
-multiplier reaches zero on the way. Every step is optimal for the constraints seen so far, so it
-ends in few steps, and it *knows* when nothing satisfies them all.
+is a distance, and the method ascends from the unconstrained minimum: it adds the constraint that
+is violated most to the active ones, moves onto it while the others stay active, and drops one
+whose multiplier reaches zero on the way. Every step is optimal for the active constraints, so the
+method ends after few steps, and it detects when no point satisfies all constraints.
 
 The kernels share their arguments, for n unknowns and m constraints:
 
@@ -32,21 +32,21 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 
 # Relative size below which a constraint is met.
 TOLERANCE = 1e-10
-# Relative square of what is left of a direction that is a sum of others: rounding is 1e-28 where
-# it is projected twice, and 1e-15 where a Gram matrix is all there is. A program of condition
-# 1e8 has constraints whose square differs by 1e-12 and that are two all the same.
+# A row counts as linearly dependent on others when the square of its remainder, relative to its
+# own, is below this. Rounding is 1e-28 where the row is projected twice, and 1e-15 where only a
+# Gram matrix is used. At condition 1e8 two distinct constraints can differ by 1e-12.
 DEPENDENT, DEPENDENT_IN_GRAM = 1e-20, 1e-13
-# What is unmet by less than this for its size contradicts nothing.
+# A relative violation below this does not prove that the constraints contradict each other.
 CONTRADICTION = 1e-7
-# What rounding leaves of where the search began, in units of TOLERANCE.
+# Rounding error of the starting point, relative to it, in units of TOLERANCE.
 ROUNDING = 1e-4
-# Below it, what is left of a direction has lost digits, and is projected once more.
+# Below this relative remainder the projection has lost digits, and is repeated.
 CANCELLED = 1e-4
 SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
 
 
 @part
-def factor_gram(rows, active, k, gram):
+def _factor_gram(rows, active, k, gram):
     """Factor the products of the active rows; return whether they are independent."""
     for i in range(k):
         for j in range(i + 1):
@@ -58,9 +58,9 @@ def factor_gram(rows, active, k, gram):
 
 
 @part
-def project(rows, active, k, p, gram, r, z, error):
+def _project(rows, active, k, p, gram, r, z, error):
     """
-    Split row p into the active rows times r and what is left, z; return |z|^2, or -1.
+    Split row p into a combination r of the active rows and a remainder z; return |z|^2, or -1.
 
     -1 says that the active rows are not independent.
     """
@@ -69,7 +69,7 @@ def project(rows, active, k, p, gram, r, z, error):
         r[i] = 0.0
         for c in range(n):
             r[i] += rows[active[i], c] * rows[p, c]
-    if not factor_gram(rows, active, k, gram):
+    if not _factor_gram(rows, active, k, gram):
         return -1.0
     solve_factorized(gram, k, r)
     left, whole = 0.0, 0.0
@@ -81,7 +81,7 @@ def project(rows, active, k, p, gram, r, z, error):
         whole += rows[p, c] * rows[p, c]
     if left > CANCELLED * whole:
         return left
-    # Twice is enough (Parlett 1980, 6.9): what is left along the active rows is rounding.
+    # Twice is enough (Parlett 1980, 6.9): the remaining component along active rows is rounding.
     for i in range(k):
         error[i] = 0.0
         for c in range(n):
@@ -98,7 +98,7 @@ def project(rows, active, k, p, gram, r, z, error):
 
 
 @part
-def polish(rows, d, size, y, start, active, k, u, gram, r):
+def _polish(rows, d, size, y, start, active, k, u, gram, r):
     """
     Solve once more for the active rows, where rounding has left them unmet.
 
@@ -121,7 +121,7 @@ def polish(rows, d, size, y, start, active, k, u, gram, r):
                                             + 1e-300))
         if worst < 1e-13:
             return
-        if not factor_gram(rows, active, k, gram):
+        if not _factor_gram(rows, active, k, gram):
             return
         solve_factorized(gram, k, r)
         for i in range(k):
@@ -131,7 +131,7 @@ def polish(rows, d, size, y, start, active, k, u, gram, r):
 
 
 @part
-def start_from(rows, d, y, active, k, n_equal, gram, u):
+def _start_from(rows, d, y, active, k, n_equal, gram, u):
     """
     Solve for the active rows, letting go of those that pull; return how many are left.
 
@@ -182,8 +182,8 @@ def start_from(rows, d, y, active, k, n_equal, gram, u):
 
 
 @part
-def equalities_hold(rows, d, size, n_equal, y, reach):
-    """Return whether equalities that are sums of others agree with them."""
+def _equalities_hold(rows, d, size, n_equal, y, reach):
+    """Return whether equalities that depend linearly on others agree with them."""
     for i in range(n_equal):
         s = -d[i]
         for c in range(rows.shape[1]):
@@ -194,7 +194,7 @@ def equalities_hold(rows, d, size, n_equal, y, reach):
 
 
 @part
-def most_violated(rows, d, size, y, active, k, reach):
+def _most_violated(rows, d, size, y, active, k, reach):
     """
     Return the constraint violated most, its value, and that for its size; -1 when all are met.
 
@@ -211,20 +211,47 @@ def most_violated(rows, d, size, y, active, k, reach):
             s += rows[i, c] * y[c]
         whole = abs(d[i]) + size[i] * length + 1e-300
         if s < worst * whole:
-            held = False
+            is_active = False
             for j in range(k):
-                held = held or active[j] == i
-            if not held:
+                is_active = is_active or active[j] == i
+            if not is_active:
                 found, worst, value = i, s / whole, s
     return found, value, worst
 
 
 @part
 def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
-    """Take up violated constraints until none is; return status, active rows and steps."""
+    """
+    Add violated constraints to the active ones until none is violated.
+
+    Parameters
+    ----------
+    rows, d : (m, n), (m,) array
+        Constraints ``rows y >= d``.
+    size : (m,) array
+        Lengths of the rows.
+    n_equal : int
+        Number of equalities, which come first.
+    y : (n,) array
+        Present point; becomes the solution.
+    active, k, u : (n + 1,) int array, int, (n + 1,) array
+        Active constraints, their number and their multipliers.
+    limit : int
+        Largest number of steps.
+    gram, r, z, error : arrays
+        Scratch memory, as the module's table has it.
+    reach : float
+        Length that tells rounding from violation.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE or ITERATION_LIMIT; number of active rows; steps taken.
+
+    """
     n, steps = rows.shape[1], 0
     while steps < limit:
-        p, slack, relative = most_violated(rows, d, size, y, active, k, reach)
+        p, slack, relative = _most_violated(rows, d, size, y, active, k, reach)
         if p < 0:
             return SOLVED, k, steps
         # Where many constraints meet, rounding leaves one unmet that nothing contradicts.
@@ -236,7 +263,7 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
             steps += 1
             # Direction z meets constraint p and leaves the active ones as they are; -r is how
             # their multipliers answer.
-            left = project(rows, active, k, p, gram, r, z, error)
+            left = _project(rows, active, k, p, gram, r, z, error)
             if left < 0.0:
                 return refusal, k, steps
             drop, partial = -1, math.inf
@@ -270,10 +297,33 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
 @lean_kernel
 def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
     """
-    Solve the program; return status, number of active constraints and steps.
+    Solve the program, in memory of the caller.
 
-    ``factor`` holds H and becomes its factor; the last three are scratch memory, of shapes (m, n),
-    (n + 1, n + 1) and (4, max(m, n + 1)).
+    Parameters
+    ----------
+    factor : (n, n) array
+        H, of which the lower triangle counts; becomes its factor.
+    g : (n,) array
+        Linear part of the cost.
+    C, d : (m, n), (m,) array
+        Constraints ``C x >= d``.
+    n_equal : int
+        Number of equalities, which come first.
+    active, k : (n + 1,) int array, int
+        Guess of the active constraints, and their number; becomes the answer's.
+    u, x : (n + 1,), (n,) array
+        Are filled: multipliers of the active constraints, and the solution.
+    limit : int
+        Largest number of steps.
+    rows, gram, vectors : (m, n), (n + 1, n + 1), (4, max(m, n + 1)) array
+        Scratch memory.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE, ITERATION_LIMIT or NOT_CONVEX; number of active constraints; steps
+        taken.
+
     """
     n, m = len(g), len(d)
     if not factorize(factor, n):
@@ -296,7 +346,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
     free, length = 0.0, 0.0
     for c in range(n):
         free += y[c] * y[c]
-    k = start_from(rows, d, y, active, k, n_equal, gram, u)
+    k = _start_from(rows, d, y, active, k, n_equal, gram, u)
     for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
     for i in range(m):
@@ -306,7 +356,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
         size[i] = math.sqrt(whole)
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
-    if equalities_hold(rows, d, size, n_equal, y, reach):
+    if _equalities_hold(rows, d, size, n_equal, y, reach):
         status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
                                   error, reach)
     if status == SOLVED and k > 0:
@@ -315,7 +365,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
             for j in range(c):
                 s -= factor[c, j] * z[j]
             z[c] = s * factor[c, c]
-        polish(rows, d, size, y, z, active, k, u, gram, r)
+        _polish(rows, d, size, y, z, active, k, u, gram, r)
     for c in range(n - 1, -1, -1):
         s = y[c]
         for j in range(c + 1, n):

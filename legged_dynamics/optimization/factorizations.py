@@ -1,6 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cholesky factorisation of small dense matrices, inside kernels and without allocation."""
+"""
+Factorizations of small dense matrices, inside kernels and without allocation.
+
+Cholesky and LU (Golub and Van Loan 2013, chapters 3 and 4), and the sweep operator for symmetric
+matrices that need not be definite (Goodnight 1979). Loops work on three rows at a time, so that
+sums which do not depend on each other overlap.
+"""
 from __future__ import annotations
 
 import math
@@ -13,7 +19,14 @@ def factorize(a, n):
     """
     Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
 
-    The diagonal holds the *reciprocals* of L's, so that what follows divides no more.
+    The diagonal holds the *reciprocals* of L's, so that later steps multiply instead of divide.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Symmetric matrix A in its leading block, of which the lower triangle is read and replaced.
+    n : int
+        Size of the block.
 
     Returns
     -------
@@ -29,7 +42,7 @@ def factorize(a, n):
             return False
         a[j, j] = 1.0 / math.sqrt(s)
         i = j + 1
-        while i + 2 < n:        # three rows at once: a sum waits for itself, sums beside it do not
+        while i + 2 < n:        # three rows at once: independent sums overlap
             s, t, u = a[i, j], a[i + 1, j], a[i + 2, j]
             for k in range(j):
                 h = a[j, k]
@@ -47,7 +60,19 @@ def factorize(a, n):
 
 @part
 def solve_factorized(a, n, x):
-    """Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``."""
+    """
+    Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factor that :func:`factorize` left.
+    n : int
+        Size of the block.
+    x : (>= n,) array
+        Right side; becomes the solution.
+
+    """
     for i in range(n):
         s = x[i]
         for k in range(i):
@@ -62,7 +87,17 @@ def solve_factorized(a, n, x):
 
 @part
 def invert_factorized(a, n):
-    """Replace the factor that :func:`factorize` left in ``a`` by the whole of A^-1."""
+    """
+    Replace the factor that :func:`factorize` left in ``a`` by the whole of A^-1.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factor that :func:`factorize` left; becomes the inverse, both triangles.
+    n : int
+        Size of the block.
+
+    """
     for i in range(n):      # L^-1, a row after the other
         j = 0
         while j + 2 < i:
@@ -81,7 +116,7 @@ def invert_factorized(a, n):
                 s += a[i, k] * a[k, j]
             a[i, j] = -s * a[i, i]
             j += 1
-    for i in range(n):      # A^-1 = L^-T L^-1: what is below a row is all that it needs
+    for i in range(n):      # A^-1 = L^-T L^-1: a row uses only the rows below it
         j = 0
         while j + 2 < i:
             s = t = u = 0.0
@@ -101,12 +136,24 @@ def invert_factorized(a, n):
 
 
 # -------------------------------------------------------------------------------------------------
-# LU factorisation of small dense matrices, inside kernels and without allocation.
+# LU factorization with partial pivoting.
 
 
 @kernel
 def factorize_lu(a, n, pivots):
-    """Replace the leading (n, n) block by its LU factors, rows exchanged as `pivots` says."""
+    """
+    Replace the leading (n, n) block by its LU factors, with rows exchanged.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Matrix in its leading block, which is replaced.
+    n : int
+        Size of the block.
+    pivots : (>= n,) int array
+        Is filled: the row that each row was exchanged with.
+
+    """
     for k in range(n):
         best, at = abs(a[k, k]), k
         for i in range(k + 1, n):
@@ -127,7 +174,21 @@ def factorize_lu(a, n, pivots):
 
 @kernel
 def solve_lu(a, n, pivots, x):
-    """Replace x by the solution, given what :func:`factorize_lu` left."""
+    """
+    Solve a system with the factors that :func:`factorize_lu` left.
+
+    Parameters
+    ----------
+    a : (>= n, >= n) array
+        Factors.
+    n : int
+        Size of the block.
+    pivots : (>= n,) int array
+        Exchanges of rows.
+    x : (>= n,) array
+        Right side; becomes the solution.
+
+    """
     for k in range(n):
         if pivots[k] != k:
             x[k], x[pivots[k]] = x[pivots[k]], x[k]
@@ -144,15 +205,28 @@ def solve_lu(a, n, pivots, x):
 
 
 # -------------------------------------------------------------------------------------------------
-# Symmetric matrices of some dozen rows: inversion by sweeping, three pivots at a time.
+# Inversion of symmetric matrices by the sweep operator, three pivots at a time.
 
 
 @part
 def inverse_pivot(m):
     """
-    Return the inverse of a symmetric 3x3 matrix (xx xy xz yy yz zz), and its pivots' extremes.
+    Return the inverse of a symmetric 3x3 matrix, and its smallest and largest pivot.
 
-    Row by row, not by cofactors: its entries may be many orders of magnitude apart.
+    By elimination, not by cofactors: its entries may be many orders of magnitude apart.
+
+    Parameters
+    ----------
+    m : 6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    Returns
+    -------
+    inverse
+        6 floats
+    least, greatest : float
+        Extremes of the pivots: both positive for a positive definite matrix.
+
     """
     l10, l20 = m[1] / m[0], m[2] / m[0]
     d1 = m[3] - l10 * m[1]
@@ -168,14 +242,25 @@ def inverse_pivot(m):
 @part
 def sweep(W, rows, k, n, sign):
     """
-    Sweep the pivots k, k + 1, k + 2 of a symmetric matrix, of which the lower triangle counts.
+    Sweep pivots k, k + 1 and k + 2 of a symmetric matrix given by its lower triangle.
 
     Sweeping all of them turns W into -W^-1.
+
+    Parameters
+    ----------
+    W : (>= n, >= n) array
+        The matrix, which is replaced.
+    rows : (3, >= n) array
+        Scratch memory.
+    k, n : int
+        First pivot, and size of the matrix.
+    sign : float
+        Above 0 when the pivots must be positive, below 0 when negative.
 
     Returns
     -------
     bool
-        Whether the pivots have the sign they must have.
+        Whether the pivots have that sign.
 
     """
     p, least, greatest = inverse_pivot((W[k, k], W[k + 1, k], W[k + 2, k], W[k + 1, k + 1],
@@ -193,25 +278,25 @@ def sweep(W, rows, k, n, sign):
     for i in range(0, n, 3):
         if i == k:
             continue
-        a, b, c = factors(p, rows, i)
-        d, e, f = factors(p, rows, i + 1)
-        g, h, m = factors(p, rows, i + 2)
+        a, b, c = _factors(p, rows, i)
+        d, e, f = _factors(p, rows, i + 1)
+        g, h, m = _factors(p, rows, i + 2)
         for j in range(i + 3):
             x, y, z = rows[0, j], rows[1, j], rows[2, j]
             W[i, j] -= a * x + b * y + c * z
             W[i + 1, j] -= d * x + e * y + f * z
             W[i + 2, j] -= g * x + h * y + m * z
     for j in range(k):
-        W[k, j], W[k + 1, j], W[k + 2, j] = factors(p, rows, j)
+        W[k, j], W[k + 1, j], W[k + 2, j] = _factors(p, rows, j)
     for j in range(k + 3, n):
-        W[j, k], W[j, k + 1], W[j, k + 2] = factors(p, rows, j)
+        W[j, k], W[j, k + 1], W[j, k + 2] = _factors(p, rows, j)
     W[k, k], W[k + 1, k], W[k + 2, k] = -p[0], -p[1], -p[2]
     W[k + 1, k + 1], W[k + 2, k + 1], W[k + 2, k + 2] = -p[3], -p[4], -p[5]
     return True
 
 
 @part
-def factors(p, rows, j):
+def _factors(p, rows, j):
     """Return the pivot's inverse times a column of its rows."""
     x, y, z = rows[0, j], rows[1, j], rows[2, j]
     return (p[0] * x + p[1] * y + p[2] * z, p[1] * x + p[3] * y + p[4] * z,
@@ -220,7 +305,17 @@ def factors(p, rows, j):
 
 @part
 def times_symmetric(gain, u, out):
-    """Add to ``out`` a symmetric matrix, its lower triangle row by row in ``gain``, times u."""
+    """
+    Add the product of a symmetric matrix and a vector to another vector.
+
+    Parameters
+    ----------
+    gain : (n (n + 1) / 2,) array
+        Lower triangle of the matrix, row by row.
+    u, out : (n,) array
+        Factor, and the vector that is added to; n is a multiple of three.
+
+    """
     at = 0
     for i in range(0, u.shape[0], 3):
         b, c = at + i + 1, at + 2 * i + 3

@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What n equations with the covariance S = L L^T say of a state: Kalman's update, inside kernels.
+Measurement update of the Kalman filter by n equations of covariance S = L L^T, inside kernels.
 
-With ``gain = L^-1 H P`` and ``nu = L^-1 (z - H x)`` the state takes ``gain^T nu``, its covariance
-loses ``gain^T gain``. Loops over few elements cost more than what they do, so several rows are
-worked on in one.
+With ``gain = L^-1 H P`` and ``nu = L^-1 (z - H x)``, ``gain^T nu`` is added to the state and
+``gain^T gain`` is subtracted from its covariance (the square-root form of Kalman 1960). Each pass
+of a loop works on several rows, as the overhead of short loops dominates.
 """
 from __future__ import annotations
 
@@ -14,7 +14,21 @@ from legged_dynamics.spatial.jit import part
 
 @part
 def whiten(S, gain, nu, n):
-    """Make the first n innovations and the rows of the gain independent, by the factor of S."""
+    """
+    Make the first n innovations and the rows of the gain independent, by the factor of S.
+
+    Parameters
+    ----------
+    S : (>= n, >= n) array
+        Factor L of the innovations' covariance, as :func:`factorize` leaves it.
+    gain : (>= n, nx) array
+        H P; becomes L^-1 H P.
+    nu : (>= n,) array
+        Innovations z - H x; become L^-1 (z - H x).
+    n : int
+        Number of equations.
+
+    """
     nx = gain.shape[1]
     for r in range(n):
         t = nu[r]
@@ -22,7 +36,7 @@ def whiten(S, gain, nu, n):
             t -= S[r, s] * nu[s]
         nu[r] = t * S[r, r]
     done = 0
-    while done + 2 < n:     # three rows become ready, and are taken from two others at once
+    while done + 2 < n:     # three rows are finished, and subtracted from two others at once
         s = done
         d, e, f = S[s, s], S[s + 1, s + 1], S[s + 2, s + 2]
         h, g, m = S[s + 1, s], S[s + 2, s], S[s + 2, s + 1]
@@ -54,14 +68,26 @@ def whiten(S, gain, nu, n):
 
 @part
 def take_in(x, P, gain, nu, n):
-    """Add ``gain^T nu`` to the state and take ``gain^T gain`` from its covariance."""
+    """
+    Add ``gain^T nu`` to the state, and subtract ``gain^T gain`` from its covariance.
+
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array
+        Mean and covariance of the state, which are updated.
+    gain, nu : (>= n, nx), (>= n,) array
+        As :func:`whiten` left them.
+    n : int
+        Number of equations.
+
+    """
     nx = x.shape[0]
     for r in range(n):
         row, t = gain[r], nu[r]
         for k in range(nx):
             x[k] += t * row[k]
     for i in range(0, nx - nx % 2, 2):
-        for r in range(0, n - 2, 3):    # three from two at once: each costs a walk along the row
+        for r in range(0, n - 2, 3):    # three rows at once: one pass over the state
             a, b, c = gain[r, i], gain[r + 1, i], gain[r + 2, i]
             d, e, f = gain[r, i + 1], gain[r + 1, i + 1], gain[r + 2, i + 1]
             for k in range(i + 2):

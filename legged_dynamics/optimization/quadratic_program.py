@@ -3,9 +3,9 @@
 """
 A small dense quadratic program: ``min x^T H x / 2 + g^T x`` subject to ``C x >= d``.
 
-For tens of unknowns and a hundred constraints. A warm start is a guess of the constraints that
-hold with equality in the end: it is solved for, those that would pull are let go, and the method
-goes on from there. A wrong guess costs steps and never changes the answer.
+For tens of unknowns and a hundred constraints. A warm start is a guess of the active constraints:
+the program with these as equalities is solved, constraints with negative multipliers are dropped,
+and the method goes on from there. A wrong guess costs steps and never changes the answer.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from legged_dynamics.optimization.dual_method import (
 from legged_dynamics.spatial.jit import lean_kernel
 
 # -------------------------------------------------------------------------------------------------
-# How far a point and multipliers are from being a quadratic program's answer.
+# Violation of the optimality conditions.
 
 
 @lean_kernel
@@ -82,6 +82,7 @@ def optimality(H, g, C, d, n_equal, x, u):
 
 
 # -------------------------------------------------------------------------------------------------
+# The solver.
 
 
 class Outcome(Enum):
@@ -112,7 +113,7 @@ class QuadraticSolution:
     outcome : Outcome
         Whether x is the minimum.
     iterations : int
-        Constraints taken up or let go.
+        Number of constraints added or dropped.
     kkt_residual : float
         The largest violation of the optimality conditions, recomputed from the problem as it was
         given: stationarity ``|H x + g - C^T u|`` relative to its terms, constraints ``d - C x``
@@ -149,7 +150,7 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
     warm_start : sequence of int
         Constraints expected to hold with equality: the `active` of a similar program.
     iteration_limit : int
-        Constraints that may be taken up or let go.
+        Largest number of constraints that may be added or dropped.
 
     Returns
     -------

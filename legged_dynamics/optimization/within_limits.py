@@ -1,6 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What `bounded_gaussian` does, inside kernels: no allocation, and no work where none acts."""
+"""
+Mean and covariance of a normal distribution within linear limits, inside kernels.
+
+The mean becomes the point of highest density that satisfies ``C x >= d`` (a quadratic program in
+coordinates in which the covariance is 1). Each active limit then reduces the variance along its
+normal to that of the truncated normal distribution about the limit (probability density
+truncation: Simon 2010, "Kalman filtering with state constraints"). Without violated limits
+nothing is computed.
+"""
 from __future__ import annotations
 
 import math
@@ -13,11 +21,11 @@ from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import matrix, vector
 
-# A mean that is further outside than so many deviations says that deviations are wrong.
+# A mean further outside than this many standard deviations: the deviations must be wrong.
 LARGEST = 2.0
-# Variance, as a fraction of the largest one, that what is known exactly has for the factor's sake.
+# Added to every variance, as a fraction of the largest, so that the covariance can be factored.
 FLOOR = 1e-12
-# Relative size below which a limit is met.
+# Relative violation below which a limit counts as met.
 MET = 1e-8
 
 
@@ -30,19 +38,21 @@ class BoundsRoom(NamedTuple):
     C, d : (m, n), (m,) array
         The limits, filled by the caller.
     begin, end : (m,) int array
-        Columns of C behind and before which a row is zero, filled by the caller.
+        First nonzero column of each row of C, and the one after the last; filled by the caller.
     slack : (m,) array
         ``C x - d`` of the mean that was given.
     L : (n, n) array
         Factor of the covariance.
     rows : (m, n) array
-        ``C L`` of the limits that are looked at.
+        ``C L`` of the limits that are considered.
     gram : (n + 1, n + 1) array
+        Scratch memory of the dual method.
     vectors : (7, at least m, n + 1) array
+        Scratch memory.
     u : (n + 1,) array
-        Multipliers of the limits that act.
+        Multipliers of the active limits.
     active, looked_at : (n + 1,), (m,) int array
-        Which those are, of those that are looked at, and which these are.
+        Numbers of the active limits among the considered ones, and of the considered limits.
 
     """
 
@@ -62,7 +72,24 @@ class BoundsRoom(NamedTuple):
 
 @part
 def carve_bounds(floats, at, integers, whole, m, n):
-    """Return the room that lies in two flat arrays, from ``at`` and ``whole`` on."""
+    """
+    Return the memory for limits, as views of two flat arrays.
+
+    Parameters
+    ----------
+    floats, integers : (>= size,) array
+        Memory that is divided.
+    at, whole : int
+        Where the views begin in ``floats`` and in ``integers``.
+    m, n : int
+        Numbers of limits and of unknowns.
+
+    Returns
+    -------
+    BoundsRoom
+        The views.
+
+    """
     wide = max(m, n + 1)
     C, at = matrix(floats, at, m, n)
     rows, at = matrix(floats, at, m, n)
@@ -81,7 +108,21 @@ def carve_bounds(floats, at, integers, whole, m, n):
 
 @part
 def spread_at_limit(z):
-    """Return the mean square departure from an active limit, as a fraction of the variance."""
+    """
+    Return the variance about an active limit, as a fraction of the variance without it.
+
+    Parameters
+    ----------
+    z : float
+        Distance of the mean from the limit in standard deviations, negative outside; at most
+        LARGEST deviations count.
+
+    Returns
+    -------
+    float
+        Second moment of the truncated normal distribution about the limit.
+
+    """
     z = min(max(z, -LARGEST), 0.0)
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return 1.0 + z * z + z * density / (0.5 * math.erfc(-z / math.sqrt(2.0)))
@@ -89,7 +130,21 @@ def spread_at_limit(z):
 
 @part
 def tighten(P, c, z, row):
-    """Let a limit that acts take from a covariance what it tells; ``row`` is room."""
+    """
+    Reduce a covariance by the information that a limit is active.
+
+    Parameters
+    ----------
+    P : (n, n) array
+        Covariance, which is changed.
+    c : (n,) array
+        Row of the limit ``c x >= d``.
+    z : float
+        Slack of the limit in standard deviations, negative outside.
+    row : (n,) array
+        Scratch memory.
+
+    """
     n, along = P.shape[0], 0.0
     for i in range(n):
         row[i] = 0.0
@@ -109,8 +164,8 @@ def tighten(P, c, z, row):
 
 
 @part
-def look_at(room, all_of_them):
-    """List the limits that share an unknown with one that is not met; return how many."""
+def _look_at(room, all_of_them):
+    """List the limits that share an unknown with a violated one; return their number."""
     m, n = room.C.shape
     touched, count = room.vectors[4], 0
     for c in range(n):
@@ -130,8 +185,8 @@ def look_at(room, all_of_them):
 
 
 @part
-def nearest_inside(room, y, count):
-    """Find the smallest y that meets the limits looked at; return status and how many act."""
+def _nearest_inside(room, y, count):
+    """Find the smallest y that meets the considered limits; return status and number active."""
     n = y.shape[0]
     short, size = room.vectors[0], room.vectors[1]
     for k in range(count):
@@ -156,7 +211,7 @@ def nearest_inside(room, y, count):
 
 
 @part
-def met_by(room, x):
+def _met_by(room, x):
     """Return whether a point meets all limits, but for rounding."""
     for i in range(room.d.shape[0]):
         s, size = -room.d[i], abs(room.d[i])
@@ -171,16 +226,23 @@ def met_by(room, x):
 @part
 def within_limits(x, P, room):
     """
-    Replace mean and covariance by those within the limits of ``room``.
+    Replace mean and covariance by those within the limits.
 
-    Limits that have nothing to do with one that is not met are looked at only if the answer does
-    not meet them.
+    Limits that share no unknown with a violated one are considered only if the answer violates
+    them.
+
+    Parameters
+    ----------
+    x, P : (n,), (n, n) array
+        Mean and covariance of a normal distribution, which are replaced.
+    room : BoundsRoom
+        The limits, filled by the caller, and scratch memory.
 
     Returns
     -------
     int
-        How many limits act; -1 when nothing satisfies them all, or steps run out: x and P are then
-        as they were.
+        Number of active limits; -1 when no point satisfies all limits, or the steps run out: x and
+        P are then unchanged.
 
     """
     n, m = x.shape[0], room.d.shape[0]
@@ -207,15 +269,15 @@ def within_limits(x, P, room):
         L[i, i] = 1.0 / L[i, i]
     y, start, acting = room.vectors[6][:n], room.vectors[4][:n], 0
     for attempt in range(2):
-        count = look_at(room, attempt > 0)
-        status, acting = nearest_inside(room, y, count)
+        count = _look_at(room, attempt > 0)
+        status, acting = _nearest_inside(room, y, count)
         if status != SOLVED:
             return -1
         for i in range(n):
             start[i] = x[i]
             for j in range(i + 1):
                 start[i] += L[i, j] * y[j]
-        if count == m or met_by(room, start):
+        if count == m or _met_by(room, start):
             break
     for i in range(n):
         x[i] = start[i]

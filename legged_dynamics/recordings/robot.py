@@ -13,7 +13,7 @@ from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynam
 from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.resources import robot_files, share_directory
-from legged_dynamics.schema import Setting, checked, read_parameter_file
+from legged_dynamics.schema import CheckedSettings, read_parameter_file, setting
 
 # -------------------------------------------------------------------------------------------------
 # Which of the robots that come with the package a URDF is of.
@@ -75,11 +75,19 @@ def recognise(model: RobotModel) -> Path:
 # -------------------------------------------------------------------------------------------------
 
 NODE = 'ground_reaction_estimator'
-SETTINGS = (
-    Setting('analysis.valid', '', '', 'Bool topic that says when the truth is complete.'),
-    Setting('analysis.contact_force', 0.0, 'N',
-            'True vertical force from which a foot counts as down; 0: 3 % of the weight.', 0.0),
-)
+
+
+@dataclass(frozen=True)
+class AnalysisSettings(CheckedSettings):
+    """What the YAML says about the true forces that a bag holds."""
+
+    valid: str = setting(
+        'analysis.valid', '', '', 'Bool topic that says when the truth is complete.')
+    contact_force: float = setting(
+        'analysis.contact_force', 0.0, 'N',
+        'True vertical force from which a foot counts as down; 0: 3 % of the weight.', 0.0)
+
+
 _TRUTH = 'analysis.truth.'
 
 
@@ -169,15 +177,15 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         parameters.update(read_parameter_file(path, NODE))
     try:
         config = RobotConfig.from_parameters(parameters)
-        found = checked({name: value for name, value in parameters.items()
-                         if not name.startswith(_TRUTH)}, SETTINGS)
+        found = AnalysisSettings.from_parameters(
+            {name: value for name, value in parameters.items() if not name.startswith(_TRUTH)})
     except ConfigurationError as error:
         raise ConfigurationError(f'{yaml}: {error}') from error
     return RobotChoice(
         yaml.stem, model, config, parameters,
         {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
          if name.startswith(_TRUTH)},
-        found['analysis.valid'], found['analysis.contact_force'] or None, notes,
+        found.valid, found.contact_force or None, notes,
         source.read_text(encoding='utf-8') if isinstance(source, Path) else source)
 
 

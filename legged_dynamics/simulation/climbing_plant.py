@@ -14,8 +14,8 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.schema import Setting, checked, read_parameter_file
-from legged_dynamics.simulation.plant import IMU_SENSORS, KIND, Hardware
+from legged_dynamics.schema import checked, read_parameter_file, setting
+from legged_dynamics.simulation.plant import IMU_SENSORS, Hardware, SimulationSettings
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.joints import BASE, HIP_JOINTS, LimbJoints, urdf
 from legged_dynamics.stickybot.model.parts import Limb
@@ -23,18 +23,30 @@ from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 
+
+@dataclass(frozen=True)
+class ClimberSettings(SimulationSettings):
+    """What the YAML says about the simulated robot on its wall."""
+
+    rate: float = setting(
+        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
+    timestep: float = setting(
+        'simulation.timestep', 1e-4, 's',
+        'Physics step: short against the fastest mode of a limb on its hip, 5000/s.', 1e-5, 1e-3)
+    command_timeout: float = setting(
+        'simulation.command_timeout', 0.1, 's',
+        'Age at which an effort command is no longer obeyed.', 1e-3, 10.0)
+    fault_foot: str = setting(
+        'simulation.fault.foot', '', '', 'Foot whose pad fails once; empty: none.')
+    fault_time: float = setting(
+        'simulation.fault.time', 0.0, 's', 'Earliest time of that.', 0.0, 1e6)
+    fault_distance: float = setting(
+        'simulation.fault.distance', 0.0, 'm',
+        'How far the robot has then climbed; 0: no matter.', 0.0, 1e3)
+
+
 SETTINGS = (
-    KIND,
-    Setting('simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0),
-    Setting('simulation.timestep', 1e-4, 's',
-            'Physics step: short against the fastest mode of a limb on its hip, 5000/s.',
-            1e-5, 1e-3),
-    Setting('simulation.command_timeout', 0.1, 's',
-            'Age at which an effort command is no longer obeyed.', 1e-3, 10.0),
-    Setting('simulation.fault.foot', '', '', 'Foot whose pad fails once; empty: none.'),
-    Setting('simulation.fault.time', 0.0, 's', 'Earliest time of that.', 0.0, 1e6),
-    Setting('simulation.fault.distance', 0.0, 'm',
-            'How far the robot has then climbed; 0: no matter.', 0.0, 1e3),
+    *ClimberSettings.table(),
     *(setting for setting in STICKYBOT_SETTINGS
       if setting.name.startswith(('stickybot.', 'adhesion.'))),
 )
@@ -119,6 +131,7 @@ class ClimbingPlant(Hardware):
 
         """
         found = checked(parameters, SETTINGS)
+        own = ClimberSettings.from_checked(found)
         settings = StickybotSettings.from_parameters(
             {key: value for key, value in found.items() if not key.startswith('simulation.')})
         config = RobotConfig.from_parameters(
@@ -141,18 +154,17 @@ class ClimbingPlant(Hardware):
                 f'{climber.mass:.3f} kg with the joints {list(limbs.names)}, got '
                 f'{robot.total_mass:.3f} kg and {list(robot.joint_names)}; leave it empty to have '
                 'it made from the parameters')
-        foot = found['simulation.fault.foot']
+        foot = own.fault_foot
         if foot and foot not in limbs.feet:
             raise ConfigurationError(f'simulation.fault.foot: expected one of '
                                      f'{", ".join(limbs.feet)}, got {foot!r}')
-        fault = PadFault(foot, found['simulation.fault.time'],
-                         found['simulation.fault.distance']) if foot else None
+        fault = PadFault(foot, own.fault_time, own.fault_distance) if foot else None
         return cls(
             urdf=description, base_link=robot.base_link, imu_link=config.imu_link or BASE,
             feet=limbs.feet, joints=limbs.names, noise=config.noise,
-            rate=found['simulation.rate'], timestep=found['simulation.timestep'],
-            command_timeout=found['simulation.command_timeout'], climber=climber, limbs=limbs,
-            pads=settings.pads(), effort_limits=robot.effort_limits, fault=fault)
+            rate=own.rate, timestep=own.timestep, command_timeout=own.command_timeout,
+            climber=climber, limbs=limbs, pads=settings.pads(),
+            effort_limits=robot.effort_limits, fault=fault)
 
     @classmethod
     def from_files(cls, config: str | Path, **changes: Any) -> ClimbingPlant:

@@ -17,39 +17,46 @@ from scipy.optimize import brentq
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.urdf import read_description_file
-from legged_dynamics.schema import Setting, checked, read_parameter_file
-
-KIND = Setting('simulation.kind', 'walker', '',
-               'Whether the robot stands on the ground or climbs a wall.',
-               choices=('walker', 'climber'))
-SETTINGS = (
-    KIND,
-    Setting('simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0),
-    Setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3),
-    Setting('simulation.command_timeout', 0.02, 's',
-            'Age at which an effort command is no longer obeyed.', 1e-3, 10.0),
-    Setting('simulation.floor_friction', 0.8, '1', 'Friction coefficient of the feet.', 0.01, 5.0),
-    Setting('simulation.contact_time', 0.01, 's', "Time constant of the feet's rubber.",
-            1e-3, 0.1),
-    Setting('simulation.restitution', 0.1353, '1',
-            'Speed after an impact by that before; 0.1353 is critical damping.', 0.01, 0.9),
-    Setting('simulation.drop_height', 0.0, 'm', 'Height of the feet at the start.', 0.0, 1.0),
-    Setting('simulation.gait.period', 0.64, 's', 'Duration of one trot cycle.', 0.1, 5.0),
-    Setting('simulation.gait.duty', 0.58, '1', 'Part of the cycle that a foot is on the ground.',
-            0.51, 0.9),
-    Setting('simulation.gait.step_height', 0.06, 'm', 'How high a foot is lifted.', 0.0, 0.5),
-    Setting('simulation.gait.speed', 0.35, 'm/s', 'Forward speed of trot_forward.', -1.0, 1.0),
-    Setting('simulation.gait.stiffness', 250.0, 'N m/rad', 'Joint PD of a swinging leg.', 0.0),
-    Setting('simulation.gait.damping', 8.0, 'N m s/rad', 'Joint PD of a swinging leg.', 0.0),
-    Setting('simulation.gait.stance_stiffness', 60.0, 'N m/rad', 'Joint PD of a loaded leg.', 0.0),
-    Setting('simulation.gait.stance_damping', 4.0, 'N m s/rad', 'Joint PD of a loaded leg.', 0.0),
-)
+from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 
 
 @dataclass(frozen=True)
-class TrotSettings:
+class SimulationSettings(CheckedSettings):
+    """What the YAML says about every simulated robot."""
+
+    kind: str = setting(
+        'simulation.kind', 'walker', '',
+        'Whether the robot stands on the ground or climbs a wall.', choices=('walker', 'climber'))
+
+
+KIND, = SimulationSettings.table()
+
+
+@dataclass(frozen=True)
+class WalkerSettings(SimulationSettings):
+    """What the YAML says about the simulated robot and its ground."""
+
+    rate: float = setting(
+        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
+    timestep: float = setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3)
+    command_timeout: float = setting(
+        'simulation.command_timeout', 0.02, 's',
+        'Age at which an effort command is no longer obeyed.', 1e-3, 10.0)
+    floor_friction: float = setting(
+        'simulation.floor_friction', 0.8, '1', 'Friction coefficient of the feet.', 0.01, 5.0)
+    contact_time: float = setting(
+        'simulation.contact_time', 0.01, 's', "Time constant of the feet's rubber.", 1e-3, 0.1)
+    restitution: float = setting(
+        'simulation.restitution', 0.1353, '1',
+        'Speed after an impact by that before; 0.1353 is critical damping.', 0.01, 0.9)
+    drop_height: float = setting(
+        'simulation.drop_height', 0.0, 'm', 'Height of the feet at the start.', 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class TrotSettings(CheckedSettings):
     """
-    Timing, steps and joint gains of the stand-in for the robot's own controller.
+    Timing, steps and joint gains of the simulated robot's own trot controller.
 
     Attributes
     ----------
@@ -66,14 +73,26 @@ class TrotSettings:
 
     """
 
-    period: float
-    duty: float
-    step_height: float
-    speed: float
-    stiffness: float
-    damping: float
-    stance_stiffness: float
-    stance_damping: float
+    period: float = setting(
+        'simulation.gait.period', 0.64, 's', 'Duration of one trot cycle.', 0.1, 5.0)
+    duty: float = setting(
+        'simulation.gait.duty', 0.58, '1',
+        'Part of the cycle that a foot is on the ground.', 0.51, 0.9)
+    step_height: float = setting(
+        'simulation.gait.step_height', 0.06, 'm', 'How high a foot is lifted.', 0.0, 0.5)
+    speed: float = setting(
+        'simulation.gait.speed', 0.35, 'm/s', 'Forward speed of trot_forward.', -1.0, 1.0)
+    stiffness: float = setting(
+        'simulation.gait.stiffness', 250.0, 'N m/rad', 'Joint PD of a swinging leg.', 0.0)
+    damping: float = setting(
+        'simulation.gait.damping', 8.0, 'N m s/rad', 'Joint PD of a swinging leg.', 0.0)
+    stance_stiffness: float = setting(
+        'simulation.gait.stance_stiffness', 60.0, 'N m/rad', 'Joint PD of a loaded leg.', 0.0)
+    stance_damping: float = setting(
+        'simulation.gait.stance_damping', 4.0, 'N m s/rad', 'Joint PD of a loaded leg.', 0.0)
+
+
+SETTINGS = (*WalkerSettings.table(), *TrotSettings.table())
 
 
 @dataclass(frozen=True)
@@ -183,16 +202,14 @@ class Plant(Hardware):
             raise ConfigurationError('noise.effort_percent: the simulator expects noise.effort or '
                                      'noise.joint_effort, in N m')
         found = checked(parameters, SETTINGS)
-        simulation = {key.removeprefix('simulation.'): value for key, value in found.items()}
-        del simulation['kind']
-        gait = {key.removeprefix('gait.'): simulation.pop(key) for key in list(simulation)
-                if key.startswith('gait.')}
+        settings = vars(WalkerSettings.from_checked(found)).copy()
+        del settings['kind']
         return cls(
             urdf=urdf, base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
             flat_feet=not config.feet[0].round,
-            noise=config.noise, gait=TrotSettings(**gait), **simulation,
+            noise=config.noise, gait=TrotSettings.from_checked(found), **settings,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The convex hull of a few points seen from above: Andrew's chains, for hulls of feet."""
+"""The convex hull of points in the plane, for support polygons: Andrew's monotone chain (1979)."""
 from __future__ import annotations
 
 import numpy as np

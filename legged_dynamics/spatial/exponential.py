@@ -23,13 +23,26 @@ from legged_dynamics.spatial.symmetric import add9, add_outer9, scale9
 
 # Below this angle [rad] series of the angle are exact to the last digit.
 SMALL = 1e-4
-# Below this angle [rad] series stand for differences that lose digits.
+# Below this angle [rad] series replace differences that would lose digits.
 MODERATE = 0.1
 
 
 @part
 def rotation_exp(v):
-    """Return exp(v) (9-tuple): the rotation about v by its length [rad] (Rodrigues)."""
+    """
+    Return exp(v) (9-tuple): the rotation about v by its length [rad] (Rodrigues).
+
+    Parameters
+    ----------
+    v : 3 floats
+        Rotation vector: axis times angle [rad].
+
+    Returns
+    -------
+    9 floats
+        Rotation, by rows.
+
+    """
     square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
     angle = math.sqrt(square)
     if angle < SMALL:
@@ -43,7 +56,7 @@ def rotation_exp(v):
 
 
 @part
-def quaternion_of_rotation(R):
+def _quaternion_of_rotation(R):
     """Return the quaternion (x, y, z, w) of a rotation, from its largest component (Shepperd)."""
     trace = R[0] + R[4] + R[8]
     if trace > max(R[0], R[4], R[8]):
@@ -65,8 +78,19 @@ def rotation_log(R):
 
     Through the quaternion, whose vector is well defined at every angle; the axis of an exact half
     turn is unique but for its sign.
+
+    Parameters
+    ----------
+    R : 9 floats
+        Rotation, by rows.
+
+    Returns
+    -------
+    3 floats
+        Rotation vector [rad].
+
     """
-    x, y, z, w = quaternion_of_rotation(R)
+    x, y, z, w = _quaternion_of_rotation(R)
     if w < 0.0:
         x, y, z, w = -x, -y, -z, -w
     sine = math.sqrt(x * x + y * y + z * z)
@@ -76,7 +100,7 @@ def rotation_log(R):
 
 
 @part
-def right_coefficients(square):
+def _right_coefficients(square):
     """Return B, C of the right Jacobian, and their derivatives by the angle over the angle."""
     t = math.sqrt(square)
     if t < MODERATE:
@@ -101,7 +125,7 @@ def turn_rates(phi, rate, acceleration):
         Exponential coordinates and their derivatives.
 
     """
-    b, c, db, dc = right_coefficients(dot(phi, phi))
+    b, c, db, dc = _right_coefficients(dot(phi, phi))
     growth = dot(phi, rate)
     across = cross(phi, rate)
     twice = cross(phi, across)

@@ -75,7 +75,20 @@ class Transform:
         return Transform(self.R.T, -self.R.T @ self.p)
 
     def point(self, p_B: np.ndarray) -> np.ndarray:
-        """Return in A the point that B calls ``p_B``."""
+        """
+        Return the coordinates in A of a point given in B.
+
+        Parameters
+        ----------
+        p_B : (3,) array
+            Point in frame B [m].
+
+        Returns
+        -------
+        (3,) array [m]
+            The same point in frame A.
+
+        """
         return self.R @ p_B + self.p
 
     @property
@@ -147,10 +160,6 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     v_A = _array(v_A, (6,), 'a twist [v; w]')
     w_A = v_A[3:]
     return np.concatenate([T_AB.R.T @ (v_A[:3] + np.cross(w_A, T_AB.p)), T_AB.R.T @ w_A])
-
-
-# -------------------------------------------------------------------------------------------------
-# The one constant of gravity.
 
 
 GRAVITY = 9.81      # m/s^2

@@ -17,21 +17,45 @@ from numba.extending import register_jitable
 from legged_dynamics.spatial.kernel_cache import keep
 
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
-# result is judged. 'contract' lets the compiler fuse multiply and add, and nothing else:
+# result is checked. 'contract' lets the compiler fuse multiply and add, and nothing else:
 # NaN and infinity keep their meaning.
 _ARITHMETIC: dict[str, Any] = {'error_model': 'numpy', 'fastmath': {'contract'}}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile what Python calls, and keep it between processes."""
+    """
+    Compile a function that Python calls, and keep the machine code between processes.
+
+    Parameters
+    ----------
+    function : callable
+        Numeric code on floats, tuples and arrays.
+
+    Returns
+    -------
+    callable
+        The compiled function; ``py_func`` is the original.
+
+    """
     return keep(njit(**_ARITHMETIC)(function))
 
 
 def lean_kernel(function: Callable[..., Any]) -> Any:
     """
-    Compile what Python calls and what allocates nothing.
+    Compile a function that Python calls and that allocates no memory.
 
-    Arrays are then not reference counted: handing one over costs 25 ns instead of 55.
+    Its arrays are not reference counted: passing one costs 25 ns instead of 55.
+
+    Parameters
+    ----------
+    function : callable
+        Numeric code on floats, tuples and arrays.
+
+    Returns
+    -------
+    callable
+        The compiled function; ``py_func`` is the original.
+
     """
     return keep(njit(_nrt=False, **_ARITHMETIC)(function))
 
@@ -49,15 +73,36 @@ inlined_part = register_jitable(forceinline=True, **PART)
 
 
 def as_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the Python text of a kernel, for a call too rare to be worth compiling."""
+    """
+    Return the uncompiled function of a kernel, for a call too rare to be worth compiling.
+
+    Parameters
+    ----------
+    function : callable
+        A kernel, or a plain function.
+
+    Returns
+    -------
+    callable
+        The function as it was written.
+
+    """
     return getattr(function, 'py_func', function)
 
 
 def compile_only_for(function: Callable[..., Any], *arguments: Any) -> None:
     """
-    Run a kernel once, and let it from now on refuse arguments of other types with TypeError.
+    Run a kernel once, and make it refuse arguments of other types with TypeError from now on.
 
-    Without it, an array of integers would be met by seconds of compiling one more version.
+    Otherwise an array of integers would start seconds of compilation of another version.
+
+    Parameters
+    ----------
+    function : callable
+        A kernel, or a plain function.
+    *arguments
+        The arguments of that run; their types are the ones that stay allowed.
+
     """
     function(*arguments)
     if hasattr(function, 'disable_compile'):

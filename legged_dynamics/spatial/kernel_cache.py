@@ -3,15 +3,14 @@
 """
 Where compiled kernels are kept between processes, and when they are compiled anew.
 
-Numba's own disk cache asks whether the file of a kernel has changed, and not whether anything that
-the kernel calls has: after an update old callees would go on running. Here a kernel is kept under
-the content of its module and of every module of this package that it imports, directly or through
-others. Whoever has the same sources shares what was compiled, whatever folder they stand in; what
-was compiled from other sources is never looked at.
+Numba's own disk cache checks whether a kernel's file has changed, and not whether anything that
+the kernel calls has: after an update old callees would go on running. Here the key of a kernel is
+a digest of its module and of every module of this package that it imports, directly or indirectly.
+Copies of the package with the same sources share machine code, whatever folder they are in.
 
-Of several processes that miss the same kernel one compiles it and the others wait for that: nodes
-that start together each compiled everything before. Numba's index of a kernel's signatures can't
-be written by two at once either, which might have given one signature's code to another.
+Of several processes that lack the same kernel one compiles it and the others wait, so that nodes
+which start together do not all compile everything. The lock also protects Numba's index of a
+kernel's signatures, which two processes cannot write at the same time.
 """
 from __future__ import annotations
 
@@ -196,7 +195,7 @@ class _KernelCache(caching.FunctionCache):
     _claimed: IO[bytes] | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a kept kernel, or None; whoever gets None compiles it, and others wait."""
+        """Return a kept kernel, or None: then this process compiles it, and others wait."""
         found = super().load_overload(sig, target_context)
         if found is None and self._enabled and self._claimed is None:
             self._claimed = _claim(Path(self.cache_path) / f'{self._impl.filename_base}.lock')
@@ -226,7 +225,20 @@ class _KernelCache(caching.FunctionCache):
 
 
 def keep(dispatcher: Any) -> Any:
-    """Let a compiled function be kept between processes; without a folder it is not."""
+    """
+    Let a compiled function be kept between processes, where there is a folder for it.
+
+    Parameters
+    ----------
+    dispatcher : numba dispatcher or callable
+        The compiled function; a plain function is returned unchanged.
+
+    Returns
+    -------
+    callable
+        The same object.
+
+    """
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
         try:
             cache = dispatcher._cache = _KernelCache(dispatcher.py_func)
@@ -244,7 +256,7 @@ def keep(dispatcher: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which nodes' kernels are compiled already, and which kept kernels are of no use any more.
+# Records of nodes whose kernels are all compiled, and removal of kernels no longer used.
 
 
 _STAMPS = 'warm'
@@ -271,7 +283,20 @@ def kernel_files() -> tuple[Path, ...]:
 
 
 def kernel_count(paths: Iterable[Path]) -> int:
-    """Return how many kernels there are in source files and in all of this package they import."""
+    """
+    Return the number of kernels in source files and in all modules of the package they import.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Source files of the package.
+
+    Returns
+    -------
+    int
+        Number of kernels, each counted once.
+
+    """
     waiting, seen = list(paths), set[Path]()
     while waiting:
         path = waiting.pop()
@@ -283,16 +308,35 @@ def kernel_count(paths: Iterable[Path]) -> int:
 
 def is_warm(name: str) -> bool:
     """
-    Return whether the kernels of a node need not be compiled any more.
+    Return whether all kernels of a node are compiled already.
 
-    Also true where nothing can be kept, or nothing is compiled: nothing is gained beforehand then.
+    Also true where machine code cannot be kept, or nothing is compiled: compiling beforehand would
+    then gain nothing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+
+    Returns
+    -------
+    bool
+
     """
     stamp = _stamp(name)
     return stamp is None or bool(numba.config.DISABLE_JIT) or stamp.exists()
 
 
 def mark_warm(name: str) -> None:
-    """Note that the kernels of a node are compiled, from the present sources."""
+    """
+    Record that the kernels of a node are compiled, from the present sources.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+
+    """
     stamp = _stamp(name)
     if stamp is not None:
         stamp.parent.mkdir(parents=True, exist_ok=True)
@@ -301,9 +345,20 @@ def mark_warm(name: str) -> None:
 
 def prune(days: float) -> int:
     """
-    Delete kept kernels that nobody has loaded or made for some days; return how many bytes.
+    Delete kept kernels that no process has loaded for some days.
 
-    Those that a process has loaded are in its memory: deleting them harms nobody.
+    Processes that have loaded one keep it in their memory: deleting the file does not affect them.
+
+    Parameters
+    ----------
+    days : float
+        Age of the last load from which files are deleted [days].
+
+    Returns
+    -------
+    int
+        Number of bytes freed.
+
     """
     folder = cache_directory()
     if folder is None:

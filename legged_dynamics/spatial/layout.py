@@ -41,11 +41,11 @@ from numba.np.arrayobj import make_array, populate_array
 from legged_dynamics.spatial.jit import PART, as_python, part
 
 # -------------------------------------------------------------------------------------------------
-# Parts of a flat array as arrays of their own, in compiled code: an address and a shape.
+# Views of a flat array in compiled code, made of an address and a shape.
 #
-# Slicing and reshaping call a routine of numba's for every view, at 13 ns. These views are as long
-# as they are said to be, whether the array is or not, and count no references: a kernel may work
-# on them, and not hand them out to Python.
+# Slicing and reshaping call a routine of numba for every view, which takes 13 ns. These views are
+# not checked against the size of the array and are not reference counted: a kernel may use them,
+# but must not return them to Python.
 
 
 def _make(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -65,13 +65,13 @@ def _of(flat: Any, dimensions: int) -> Any:
 
 
 @intrinsic
-def row_view(typing: Any, flat: Any, start: Any, size: Any) -> Any:
+def _row_view(typing: Any, flat: Any, start: Any, size: Any) -> Any:
     """Return a (size,) view of a flat array from ``start`` on."""
     return _of(flat, 1)
 
 
 @intrinsic
-def table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> Any:
+def _table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> Any:
     """Return a (rows, columns) view of a flat array from ``start`` on."""
     return _of(flat, 2)
 
@@ -81,7 +81,7 @@ def table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> A
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
-# Numbers in a memory that only serves to see how far it is cut up.
+# Elements of a memory that serves only to measure how much of it a layout uses.
 ENDLESS = 1 << 24
 
 
@@ -92,32 +92,66 @@ def offsets(sizes: Sizes) -> Sizes:
     Parameters
     ----------
     sizes : NamedTuple of int
-        How many numbers each field takes. A last one of size 0 becomes the length of all.
+        Number of elements of each field. A last one of size 0 becomes the length of all.
 
     """
     return type(sizes)(*itertools.accumulate(sizes[:-1], initial=0))
 
 
 def vector(flat, start, size):
-    """Return a (size,) view of a flat array, and where it ends."""
+    """
+    Return a (size,) view of a flat array, and where it ends.
+
+    Parameters
+    ----------
+    flat : (n,) array
+        Memory that is divided.
+    start, size : int
+        Where the view begins, and its length.
+
+    Returns
+    -------
+    view : (size,) array
+        It shares the memory.
+    end : int
+        Where the next view begins.
+
+    """
     end = start + size
     return flat[start:end], end
 
 
 @overload(vector, jit_options=PART, strict=False)
 def _compiled_vector(flat: Any, start: Any, size: Any) -> Any:
-    return lambda flat, start, size: (row_view(flat, start, size), start + size)
+    return lambda flat, start, size: (_row_view(flat, start, size), start + size)
 
 
 def matrix(flat, start, rows, columns):
-    """Return a (rows, columns) view of a flat array, and where it ends."""
+    """
+    Return a (rows, columns) view of a flat array, and where it ends.
+
+    Parameters
+    ----------
+    flat : (n,) array
+        Memory that is divided.
+    start, rows, columns : int
+        Where the view begins, and its shape.
+
+    Returns
+    -------
+    view : (rows, columns) array
+        It shares the memory.
+    end : int
+        Where the next view begins.
+
+    """
     end = start + rows * columns
     return flat[start:end].reshape((rows, columns)), end
 
 
 @overload(matrix, jit_options=PART, strict=False)
 def _compiled_matrix(flat: Any, start: Any, rows: Any, columns: Any) -> Any:
-    return lambda flat, start, rows, columns: (table_view(flat, start, rows, columns),
+    return lambda flat, start, rows, columns: (_table_view(flat, start, rows, columns),
                                                start + rows * columns)
 
 
@@ -130,7 +164,7 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
     carve : function of (memory, *sizes)
         Returns where the last part ends as its last result.
     sizes : int
-        What it takes beside the memory.
+        Its other arguments, after the memory.
 
     """
     # One number, seen as an array without end: it can be cut up and costs nothing.
@@ -140,9 +174,22 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
 
 def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
     """
-    Return a flat memory, or a table of some columns, that any layout fits into, for `lengths_of`.
+    Return a memory that any layout fits into, to measure layouts with `lengths_of`.
 
-    It is zero, and as long as nothing is written to it takes no more than addresses.
+    It is zero, and takes up only addresses as long as nothing is written to it.
+
+    Parameters
+    ----------
+    dtype : type
+        Type of the elements.
+    columns : int, optional
+        Makes it a table of that many columns; a flat array otherwise.
+
+    Returns
+    -------
+    (n,) or (n, columns) array
+        Zeros.
+
     """
     return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
 
@@ -165,7 +212,7 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
         When a part reaches the end of a memory, so that it may have been cut off there.
 
     """
-    # By address: views that a compiled text hands out do not say whose they are.
+    # By address: views that compiled code returns do not know their base array.
     begins = [memory.ctypes.data for memory in memories]
     ends = [0] * len(memories)
     pending = [parts]
@@ -187,35 +234,92 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Tuples in and out of 2-D arrays that hold one body a row, by row and first column.
+# Reading and writing tuples in 2-D arrays with one body a row, by row and first column.
 #
-# Inside a loop with branches a row taken as an array of its own (``bodies[i]``) is reference
-# counted, at 20 ns each time; an element taken by both indices is not.
+# Inside a loop with branches a row used as an array of its own (``bodies[i]``) is reference
+# counted, which takes 20 ns each time; an element accessed by both indices is not.
 
 
 @part
 def get3(table, i, c):
-    """Read a vector."""
+    """
+    Read a vector.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the vector.
+
+    Returns
+    -------
+    3 floats
+        The vector.
+
+    """
     return table[i, c], table[i, c + 1], table[i, c + 2]
 
 
 @part
 def get6(table, i, c):
-    """Read a symmetric matrix."""
+    """
+    Read a symmetric matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+
+    Returns
+    -------
+    6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    """
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5])
 
 
 @part
 def get9(table, i, c):
-    """Read a rotation or any 3x3 matrix."""
+    """
+    Read a rotation or any 3x3 matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+
+    Returns
+    -------
+    9 floats
+        The matrix, by rows.
+
+    """
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5], table[i, c + 6], table[i, c + 7], table[i, c + 8])
 
 
 @part
 def put3(table, i, c, v):
-    """Write a vector."""
+    """
+    Write a vector.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the vector.
+    v : 3 floats
+        The vector.
+
+    """
     table[i, c] = v[0]
     table[i, c + 1] = v[1]
     table[i, c + 2] = v[2]
@@ -223,14 +327,38 @@ def put3(table, i, c, v):
 
 @part
 def put6(table, i, c, m):
-    """Write a symmetric matrix."""
+    """
+    Write a symmetric matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+    m : 6 floats
+        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
+
+    """
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
 
 
 @part
 def put9(table, i, c, m):
-    """Write a rotation or any 3x3 matrix."""
+    """
+    Write a rotation or any 3x3 matrix.
+
+    Parameters
+    ----------
+    table : (n, m) array
+        Memory with one record a row.
+    i, c : int
+        Row, and first column of the matrix.
+    m : 9 floats
+        The matrix, by rows.
+
+    """
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
     put3(table, i, c + 6, (m[6], m[7], m[8]))

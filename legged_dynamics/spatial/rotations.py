@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _scipy() -> type[Rotation]:
-    """Return scipy's rotations; to import them takes a quarter of a second, and few need them."""
+    """Return scipy's rotations, imported on first use: the import takes a quarter of a second."""
     from scipy.spatial.transform import Rotation
     return Rotation
 
@@ -38,8 +38,8 @@ def check_rotation(R: object, what: str = 'a rotation matrix',
     Raises
     ------
     ConfigurationError
-        Or what ``error`` says: when its shape is another, a value is not finite, or it is not
-        orthonormal and right-handed.
+        Or the class given as ``error``: when it has another shape, a value is not finite, or it
+        is not orthonormal and right-handed.
 
     """
     try:
@@ -63,12 +63,24 @@ def check_rotation(R: object, what: str = 'a rotation matrix',
 def check_normal(normal: object,
                  error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
     """
-    Return a (3,) array known to be a unit vector, to 1e-6.
+    Return a unit normal as an array, after checking its shape and length.
+
+    Parameters
+    ----------
+    normal : object
+        What a caller gave; three components of length 1 to within 1e-6.
+    error : type
+        Class of the error that is raised.
+
+    Returns
+    -------
+    (3,) array
+        The normal.
 
     Raises
     ------
     ConfigurationError
-        Or what ``error`` says: when it is something else.
+        Or the class given as ``error``: when it is anything else.
 
     """
     try:
@@ -81,13 +93,39 @@ def check_normal(normal: object,
 
 
 def skew(v: np.ndarray) -> np.ndarray:
-    """Return S(v), with S(v) u = v x u, for a 3-vector v."""
+    """
+    Return the matrix S(v) of the vector product: S(v) u = v x u.
+
+    Parameters
+    ----------
+    v : (3,) array
+        Vector.
+
+    Returns
+    -------
+    (3, 3) array
+        Skew-symmetric matrix.
+
+    """
     x, y, z = v
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:
-    """Return the (3, 3) rotation of URDF's roll, pitch, yaw [rad] about fixed x, y, z axes."""
+    """
+    Return the rotation of URDF's roll, pitch and yaw.
+
+    Parameters
+    ----------
+    rpy : (3,) array [rad]
+        Roll, pitch and yaw about the fixed x, y and z axes, in this order.
+
+    Returns
+    -------
+    (3, 3) array
+        Rz(yaw) Ry(pitch) Rx(roll).
+
+    """
     return euler2mat(*rpy, axes='sxyz')
 
 
@@ -116,7 +154,17 @@ def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
 
 def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
     """
-    Return the quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation.
+    Return the quaternion of a rotation.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Rotation matrix.
+
+    Returns
+    -------
+    (4,) array
+        (x, y, z, w) of unit length, w >= 0.
 
     Raises
     ------
@@ -130,7 +178,17 @@ def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:
     """
-    Return log(R): the axis times the angle [rad] in [0, pi], of a (3, 3) rotation.
+    Return log(R), the rotation vector of a rotation.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Rotation matrix.
+
+    Returns
+    -------
+    (3,) array [rad]
+        Axis times angle, of length up to pi.
 
     Raises
     ------
@@ -142,16 +200,40 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
 
 
 def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:
-    """Return exp(rotvec): the (3, 3) rotation about an axis by its length [rad]."""
+    """
+    Return exp(rotvec), the rotation about an axis by the vector's length.
+
+    Parameters
+    ----------
+    rotvec : (3,) array [rad]
+        Axis times angle.
+
+    Returns
+    -------
+    (3, 3) array
+        Rotation matrix.
+
+    """
     return _scipy().from_rotvec(rotvec).as_matrix()
 
 
 def rotation_to_z(axis: np.ndarray) -> np.ndarray:
     """
-    Return a (3, 3) rotation whose z axis is the given unit vector.
+    Return a rotation whose z axis is the given unit vector: the shortest turn.
 
-    Exactly the identity for z itself; the half turn about x for -z, where the shortest rotation
-    is not unique.
+    It is exactly the identity for z itself, and the half turn about x for -z, where the shortest
+    rotation is not unique.
+
+    Parameters
+    ----------
+    axis : (3,) array
+        Unit vector.
+
+    Returns
+    -------
+    (3, 3) array
+        Rotation with ``axis`` as its third column.
+
     """
     x, y, z = axis
     if z < -1.0 + 1e-12:

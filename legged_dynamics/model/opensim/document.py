@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What an .osim file of OpenSim 3 or 4 says of bodies and joints, in OpenSim's own axes (y up).
+Bodies and joints of an .osim file of OpenSim 3 or 4, in OpenSim's own axes (y up).
 
 Every kind of joint is one spatial transform: three rotations about axes that turn with the child,
 one after the other, and three translations along axes of the parent, each a function of
@@ -22,10 +22,10 @@ from legged_dynamics.model.parts import Inertia
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# OpenSim's functions of coordinates, as its XML states them; those that joints are made of.
+# OpenSim's functions of coordinates, of which joints are composed.
 
 
-# Of the values of the coordinates, (n, k), to (n,) values.
+# Maps values of the coordinates, (n, k), to values of the function, (n,).
 Evaluate = Callable[[np.ndarray], np.ndarray]
 KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVSpline',
          'PiecewiseLinearFunction', 'PolynomialFunction', 'MultiplierFunction')
@@ -49,12 +49,12 @@ class OpenSimFunction:
     linear: tuple[float, ...] | None = None
 
 
-def constant(value: float = 0.0) -> OpenSimFunction:
+def _constant(value: float = 0.0) -> OpenSimFunction:
     """Return the function that is always the same."""
-    return linear(value)
+    return _linear(value)
 
 
-def linear(*coefficients: float) -> OpenSimFunction:
+def _linear(*coefficients: float) -> OpenSimFunction:
     """Return a linear function by its coefficients, the constant last."""
     slopes, offset = np.array(coefficients[:-1]), coefficients[-1]
 
@@ -66,7 +66,18 @@ def linear(*coefficients: float) -> OpenSimFunction:
 
 def read_function(element: Element, where: str) -> OpenSimFunction:
     """
-    Return the function that an element states.
+    Return the function that an element of the file defines.
+
+    Parameters
+    ----------
+    element : Element
+        Such as <LinearFunction>.
+    where : str
+        What the function belongs to, for the error's text.
+
+    Returns
+    -------
+    OpenSimFunction
 
     Raises
     ------
@@ -76,35 +87,35 @@ def read_function(element: Element, where: str) -> OpenSimFunction:
     """
     kind = element.tag
     if kind == 'Constant':
-        return constant(numbers(element, 'value', where, 1)[0])
+        return _constant(_numbers(element, 'value', where, 1)[0])
     if kind == 'LinearFunction':
-        return linear(*numbers(element, 'coefficients', where, 2))
+        return _linear(*_numbers(element, 'coefficients', where, 2))
     if kind == 'MultiplierFunction':
         inner = next((child for holder in element.iter('function') for child in holder), None)
         if inner is None:
             raise ModelError(f'{where}: its MultiplierFunction has no function inside')
-        scale, found = numbers(element, 'scale', where, 1)[0], read_function(inner, where)
+        scale, found = _numbers(element, 'scale', where, 1)[0], read_function(inner, where)
         if found.linear is not None:
-            return linear(*(scale * part for part in found.linear))
+            return _linear(*(scale * part for part in found.linear))
         return OpenSimFunction(lambda values: scale * found.evaluate(values))
     if kind == 'PolynomialFunction':
-        parts = numbers(element, 'coefficients', where, 1)
+        parts = _numbers(element, 'coefficients', where, 1)
         if len(parts) <= 2:
-            return linear(*((0.0,) if len(parts) == 1 else ()), *parts)
+            return _linear(*((0.0,) if len(parts) == 1 else ()), *parts)
         return OpenSimFunction(lambda values: np.polyval(parts, values[:, 0]))
     if kind in KINDS:
         return _through_points(kind, element, where)
     raise ModelError(f'{where}: expected a function out of {", ".join(KINDS)}, got {kind}')
 
 
-def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
+def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     """
     Return the numbers in a child's text.
 
     Raises
     ------
     ModelError
-        When there are fewer than `least`, or something else stands there.
+        When there are fewer than `least`, or the text holds something else.
 
     """
     text = (element.findtext(tag) or '').split()
@@ -120,14 +131,14 @@ def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
 
 
 def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
-    x, y = (np.array(numbers(element, tag, where, 2)) for tag in 'xy')
+    x, y = (np.array(_numbers(element, tag, where, 2)) for tag in 'xy')
     if len(x) != len(y) or (np.diff(x) <= 0.0).any():
         raise ModelError(f'{where}: expected as many rising x as y in its {kind}, got {len(x)} '
                          f'and {len(y)}')
     if kind == 'PiecewiseLinearFunction' or len(x) == 2:
         if len(x) == 2:
             slope = (y[1] - y[0]) / (x[1] - x[0])
-            return linear(slope, y[0] - slope * x[0])
+            return _linear(slope, y[0] - slope * x[0])
         return OpenSimFunction(lambda values: _beyond(lambda at: np.interp(at, x, y), x, y,
                                                       np.diff(y) / np.diff(x), values[:, 0]))
     from scipy.interpolate import make_interp_spline  # slow to import
@@ -135,8 +146,8 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
     if len(x) == 3:
         spline = make_interp_spline(x, y, 2)
     else:
-        # Forsythe's spline, as SIMM has it: third derivatives at the ends are those of the
-        # cubic through the four points there.
+        # Forsythe's spline, as in SIMM: third derivatives at the ends are those of the cubic
+        # through the last four points.
         ends = [[(3, 6.0 * _divided(x[part], y[part]))] for part in (slice(0, 4), slice(-4, None))]
         spline = make_interp_spline(x, y, 3, bc_type=(ends[0], ends[1]))
     slopes = spline.derivative()(x[[0, -1]])
@@ -202,6 +213,7 @@ class OpenSimJoint:
     in_parent, in_child : Transform
         Where the joint's frames are in the two bodies.
     coordinates : tuple of Coordinate
+        Coordinates that drive the joint.
     axes : tuple of TransformAxis
         Three rotations and three translations.
 
@@ -239,6 +251,16 @@ class Document:
 def read_document(path: str | Path) -> Document:
     """
     Read an .osim file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Document
+        Bodies, joints and coordinates, as the file has them.
 
     Raises
     ------
@@ -293,12 +315,12 @@ def read_document(path: str | Path) -> Document:
 
 
 def _inertia(body: Element, where: str) -> Inertia:
-    mass = numbers(body, 'mass', where, 1)[0]
-    center = np.array(numbers(body, 'mass_center', where, 3)[:3])
+    mass = _numbers(body, 'mass', where, 1)[0]
+    center = np.array(_numbers(body, 'mass_center', where, 3)[:3])
     if body.find('inertia') is not None:
-        xx, yy, zz, xy, xz, yz = numbers(body, 'inertia', where, 6)[:6]
+        xx, yy, zz, xy, xz, yz = _numbers(body, 'inertia', where, 6)[:6]
     else:
-        xx, yy, zz, xy, xz, yz = (numbers(body, f'inertia_{part}', where, 1)[0]
+        xx, yy, zz, xy, xz, yz = (_numbers(body, f'inertia_{part}', where, 1)[0]
                                   for part in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))
     return Inertia(mass, center, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
@@ -312,7 +334,7 @@ def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
     if (joint.findtext('reverse') or '').strip() == 'true':
         raise ModelError(f'{where}: its parent and child are reversed (<reverse>); open the model '
                          'in OpenSim 4 and save it again')
-    if child:       # OpenSim 3: the joint stands in the child body
+    if child:       # OpenSim 3: the joint is an element of the child body
         parent = (joint.findtext('parent_body') or '').strip()
         ends = [(parent, _pose(joint, 'location_in_parent', 'orientation_in_parent', where)),
                 (child, _pose(joint, 'location', 'orientation', where))]
@@ -345,9 +367,9 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
 
 
 def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:
-    p = numbers(element, translation, where, 3) if element.find(translation) is not None else (
+    p = _numbers(element, translation, where, 3) if element.find(translation) is not None else (
         [0.0, 0.0, 0.0])
-    angles = numbers(element, orientation, where, 3) if element.find(
+    angles = _numbers(element, orientation, where, 3) if element.find(
         orientation) is not None else [0.0, 0.0, 0.0]
     R = np.eye(3)
     for axis, angle in zip(np.eye(3), angles):      # frame-fixed x, y, z
@@ -358,8 +380,8 @@ def _pose(element: Element, translation: str, orientation: str, where: str) -> T
 def _coordinate(element: Element, where: str) -> Coordinate:
     lower, upper = -np.inf, np.inf
     if element.find('range') is not None:
-        lower, upper = numbers(element, 'range', where, 2)[:2]
-    default = (numbers(element, 'default_value', where, 1)[0]
+        lower, upper = _numbers(element, 'range', where, 2)[:2]
+    default = (_numbers(element, 'default_value', where, 1)[0]
                if element.find('default_value') is not None else 0.0)
     return Coordinate(element.get('name', ''), default, lower, upper,
                       (element.findtext('locked') or '').strip() == 'true')
@@ -371,7 +393,7 @@ def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
         raise ModelError(f'{where}: expected {len(places)} coordinates, got {len(coordinates)}')
     names = dict(zip(places, coordinates))
     return tuple(TransformAxis((names[k].name,) if k in names else (), np.eye(3)[k % 3],
-                               linear(1.0, 0.0) if k in names else constant()) for k in range(6))
+                               _linear(1.0, 0.0) if k in names else _constant()) for k in range(6))
 
 
 def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
@@ -381,11 +403,11 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     found = []
     for axis in axes:
         what = f'{where}, {axis.get("name")}'
-        vector = np.array(numbers(axis, 'axis', what, 3)[:3])
+        vector = np.array(_numbers(axis, 'axis', what, 3)[:3])
         names = tuple((axis.findtext('coordinates') or '').split())
         stated = next(iter(_functions(axis)), None)
         if stated is None:
-            function = linear(1.0, 0.0) if names else constant()
+            function = _linear(1.0, 0.0) if names else _constant()
         else:
             function = read_function(stated, what)
         length = np.linalg.norm(vector)
@@ -416,7 +438,22 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return rotations about a unit axis, (n, 3, 3), by angles [rad]."""
+    """
+    Return rotations about one axis by several angles.
+
+    Parameters
+    ----------
+    axis : (3,) array
+        Unit vector.
+    angle : (n,) array [rad]
+        Angles.
+
+    Returns
+    -------
+    (n, 3, 3) array
+        Rodrigues' formula.
+
+    """
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
@@ -425,7 +462,24 @@ def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 def joint_pose(axes: Sequence[TransformAxis],
                values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the joint's child frame is in its parent frame, (n, 3, 3) and (n, 3) [m]."""
+    """
+    Return the pose of a joint's child frame in its parent frame.
+
+    Parameters
+    ----------
+    axes : sequence of TransformAxis
+        Three rotations, then three translations.
+    values : dict of str to (n,) array
+        Values of the coordinates [rad or m].
+
+    Returns
+    -------
+    R : (n, 3, 3) array
+        Rotations.
+    p : (n, 3) array [m]
+        Origins.
+
+    """
     n = len(next(iter(values.values()))) if values else 1
     along = [axis.function.evaluate(np.stack([values[name] for name in axis.coordinates], axis=1)
                                     if axis.coordinates else np.zeros((n, 0))) * np.ones(n)

@@ -22,7 +22,7 @@ from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 
 # -------------------------------------------------------------------------------------------------
-# The hinge or slider that comes nearest to a joint whose one coordinate moves several axes.
+# The hinge or slider that best approximates a joint whose one coordinate moves several axes.
 #
 # OpenSim's knees turn about one axis and meanwhile shift and turn a little about the others, all
 # functions of the flexion angle. Over the range of that angle the pose of the child is a curve in
@@ -30,13 +30,13 @@ from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vec
 #
 # .. math:: X(q) \approx \mathrm{Trans}(c)\,\mathrm{Rot}(n, s q)\,E,
 #
-# is found by least squares over points of the child, and what is left is said.
+# is found by least squares over points of the child; the remaining error is reported.
 
 
-# Less turning than this over the whole range, and the joint is a slider [rad].
+# A joint that turns less than this over its whole range is a slider [rad].
 LEAST_TURN = 0.05
 SAMPLES = 31
-# The child's attitude counts as points this far from its centre of mass do [m].
+# Distance from the centre of mass of the points that represent the child's attitude [m].
 ARM = 0.1
 
 
@@ -48,12 +48,13 @@ class OneAxis:
     Attributes
     ----------
     kind : {'revolute', 'prismatic'}
+        Kind of the joint.
     start : Transform
         Of the axis in the joint's parent frame.
     axis : (3,) array
         Unit vector there.
     scale : float
-        How far the joint moves for one unit of the coordinate.
+        Movement of the joint for one unit of the coordinate [rad or m].
     end : Transform
         Of the joint's child frame behind the axis.
     millimetres, degrees : (float, float)
@@ -171,11 +172,11 @@ def _spread(values: object) -> tuple[float, float]:
 TO_OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 # Order in which axes move the child: translations in the parent, then rotations.
 ORDER = (*TRANSLATIONS, 0, 1, 2)
-# What a coordinate without a range, or with one that says nothing, may do [rad or m].
+# Range of a coordinate without one, or with an unlimited one [rad or m].
 WIDE, ASSUMED = 7.0, (-1.5, 1.5)
 
 
-def ours(pose: Transform) -> Transform:
+def _ours(pose: Transform) -> Transform:
     """Return a pose of OpenSim's in our axes, for both frames."""
     return Transform(TO_OURS @ pose.R @ TO_OURS.T, TO_OURS @ pose.p)
 
@@ -188,7 +189,7 @@ class Chain:
     Attributes
     ----------
     joints : list of Joint
-        The first hangs on the parent body; the last carries the child body.
+        The first is attached to the parent body; the last moves the child body.
     links : list of str
         Links without mass in between.
     scale : dict of str to float
@@ -340,7 +341,7 @@ def _span(coordinate: Coordinate,
     if coordinate.name in spans:
         least, most = spans[coordinate.name]
         if most - least > 0.05:
-            # A little beyond what the recording has, so that one more step is no surprise.
+            # A little beyond the recording, so that the next step is within the range, too.
             margin = 0.1 * (most - least)
             return least - margin, most + margin
     return low, high
@@ -372,8 +373,8 @@ def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, f
 def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps: list[_Step],
               end: Transform, chain: Chain) -> None:
     """Turn steps into joints in our axes, the last one carrying the child body."""
-    tail = ours(end @ joint.in_child.inverse())
-    parent, lead = joint.parent, ours(joint.in_parent)
+    tail = _ours(end @ joint.in_child.inverse())
+    parent, lead = joint.parent, _ours(joint.in_parent)
     if not steps:
         chain.joints.append(Joint(joint.name, 'fixed', parent, joint.child, lead @ tail))
         return
@@ -382,7 +383,7 @@ def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps:
         # A frame on the axis; the child body's own, when that is on it.
         direct = last and float(np.abs(tail.p).max()) < 1e-12
         link = joint.child if direct else f'{step.name}_link'
-        placement, axis = lead @ ours(step.before), TO_OURS @ step.axis
+        placement, axis = lead @ _ours(step.before), TO_OURS @ step.axis
         if direct:
             placement, axis = placement @ tail, tail.R.T @ axis
         elif link not in chain.links:

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-OpenSimModel: bodies and joints of an .osim file as ours, and where its root body is.
+OpenSimModel: bodies and joints of an .osim file in the package's conventions, and its root's pose.
 
-Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints are named as
-coordinates and have their signs. What moves the root body against the ground becomes its pose.
+Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints have the names and
+signs of the coordinates. The joint between the ground and the root body becomes the root's pose.
 """
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ class OpenSimModel:
     Attributes
     ----------
     name : str
+        Name of the model in its file.
     links : dict of str to Inertia
+        Every body with its inertia, in the axes of the package.
     joints : list of Joint
+        Joints between the bodies, without that of the root.
     root : OpenSimJoint
         Between the ground and the root body.
     coordinates : dict of str to Coordinate
@@ -47,6 +50,7 @@ class OpenSimModel:
     scale : dict of str to float
         Position of a joint for one unit of its coordinate, where that is not 1.
     couplings : list of Coupling
+        Coordinates that are functions of others.
     notes : list of str
         What was approximated or left out.
 
@@ -76,7 +80,27 @@ class OpenSimModel:
 
     def parts(self, frames: Mapping[str, tuple[str, Transform]] | None = None
               ) -> tuple[dict[str, Inertia], list[Joint]]:
-        """Return links and joints, as `robot` has them."""
+        """
+        Return links and joints, in the form of a URDF's.
+
+        Parameters
+        ----------
+        frames : mapping of str to (str, Transform), optional
+            Additional frames by name: the body they are fixed to, and their pose on it.
+
+        Returns
+        -------
+        links
+            dict of str to Inertia
+        joints
+            list of Joint
+
+        Raises
+        ------
+        UnknownNameError
+            When a frame is on a body that the model lacks.
+
+        """
         links, joints = dict(self.links), list(self.joints)
         for name, (link, pose) in (frames or {}).items():
             if link not in links:
@@ -111,7 +135,20 @@ class OpenSimModel:
         return TO_OURS @ R_GB @ TO_OURS.T, p_GB @ TO_OURS.T
 
     def rotational(self, coordinate: str) -> bool:
-        """Return whether a coordinate is an angle: it turns something, by itself."""
+        """
+        Return whether a coordinate is an angle.
+
+        Parameters
+        ----------
+        coordinate : str
+            Name of the coordinate.
+
+        Returns
+        -------
+        bool
+            Whether it turns a joint by itself.
+
+        """
         for joint in self.joints:
             if joint.name == coordinate:
                 return joint.kind == 'revolute'
