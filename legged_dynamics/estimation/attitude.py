@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.memory import TILT
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.algebra import (
     add_scaled,
@@ -63,22 +64,22 @@ def rotation_from_imu(quaternion, start, settings, mount):
 
 
 @kernel
-def advance_tilt(memory, up_at, known_at, w, acceleration, dt):
+def advance_tilt(tilt, w, acceleration, dt):
     """Complementary filter for up in base axes: turn with the gyro, lean on the accelerometer."""
     length = norm(acceleration)
-    if memory[known_at] == 0.0:
+    if tilt[TILT.known] == 0.0:
         if length < 1e-6:
             return
         up = scale(1.0 / length, acceleration)
-        memory[known_at] = 1.0
+        tilt[TILT.known] = 1.0
     else:
-        up = load3(memory, up_at)
+        up = load3(tilt, TILT.up)
         up = add_scaled(up, dt, cross(up, w))
         if math.fabs(length - GRAVITY) < STEADY * GRAVITY:
             measured = scale(1.0 / length, acceleration)
             up = add_scaled(up, min(TILT_GAIN * dt, 1.0), subtract(measured, up))
         up = scale(1.0 / math.sqrt(dot(up, up)), up)
-    store3(memory, up_at, up)
+    store3(tilt, TILT.up, up)
 
 
 # -------------------------------------------------------------------------------------------------

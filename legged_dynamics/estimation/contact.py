@@ -30,6 +30,7 @@ from legged_dynamics.dynamics.kinematics import (
     frame_poses,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -37,6 +38,7 @@ from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
 LOW, HEIGHT_AGAINST = 0.5, -2.0
@@ -245,9 +247,6 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 # Arguments of the kernels: see ``estimation/__init__.py``.
 
 
-# Memory of a foot: height of the contact point over the base, that of its place, whether it has
-# one (2: it bears weight), and since when [s].
-N_HEIGHT = 4
 # By how many thresholds of force a foot may be lighter and still stand, because it has not risen;
 # and for how long, of a pendulum's time of the leg's length, it is more after landing: after the
 # blow it may bear nothing for a while, and what has just landed does not leave.
@@ -257,48 +256,44 @@ ROCKS = 0.5
 
 
 @part
-def follow_heights(feet, layout, states, normal, memory):
+def follow_heights(feet, states, normal, lift):
     """Carry each foot's place along with the feet that bear weight."""
     step, total = 0.0, 0.0
     for i in range(feet.index.shape[0]):
-        at = layout.heights + N_HEIGHT * i
         height = dot(normal, load3(states[i], CONTACT))
-        if memory[at + 2] > 1.5:
-            step += height - memory[at]
+        if lift[i, LIFT.state] > 1.5:
+            step += height - lift[i, LIFT.height]
             total += 1.0
-        memory[at] = height
+        lift[i, LIFT.height] = height
     for i in range(feet.index.shape[0]):
-        at = layout.heights + N_HEIGHT * i
         if total > 0.0:
-            memory[at + 1] += step / total
+            lift[i, LIFT.place] += step / total
         else:
-            memory[at + 2] = 0.0        # nobody bears weight: places are lost
+            lift[i, LIFT.state] = 0.0        # nobody bears weight: places are lost
 
 
 @part
-def still_there(layout, settings, memory, i):
+def still_there(settings, lift, i):
     """Return by how many thresholds a foot may be lighter, because it has not risen."""
-    at = layout.heights + N_HEIGHT * i
-    if memory[at + 2] < 0.5:
+    if lift[i, LIFT.state] < 0.5:
         return 0.0
-    rise = max(memory[at] - memory[at + 1], 0.0) / settings.risen
-    if memory[at + 3] * settings.pace < SETTLING:
+    rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
+    if lift[i, LIFT.since] * settings.pace < SETTLING:
         rise *= ROCKS
         return LANDED * max(1.0 - rise * rise, 0.0)
     return UNMOVED * max(1.0 - rise * rise, 0.0)
 
 
 @part
-def note_place(layout, memory, i, down, bears, dt):
+def note_place(lift, i, down, bears, dt):
     """Remember where a foot that bears weight stands; forget the place of one that has left."""
-    at = layout.heights + N_HEIGHT * i
     if bears and down > 0.5:
-        memory[at + 1], memory[at + 2] = memory[at], 2.0
+        lift[i, LIFT.place], lift[i, LIFT.state] = lift[i, LIFT.height], 2.0
     elif down > 0.5:
-        memory[at + 2] = min(memory[at + 2], 1.0)
+        lift[i, LIFT.state] = min(lift[i, LIFT.state], 1.0)
     else:
-        memory[at + 2] = 0.0
-    memory[at + 3] = memory[at + 3] + dt if down > 0.5 else 0.0
+        lift[i, LIFT.state] = 0.0
+    lift[i, LIFT.since] = lift[i, LIFT.since] + dt if down > 0.5 else 0.0
 
 
 # -------------------------------------------------------------------------------------------------
@@ -334,7 +329,7 @@ def normal_force(P, x, s, normal):
 
 
 @part
-def mix_with_air(feet, i, settings, x, P, share, few, block):
+def mix_with_air(feet, i, settings, x, P, share, rows, block):
     """Mix 'foot i is in the air' into state and covariance, with that probability."""
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
     air = (AIR_FORCE * settings.weight) ** 2
@@ -343,16 +338,16 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
             block[r, c] = P[s + r, s + c]
         block[r, r] += air * (1.0 if r < 3 else settings.arm ** 2)
         for k in range(nx):
-            few[r, k] = P[s + r, k]
+            rows[r, k] = P[s + r, k]
     if not factorize(block, size):
         return
-    away = few[6]
+    away = rows[6]
     for k in range(nx):
         away[k] = 0.0
     for r in range(size):
-        row, t = few[r], x[s + r]
+        row, t = rows[r], x[s + r]
         for c in range(r):
-            h, other = block[r, c], few[c]
+            h, other = block[r, c], rows[c]
             t -= h * block[c, 6]
             for k in range(nx):
                 row[k] -= h * other[k]
@@ -367,7 +362,7 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
         for k in range(nx):
             to[k] += more * away[k]
         for r in range(size):
-            h, row = share * few[r, i], few[r]
+            h, row = share * rows[r, i], rows[r]
             for k in range(nx):
                 to[k] -= h * row[k]
     for k in range(nx):
@@ -375,15 +370,15 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
 
 
 @part
-def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
+def judge_contact(robot, layout, settings, tracking, row, x, P, contact, lift, normals, dt, found):
     """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
-    feet, x, P = robot.feet, tracking.state, tracking.covariance
+    feet = robot.feet
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
-        up = load3(out, layout.foot_normals + 3 * i)
+        up = get3(normals, i, 0)
         force, variance = normal_force(P, x, feet.index[i, START], up)
         # A ball lets go at once.
-        there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
+        there = still_there(settings, lift, i) if has_moment(feet.index, i) else 0.0
         # What seems to pull after a blow is an error: it speaks no more for the air than none.
         evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
                                   settings.weight, threshold, noise, LARGEST_EVIDENCE)
@@ -392,22 +387,22 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
-        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
-        down = hysteresis(p, memory[layout.contact_state + i], settings)
+        p = weigh(relax(contact.probability[i], settings.switching_rate, dt), evidence)
+        down = hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
             down, p, lifted = given, weigh(given, 0.0), 1.0 - given
-        note_place(layout, memory, i, down, force > 2.0 * threshold * settings.weight, dt)
-        memory[layout.standing + i] = p
-        memory[layout.contact_state + i] = down
-        out[layout.contact + i], out[layout.probability + i] = down, p
+        note_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
+        contact.probability[i] = p
+        contact.flag[i] = down
+        found.flag[i], found.probability[i] = down, p
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
 
 
 @part
-def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
+def mix_what_flies(robot, settings, tracking, probability, normals, x, P, dt):
     """
     Mix forces of now of feet that are likely up with nothing, as those of the filter are.
 
@@ -416,12 +411,12 @@ def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
     """
     feet = robot.feet
     for i in range(feet.index.shape[0]):
-        if memory[layout.standing + i] > 0.5:
+        if probability[i] > 0.5:
             continue
         force, variance = normal_force(P, x, feet.index[i, START],
-                                       load3(out, layout.foot_normals + 3 * i))
+                                       get3(normals, i, 0))
         evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
                                   robot.contact_levels[i, 1], LARGEST_EVIDENCE)
-        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        p = weigh(relax(probability[i], settings.switching_rate, dt), evidence)
         if p < 0.5:
-            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.foot_rows, tracking.block)

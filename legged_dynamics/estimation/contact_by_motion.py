@@ -38,7 +38,7 @@ from legged_dynamics.estimation.contact import (
     weigh,
 )
 from legged_dynamics.estimation.filter.layout import WEIGHTS
-from legged_dynamics.estimation.ground import N_PLACE
+from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -53,6 +53,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import get3
 
 # How long errors of a foot's speed and of its load last [s].
 LASTS = 0.01
@@ -92,42 +93,41 @@ def foot_velocity(feet, bodies, states, i):
 
 
 @part
-def height_over_place(layout, settings, states, memory, R_WB, i):
+def height_over_place(states, ground, R_WB, i):
     """Return how high a foot is over where it last stood, along the ground's normal."""
-    at = layout.places + N_PLACE * i
-    if memory[at + 3] < 0.5:
+    if ground.places[i, PLACE.known] < 0.5:
         return 0.0
     now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-    return dot(load3(memory, layout.normal), subtract(now, load3(memory, at)))
+    return dot(load3(ground.normal, 0), subtract(now, get3(ground.places, i, PLACE.position)))
 
 
 @part
-def paces(feet, layout, settings, memory, i):
+def paces(feet, settings, body, i):
     """
     Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
 
     Balls move by what they were seen to differ by, and at least by the stated noise; soles roll
     off, which nobody sees while they stand still.
     """
-    swing = min(max(memory[layout.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
+    swing = min(max(body[MOTION.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
     slip = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
     if feet.index[i, SIZE] == 3:
-        slip = min(slip, math.sqrt(max(memory[layout.slip_variance], settings.slip_speed ** 2)))
+        slip = min(slip, math.sqrt(max(body[MOTION.slip_variance], settings.slip_speed ** 2)))
     return slip, swing
 
 
 @part
-def predict_velocity(feet, layout, settings, scratch, states, memory, R_WB, acceleration, imu, dt):
+def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration, imu, dt, body):
     """Carry the base's velocity over ground (world axes) and its variance to this sample."""
     nf, unknown = feet.index.shape[0], settings.swing_speed ** 2
-    if memory[layout.drift_known] > 0.5 and imu:
+    if body[MOTION.known] > 0.5 and imu:
         rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
-        store3(memory, layout.drift, add_scaled(load3(memory, layout.drift), dt, rate))
-        memory[layout.drift_variance] = min(
-            memory[layout.drift_variance] + DRIFT ** 2 * DRIFT_TIME * dt, unknown)
-    elif memory[layout.drift_known] < 0.5:
+        store3(body, MOTION.velocity, add_scaled(load3(body, MOTION.velocity), dt, rate))
+        body[MOTION.variance] = min(
+            body[MOTION.variance] + DRIFT ** 2 * DRIFT_TIME * dt, unknown)
+    elif body[MOTION.known] < 0.5:
         # The first value comes from the lowest feet.
-        up, lowest = rotate_back(R_WB, load3(memory, layout.normal)), 1e30
+        up, lowest = rotate_back(R_WB, load3(normal, 0)), 1e30
         for i in range(nf):
             lowest = min(lowest, dot(load3(states[i], CONTACT), up))
         total, drift = 0.0, (0.0, 0.0, 0.0)
@@ -135,87 +135,88 @@ def predict_velocity(feet, layout, settings, scratch, states, memory, R_WB, acce
             height = dot(load3(states[i], CONTACT), up) - lowest
             w = math.exp(-0.5 * (height / settings.clearance) ** 2)
             total += w
-            drift = add_scaled(drift, -w, foot_velocity(feet, scratch.bodies, states, i))
-        store3(memory, layout.drift, rotate(R_WB, scale(1.0 / total, drift)))
-        memory[layout.drift_variance] = unknown
-        memory[layout.drift_known] = 1.0
+            drift = add_scaled(drift, -w, foot_velocity(feet, bodies, states, i))
+        store3(body, MOTION.velocity, rotate(R_WB, scale(1.0 / total, drift)))
+        body[MOTION.variance] = unknown
+        body[MOTION.known] = 1.0
     else:
-        memory[layout.drift_variance] = unknown
+        body[MOTION.variance] = unknown
 
 
 @part
-def learn_slip(feet, layout, scratch, states, memory, R_WB, standing, dt):
+def learn_slip(feet, bodies, states, R_WB, standing, dt, body):
     """Learn by which speed standing feet differ, while more than one stands."""
     mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(feet.index.shape[0]):
         p = standing[i]
-        v = foot_velocity(feet, scratch.bodies, states, i)
+        v = foot_velocity(feet, bodies, states, i)
         # Over ground; the base's velocity drops out.
-        v = add(v, rotate_back(R_WB, load3(memory, layout.drift)))
+        v = add(v, rotate_back(R_WB, load3(body, MOTION.velocity)))
         mean, total, square = add_scaled(mean, p, v), total + p, square + p * dot(v, v)
     if total > 1.5:
         spread = max(square - dot(mean, mean) / total, 0.0) / (total - 1.0) / 3.0
         share = min(dt / SLIP_TIME, 1.0)
-        memory[layout.slip_variance] += share * (spread - memory[layout.slip_variance])
+        body[MOTION.slip_variance] += share * (spread - body[MOTION.slip_variance])
 
 
 @part
-def correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, standing, dt):
+def correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
     """Let standing feet say how fast the base moves over ground, the more the surer they are."""
-    learn_slip(feet, layout, scratch, states, memory, R_WB, standing, dt)
-    information = 1.0 / memory[layout.drift_variance]
-    pull = scale(information, load3(memory, layout.drift))
+    learn_slip(feet, bodies, states, R_WB, standing, dt, body)
+    information = 1.0 / body[MOTION.variance]
+    pull = scale(information, load3(body, MOTION.velocity))
     share = min(dt / LASTS, 1.0)
     for i in range(feet.index.shape[0]):
-        slip, _ = paces(feet, layout, settings, memory, i)
+        slip, _ = paces(feet, settings, body, i)
         w = share / slip ** 2 * standing[i]
-        velocity = rotate(R_WB, foot_velocity(feet, scratch.bodies, states, i))
+        velocity = rotate(R_WB, foot_velocity(feet, bodies, states, i))
         pull, information = add_scaled(pull, -w, velocity), information + w
-    memory[layout.drift_variance] = 1.0 / information
-    store3(memory, layout.drift, scale(1.0 / information, pull))
+    body[MOTION.variance] = 1.0 / information
+    store3(body, MOTION.velocity, scale(1.0 / information, pull))
 
 
 @part
-def evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt, evidence):
+def evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion, evidence):
     """Fill the log-likelihood ratio of each foot's speed and height."""
-    base = rotate_back(R_WB, load3(memory, layout.drift))
-    fastest = memory[layout.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
+    body, legs = motion.body, motion.legs
+    base = rotate_back(R_WB, load3(body, MOTION.velocity))
+    fastest = body[MOTION.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
     for i in range(feet.index.shape[0]):
-        slip, swing = paces(feet, layout, settings, memory, i)
-        speed = norm(add(base, foot_velocity(feet, scratch.bodies, states, i)))
+        slip, swing = paces(feet, settings, body, i)
+        speed = norm(add(base, foot_velocity(feet, bodies, states, i)))
         fastest = max(fastest, speed)
-        height = height_over_place(layout, settings, states, memory, R_WB, i)
-        recent = memory[layout.recent_speed + i]
+        height = height_over_place(states, ground, R_WB, i)
+        recent = legs[i, LEG.speed]
         rest = RESTS + STOPS * min(recent / swing, 1.0)
-        memory[layout.recent_speed + i] += min(dt / RECENT, 1.0) * (speed - recent)
+        legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
         evidence[i] = motion_evidence(
-            speed, height, slip, swing, memory[layout.drift_variance], rest, settings,
+            speed, height, slip, swing, body[MOTION.variance], rest, settings,
             MOVES)
-    memory[layout.fastest] = fastest
+    body[MOTION.fastest] = fastest
 
 
 @part
-def flag_of(p, i, layout, settings, memory, dt):
+def flag_of(p, i, settings, before, motion, dt):
     """
     Return whether a foot counts as down, by its probability.
 
     Feet cannot step as often as errors make them seem to: the more restless they were, the longer
     a mean of the probability decides instead.
     """
-    pace = memory[layout.restless] / FORGETS - STEPS
+    pace = motion.body[MOTION.switches] / FORGETS - STEPS
     patience = min(max(pace / STEPS, 0.0), 1.0)
-    mean = memory[layout.flag + i]
+    mean = motion.legs[i, LEG.mean]
     mean += (min(dt / (patience * LASTS), 1.0) if patience * LASTS > dt else 1.0) * (p - mean)
-    memory[layout.flag + i] = mean
+    motion.legs[i, LEG.mean] = mean
     off = settings.off + patience * max(MEAN_OFF - settings.off, 0.0)
     if mean > settings.on:
         return 1.0
-    return 0.0 if mean < off else memory[layout.contact_state + i]
+    return 0.0 if mean < off else before
 
 
 @part
-def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
-                    spread, dt, out):
+def judge_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB, told, total,
+                    spread, dt, motion, contact, found):
     """
     Advance each foot's probability of standing and its hysteresis; fill both into ``out``.
 
@@ -223,8 +224,8 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB,
     ratio; ``total`` the load on all feet [N] and ``spread`` its variance, negative: not known.
     """
     feet, nf = robot.feet, robot.feet.index.shape[0]
-    evidence = scratch.vectors[WEIGHTS]
-    evidence_of_motion(feet, layout, settings, scratch, states, memory, R_WB, dt, evidence)
+    body, legs, evidence = motion.body, motion.legs, scratch.vectors[WEIGHTS]
+    evidence_of_motion(feet, settings, scratch.bodies, states, ground, R_WB, dt, motion, evidence)
     held = 0.0
     if spread >= 0.0:
         held = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
@@ -236,36 +237,36 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB,
         if held < 0.0:      # in flight no motion speaks for a foot
             seen = min(seen, held)
         load += row[layout.switch_evidence + i]
-        before = relax(memory[layout.lasted + i], settings.switching_rate, dt)
+        before = relax(legs[i, LEG.probability], settings.switching_rate, dt)
         p = weigh(before, seen + load)
         lasted = weigh(before, share * seen + load)
         given = row[layout.given_contact + i]
         if not math.isnan(given):
             lasted = p = weigh(given, 0.0)
             anyone = True
-        if (p > 0.5) != (memory[layout.standing + i] > 0.5):
+        if (p > 0.5) != (contact.probability[i] > 0.5):
             changes += 1.0
-        memory[layout.lasted + i] = min(max(lasted, LEAST_LASTED), 1.0 - LEAST_LASTED)
-        memory[layout.standing + i] = evidence[i] = p
+        legs[i, LEG.probability] = min(max(lasted, LEAST_LASTED), 1.0 - LEAST_LASTED)
+        contact.probability[i] = evidence[i] = p
         none *= 1.0 - p
         if p > best_p:
             best, best_p = i, p
     ticks = min(dt / (FORGETS * settings.natural_time), 1.0)
-    memory[layout.restless] += changes / nf - ticks * memory[layout.restless]
+    body[MOTION.switches] += changes / nf - ticks * body[MOTION.switches]
     # A robot that is held up while nothing seems to stand moves otherwise than was thought.
-    memory[layout.lost] = memory[layout.lost] + dt if held > 0.0 and none > LOST else 0.0
-    if memory[layout.lost] > LOST_TIME:
-        memory[layout.drift_known] = memory[layout.lost] = 0.0
+    body[MOTION.lost] = body[MOTION.lost] + dt if held > 0.0 and none > LOST else 0.0
+    if body[MOTION.lost] > LOST_TIME:
+        body[MOTION.known] = body[MOTION.lost] = 0.0
     for i in range(nf):
-        p, given = memory[layout.standing + i], row[layout.given_contact + i]
+        p, given = contact.probability[i], row[layout.given_contact + i]
         if held >= 0.0 and not anyone:      # something holds the robot up
             p = min(p / (1.0 - none), 1.0 - DOUBT)
-        down = flag_of(p, i, layout, settings, memory, dt)
+        down = flag_of(p, i, settings, contact.flag[i], motion, dt)
         if held >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0
         if not math.isnan(given):
             down = given
-        memory[layout.standing + i], memory[layout.contact_state + i] = p, down
-        out[layout.contact + i], out[layout.probability + i] = down, p
-    if memory[layout.drift_known] > 0.5:
-        correct_velocity(feet, layout, settings, scratch, states, memory, R_WB, evidence, dt)
+        contact.probability[i], contact.flag[i] = p, down
+        found.flag[i], found.probability[i] = down, p
+    if body[MOTION.known] > 0.5:
+        correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)

@@ -35,6 +35,7 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axes,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA
+from legged_dynamics.estimation.filter.memory import PLACE
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
@@ -56,7 +57,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import matrix, vector
+from legged_dynamics.spatial.layout import get3, put3
 
 # What places may lie off the plane, as a fraction of the feet's distance from the base.
 UNEVEN = 0.02
@@ -66,25 +67,24 @@ NORMAL_TIME, RESTING = 0.3, 0.3
 SETTLED = 0.5
 # Steepest slope that is believed, as the horizontal part of the normal (35 degrees).
 STEEPEST = 0.57
-# Memory of a foot: its place from the base in world axes, and whether it has one.
-N_PLACE = 4
 
 
 @part
-def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, settle, dt):
+def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory, settle, dt):
     """
     Move the feet's last places along with the base, and the normal towards their plane.
 
     A standing foot draws its place to where it is by the share ``settle``, at once by 1.
     """
-    nf = feet.index.shape[0]
+    nf, places = feet.index.shape[0], memory.places
     moved, total = (0.0, 0.0, 0.0), 0.0
     soles, resting = (0.0, 0.0, 0.0), 0
     for i in range(nf):
-        at, p = layout.places + N_PLACE * i, memory[layout.standing + i]
+        p = probability[i]
         now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-        if p > 0.5 and memory[at + 3] > 0.5:
-            moved, total = add_scaled(moved, p, subtract(now, load3(memory, at))), total + p
+        if p > 0.5 and places[i, PLACE.known] > 0.5:
+            step = subtract(now, get3(places, i, PLACE.position))
+            moved, total = add_scaled(moved, p, step), total + p
         if p > 0.5 and feet.index[i, PLANE] != 0:
             if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < RESTING:
                 R_WF = rotate(R_WB, (states[i, FOOT_ROTATION + 2], states[i, FOOT_ROTATION + 5],
@@ -93,46 +93,45 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, set
     step = scale(1.0 / total, moved) if total > 0.0 else (0.0, 0.0, 0.0)
     known = 0
     for i in range(nf):
-        at = layout.places + N_PLACE * i
-        place = add(load3(memory, at), step)
-        if memory[layout.standing + i] > 0.5:
+        place = add(get3(places, i, PLACE.position), step)
+        if probability[i] > 0.5:
             now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-            share = settle if memory[at + 3] > 0.5 else 1.0
+            share = settle if places[i, PLACE.known] > 0.5 else 1.0
             place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
-            memory[at + 3] = 1.0
-        store3(memory, at, place)
-        if memory[at + 3] > 0.5:
+            places[i, PLACE.known] = 1.0
+        put3(places, i, PLACE.position, place)
+        if places[i, PLACE.known] > 0.5:
             known += 1
-    memory[layout.followed] = min(memory[layout.followed] + dt, SETTLED)
-    if not imu or memory[layout.followed] < SETTLED:
+    memory.age[0] = min(memory.age[0] + dt, SETTLED)
+    if not imu or memory.age[0] < SETTLED:
         return
     goal = (0.0, 0.0, 1.0)
     if resting > 0:
         goal = soles
     elif known >= 3 and known == nf:
-        goal = plane_normal(layout, settings, memory, nf)
+        goal = plane_normal(settings, places)
     length = norm(goal)
     slope = math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     if not (length > 0.0 and slope < STEEPEST * length):
         return
-    normal = load3(memory, layout.normal)
+    normal = load3(memory.normal, 0)
     share = min(dt / NORMAL_TIME, 1.0)
     normal = add_scaled(normal, share, subtract(scale(1.0 / length, goal), normal))
-    store3(memory, layout.normal, scale(1.0 / norm(normal), normal))
+    store3(memory.normal, 0, scale(1.0 / norm(normal), normal))
 
 
 @part
-def plane_normal(layout, settings, memory, nf):
+def plane_normal(settings, places):
     """Return a normal of the plane nearest to the places, drawn to gravity's direction."""
-    mean = (0.0, 0.0, 0.0)
+    nf, mean = places.shape[0], (0.0, 0.0, 0.0)
     for i in range(nf):
-        mean = add_scaled(mean, 1.0 / nf, load3(memory, layout.places + N_PLACE * i))
+        mean = add_scaled(mean, 1.0 / nf, get3(places, i, PLACE.position))
     uneven2 = (UNEVEN * settings.reach) ** 2
     # Ridge: a plane through points that are nearly in line leans nowhere.
     xx = yy = nf * uneven2
     xy = xz = yz = zz = 0.0
     for i in range(nf):
-        x, y, z = subtract(load3(memory, layout.places + N_PLACE * i), mean)
+        x, y, z = subtract(get3(places, i, PLACE.position), mean)
         xx, xy, xz = xx + x * x, xy + x * y, xz + x * z
         yy, yz, zz = yy + y * y, yz + y * z, zz + z * z
     determinant = xx * yy - xy * xy
@@ -177,7 +176,7 @@ class Ground(NamedTuple):
 
 
 @part
-def normals_under_feet(given, R_WB, plane, layout, out):
+def normals_under_feet(given, R_WB, plane, results):
     """Fill each foot's normal in base axes; return the common one: given for all, or found."""
     shared, total, known = rotate_back(R_WB, plane), ZERO, 0
     for i in range(given.shape[0]):
@@ -185,19 +184,20 @@ def normals_under_feet(given, R_WB, plane, layout, out):
         if given[i, 0] > 0.5:
             normal = rotate_back(R_WB, load3(given[i], 1))
             total, known = add(total, normal), known + 1
-        store3(out, layout.foot_normals + 3 * i, normal)
+        put3(results.normals, i, 0, normal)
     length = norm(total)
     if known == given.shape[0] and length > 1e-9:
         shared = scale(1.0 / length, total)
-    store3(out, layout.ground_normal, shared)
+    store3(results.ground_normal, 0, shared)
     return shared
 
 
 @part
-def stand_on_given(feet, given, bodies, shared, layout, states, out):
+def stand_on_given(feet, given, bodies, shared, results):
     """Move the contact points of feet that stand on ground of their own."""
+    states = results.states
     for i in range(given.shape[0]):
-        normal = load3(out, layout.foot_normals + 3 * i)
+        normal = get3(results.normals, i, 0)
         if given[i, 0] > 0.5 and normal != shared:
             one = FeetTable(feet.index[i:i + 1], feet.geometry[i:i + 1])
             contact_points(one, bodies, normal, states[i:i + 1])
@@ -305,15 +305,15 @@ def turned(a, b, v):
 
 
 @part
-def fill_limits(feet, states, ground, layout, out):
+def fill_limits(feet, ground, results):
     """Turn the limits into rows on contact coordinates, as the feet stand now."""
-    limits, bounds, foot = ground.limits, ground.bounds, -1
+    limits, bounds, states, foot = ground.limits, ground.bounds, results.states, -1
     R, normal, arm, axes, on_ground = NO_AXES, ZERO, ZERO, NO_AXES, NO_AXES
     for k in range(limits.shape[0]):
         i = int(limits[k, FOOT])
         if i != foot:
             foot, arm = i, ZERO
-            R, normal = load9(states[i], FOOT_ROTATION), load3(out, layout.foot_normals + 3 * i)
+            R, normal = load9(states[i], FOOT_ROTATION), get3(results.normals, i, 0)
             axes, on_ground = moment_axes(feet.index, states, i), frame_on(normal)
             if has_moment(feet.index, i):
                 edges = feet.geometry[i]
@@ -338,16 +338,14 @@ def fill_limits(feet, states, ground, layout, out):
 
 
 @part
-def keep_limits(feet, layout, states, ground, row, out):
+def keep_limits(feet, layout, ground, row, results):
     """Limit the forces of the newest sample, and their covariance."""
     if ground.limits.shape[0] == 0:
         return
-    nc = layout.contacts
-    fill_limits(feet, states, ground, layout, out)
-    w, _ = vector(out, layout.latest_coordinates, nc)
-    P, _ = matrix(out, layout.latest_covariance, nc, nc)
-    within_limits(w, P, ground.bounds)
+    fill_limits(feet, ground, results.feet)
+    w = results.forces.latest
+    within_limits(w, results.forces.latest_covariance, ground.bounds)
     for i in range(feet.index.shape[0]):
         if row[layout.given_contact + i] < 0.5:     # what is known to be up stays without force
             for k in range(feet.index[i, SIZE]):
-                out[layout.latest_coordinates + feet.index[i, START] + k] = 0.0
+                w[feet.index[i, START] + k] = 0.0

@@ -23,7 +23,8 @@ from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.equation_errors import LASTING_SHARE
 from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
-from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.memory import N_EXTRA, PUSH
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
@@ -113,11 +114,11 @@ def let_bear_external(model: RobotModel, body: int, columns: np.ndarray,
     for follower, master in mimics.tolist():
         if follower in carrying:
             carrying = (carrying - {follower}) | {master}
-    beside = columns.shape[1] - 2 - N_BESIDE + np.arange(N_BESIDE)
+    beside = columns.shape[1] - 2 - N_EXTRA + np.arange(N_EXTRA)
     for joint in carrying:
         count = columns[joint, 0]
-        columns[joint, 1 + count:1 + count + N_BESIDE] = beside
-        columns[joint, -1] = count + N_BESIDE
+        columns[joint, 1 + count:1 + count + N_EXTRA] = beside
+        columns[joint, -1] = count + N_EXTRA
 
 
 @part
@@ -125,7 +126,7 @@ def fade_external(x, P, dt):
     """Let the external wrench decay towards nothing for a tick."""
     nx = x.shape[0]
     keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
-    for j in range(nx - N_BESIDE, nx - N_BESIDE + 6):
+    for j in range(nx - N_EXTRA, nx - N_EXTRA + 6):
         x[j] *= keep
         for k in range(nx):
             P[j, k] *= keep
@@ -158,16 +159,16 @@ def push_through_leg(robot, settings, scratch, tracking, joints, beyond, deviati
     """
     nc, vectors, rows = robot.prior.shape[0], scratch.vectors, tracking.rows
     jacobian, grasp, information = scratch.jacobian, scratch.grasp, scratch.information
-    weights, B, M = vectors[WEIGHTS], tracking.few, tracking.block
+    weights, B, M = vectors[WEIGHTS], tracking.foot_rows, tracking.block
     for j in range(robot.columns.shape[0]):
         weights[j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
-        weights[rows[r] - 6] = 1.0 / tracking.steady[0, r]
+        weights[rows[r] - 6] = 1.0 / tracking.slow_variance[0, r]
     joint_information(robot.columns, jacobian, vectors[BEYOND], weights, robot.prior, information,
                       vectors[VECTOR])
     if not factorize(information, nc):
         return
-    known = tracking.ahead      # e's information, and what `beyond` says of it
+    known = tracking.sensor_rows      # e's information, and what `beyond` says of it
     nothing = (LARGE_PUSH * settings.weight) ** -2
     for c in range(3):
         for r in range(nc + 3):
@@ -231,25 +232,25 @@ def push_at_link(tree, settings, bodies, nc, jacobian, grasp):
 
 
 @part
-def describe_push(layout, settings, bodies, point, out):
+def describe_push(settings, bodies, point, found):
     """Fill the wrench in the link's axes; move the one in the base's to the base's origin."""
-    f, m = load3(out, layout.external_wrench), load3(out, layout.external_wrench + 3)
-    s, t = load3(out, layout.external_deviation), load3(out, layout.external_deviation + 3)
-    store3(out, layout.link_point, point)
+    f, m = load3(found.wrench, 0), load3(found.wrench, 3)
+    s, t = load3(found.deviation, 0), load3(found.deviation, 3)
+    store3(found.link_point, 0, point)
     body = settings.external_body
     if body < 0:
         for k in range(6):
-            out[layout.link_wrench + k] = out[layout.external_wrench + k]
-            out[layout.link_deviation + k] = out[layout.external_deviation + k]
+            found.link_wrench[k] = found.wrench[k]
+            found.link_deviation[k] = found.deviation[k]
         return
     R = compose(load9(bodies[body], ROTATION), load9(settings.R_external, 0))
-    store3(out, layout.link_wrench, rotate_back(R, f))
-    store3(out, layout.link_wrench + 3, rotate_back(R, m))
-    store3(out, layout.link_deviation, turned_deviation(R, s))
-    store3(out, layout.link_deviation + 3, turned_deviation(R, t))
-    store3(out, layout.external_wrench + 3, add(m, cross(point, f)))
+    store3(found.link_wrench, 0, rotate_back(R, f))
+    store3(found.link_wrench, 3, rotate_back(R, m))
+    store3(found.link_deviation, 0, turned_deviation(R, s))
+    store3(found.link_deviation, 3, turned_deviation(R, t))
+    store3(found.wrench, 3, add(m, cross(point, f)))
     x, y, z = point
-    store3(out, layout.external_deviation + 3,
+    store3(found.deviation, 3,
            (math.sqrt(t[0] ** 2 + (y * s[2]) ** 2 + (z * s[1]) ** 2),
             math.sqrt(t[1] ** 2 + (z * s[0]) ** 2 + (x * s[2]) ** 2),
             math.sqrt(t[2] ** 2 + (x * s[1]) ** 2 + (y * s[0]) ** 2)))
@@ -285,8 +286,9 @@ UNSURE = 0.1
 
 @part
 def lasting_doubt(robot, scratch, tracking, joints, n):
-    """Fill the first six of ``tracking.doubt``: what lasting errors leave in the wrench."""
-    feet, vectors, steady, rows = robot.feet, scratch.vectors, tracking.steady[0], tracking.rows
+    """Fill the first six of ``tracking.push_variance``: the wrench's by slowly varying errors."""
+    feet, vectors, rows = robot.feet, scratch.vectors, tracking.rows
+    steady = tracking.slow_variance[0]
     for j in range(robot.columns.shape[0]):
         vectors[WEIGHTS, j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
@@ -298,13 +300,13 @@ def lasting_doubt(robot, scratch, tracking, joints, n):
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     for r in range(joints, n):
-        tracking.doubt[rows[r]] = steady[r]
+        tracking.push_variance[rows[r]] = steady[r]
     for i in range(feet.index.shape[0]):
         s = feet.index[i, START]
         _, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
         for k in range(6):
             arm = load3(scratch.grasp[k], s)
-            tracking.doubt[k] += dot(arm, symmetric_times(C, arm))
+            tracking.push_variance[k] += dot(arm, symmetric_times(C, arm))
 
 
 @part
@@ -325,7 +327,7 @@ def trust(settings, doubt, k):
 
 
 @part
-def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
+def follow_external(settings, push, push_variance, k, whole, left, spread, doubt, dt):
     """
     Return by how much component k of the wrench walks in a tick because it is a push, a variance.
 
@@ -335,34 +337,34 @@ def follow_external(layout, settings, tracking, memory, k, whole, left, spread, 
     deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
     share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
     # All of it shows that a push is there, what is not followed that one has changed.
-    for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
+    for at, off in ((PUSH.whole, whole), (PUSH.change, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
-        memory[at] += share * (score - memory[at])
-        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
-    share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
+        push[k, at] += share * (score - push[k, at])
+        opened = opened or math.fabs(push[k, at]) > PUSH_LEVEL
+    share = min(dt / BEYOND_TIME, 1.0)
     limit = BEYOND_CLIP * math.sqrt(spread + doubt)
-    memory[at] += (share * trust(settings, doubt, k)
-                   * min(max(left - memory[at], -limit), limit))
+    push[k, PUSH.beyond] += (share * trust(settings, doubt, k)
+                             * min(max(left - push[k, PUSH.beyond], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
-    tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
-    level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])
-    lasts = max(math.fabs(memory[at]), math.fabs(memory[at] + whole - left))
+    push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
+    level = LASTING_LEVEL * math.sqrt(doubt + push_variance[N_EXTRA + k])
+    lasts = max(math.fabs(push[k, PUSH.beyond]),
+                math.fabs(push[k, PUSH.beyond] + whole - left))
     opened = opened or lasts > level
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 
 
 @part
-def widen_external(feet, layout, settings, grasp, tracking, memory, force, joints, n, dt):
+def widen_external(feet, settings, grasp, tracking, x, P, push, force, joints, n, dt):
     """
     Fill by how much the wrench walks in a tick; return whether a push is let in.
 
     ``force`` is what the feet's own joints add to their forces; its variances are the first row of
-    ``tracking.few``.
+    ``tracking.foot_rows``.
     """
-    nx, S = tracking.state.shape[0], tracking.noise
-    nc, variance, pushed = nx - N_BESIDE, tracking.few[0], False
-    x, P, walk = tracking.state, tracking.covariance, tracking.walk
+    nx, S, walk = x.shape[0], tracking.noise, tracking.process_noise
+    nc, variance, pushed = nx - N_EXTRA, tracking.foot_rows[0], False
     for k in range(6):
         deviation = settings.external_force if k < 3 else settings.external_moment
         walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
@@ -375,14 +377,15 @@ def widen_external(feet, layout, settings, grasp, tracking, memory, force, joint
                 for m in range(3):
                     left -= grasp[k, s + m] * force[s + m]
                     spread += grasp[k, s + m] ** 2 * variance[s + m]
-            tracking.left[k] = left
+            tracking.unexplained[k] = left
             for c in range(nc, nx):
-                tracking.left[k] += grasp[k, c] * x[c]
+                tracking.unexplained[k] += grasp[k, c] * x[c]
             if settings.external_body >= 0:
                 left, spread = about_point(grasp, tracking.vector, nc, k, left, spread)
-            doubt = doubt_about_point(grasp, tracking.doubt, nc, k)
+            doubt = doubt_about_point(grasp, tracking.push_variance, nc, k)
             more = follow_external(
-                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
+                settings, push, tracking.push_variance, k, left + x[nc + k], left, spread, doubt,
+                dt)
             walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
     return pushed
 
@@ -399,29 +402,30 @@ def slow_share(walk, variance):
 
 
 @part
-def write_external(robot, layout, settings, scratch, tracking, memory, joints, base_known, out):
+def write_external(robot, settings, scratch, tracking, push, joints, base_known, found):
     """Fill the wrench and its deviation into the results."""
-    grasp, now, covariance = scratch.grasp, tracking.now, tracking.carried
-    nc, pushed = now.shape[0] - N_BESIDE, False
+    grasp, now, covariance = scratch.grasp, tracking.latest, tracking.latest_covariance
+    nc, pushed = now.shape[0] - N_EXTRA, False
     for k in range(6):      # a push that is let in is all in the filter
-        whole, change = memory[layout.push + k], memory[layout.push_change + k]
-        pushed = pushed or max(math.fabs(whole), math.fabs(change)) > PUSH_LEVEL
+        scores = math.fabs(push[k, PUSH.whole]), math.fabs(push[k, PUSH.change])
+        pushed = pushed or max(scores[0], scores[1]) > PUSH_LEVEL
     beyond = tracking.vector
     for k in range(6):
-        beyond[k] = memory[layout.push_beyond + k]
+        beyond[k] = push[k, PUSH.beyond]
         variance = max(covariance[nc + k, nc + k], 0.0)
         if base_known:
-            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
-        out[layout.external_deviation + k] = math.sqrt(variance)
+            variance = (doubt_about_point(grasp, tracking.push_variance, nc, k)
+                        + tracking.push_variance[N_EXTRA + k])
+        found.deviation[k] = math.sqrt(variance)
     if base_known and settings.external_on_leg > 0.5:
         push_through_leg(robot, settings, scratch, tracking, joints, beyond,
-                         out[layout.external_deviation:])
+                         found.deviation)
     for k in range(6):
-        wrench, deviation = now[nc + k], out[layout.external_deviation + k]
+        wrench, deviation = now[nc + k], found.deviation[k]
         # Beside a push only what lasting errors do not explain is another part of it.
         if base_known and (not pushed or math.fabs(beyond[k]) > LASTING_LEVEL * deviation):
             wrench += beyond[k]
-        out[layout.external_wrench + k] = wrench
+        found.wrench[k] = wrench
 
 
 # -------------------------------------------------------------------------------------------------
@@ -460,11 +464,11 @@ def mass_columns(a, columns):
 
 
 @part
-def steady_columns(a, memory, at, columns, dt):
+def steady_columns(a, mean_acceleration, columns, dt):
     """Fill B from the acceleration's mean up to the last tick, and take in ``a``."""
-    mean = load3(memory, at)
+    mean = load3(mean_acceleration, 0)
     mass_columns(mean, columns)
-    store3(memory, at, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
+    store3(mean_acceleration, 0, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
 
 
 @part
@@ -481,7 +485,7 @@ def feet_carry(feet, up, weight, probability, x):
 
 
 @part
-def learn_mass(settings, columns, left, doubt, pushed, memory, at, weight, block, theta, dt):
+def learn_mass(settings, columns, left, doubt, pushed, equations, weight, block, error, dt):
     """
     Take in what the base's equations leave, (6,), and fill theta, (4,).
 
@@ -501,18 +505,18 @@ def learn_mass(settings, columns, left, doubt, pushed, memory, at, weight, block
             for e in range(6):
                 other = left[e] if c == 4 else columns[e, c]
                 total += weight[e] * columns[e, r] * other
-            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + total
+            equations[r, c] = keep * equations[r, c] + total
             if c < 4:
-                block[r, c] = memory[at + 5 * r + c]
+                block[r, c] = equations[r, c]
         block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
-        theta[r] = memory[at + 5 * r + 4]
+        error[r] = equations[r, 4]
     if not factorize(block, 4):
         return
-    solve_factorized(block, 4, theta)
+    solve_factorized(block, 4, error)
     for r in range(4):
-        sight, error = 1e-12 * g2, 0.0
+        sight, unsure = 1e-12 * g2, 0.0
         for e in range(6):
             sight += columns[e, r] ** 2
-            error += columns[e, r] ** 2 * doubt[e]
-        t = (theta[r] * sight / DOUBTFUL) ** 4 / max(error * error, 1e-300)
-        theta[r] *= t / (1.0 + t)
+            unsure += columns[e, r] ** 2 * doubt[e]
+        t = (error[r] * sight / DOUBTFUL) ** 4 / max(unsure * unsure, 1e-300)
+        error[r] *= t / (1.0 + t)

@@ -27,10 +27,9 @@ def paces(forces) -> list[float]:
     count, nf, _ = np.shape(forces)
     index = np.zeros((nf, N_INDEX), int)
     index[:, START], index[:, SIZE] = 3 * np.arange(nf), 3
-    layout = SimpleNamespace(pace=0, recent_force=1)
-    memory = np.append(RESTING, np.ravel(forces[0]))
+    memory = SimpleNamespace(rate=np.full(1, RESTING), mean=np.array(forces[0]))
     return [as_python(walking_rate)(
-        SimpleNamespace(index=index), layout, SimpleNamespace(weight=WEIGHT), memory,
+        SimpleNamespace(index=index), SimpleNamespace(weight=WEIGHT), memory,
         np.ravel(force), DEVIATION ** 2 * np.eye(3 * nf), DT) for force in forces]
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.rigid_body import place_inertias
-from legged_dynamics.estimation.filter.layout import AHEAD
+from legged_dynamics.estimation.filter.layout import N_RIGHT_SIDES
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.spatial.algebra import cross, dot, load3
@@ -108,8 +108,8 @@ def fill_masses(robot, scratch, tracking):
     composite_inertias(robot.tree, tracking.rigid)
     for r in range(6):      # elimination has filled what is zero there and is not written
         for c in range(6):
-            tracking.mass[r, AHEAD + c] = 0.0
-    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+            tracking.mass[r, N_RIGHT_SIDES + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, N_RIGHT_SIDES:])
 
 
 @part
@@ -126,12 +126,12 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
         if e >= 6:
             first, end = robot.branches[e - 6, 0], robot.branches[e - 6, 1]
         for m in range(first, end):
-            L[m] = robot.motion_noise[m] * M[AHEAD + 6 + m]
-        along = (M[AHEAD], M[AHEAD + 1], M[AHEAD + 2])
+            L[m] = robot.motion_noise[m] * M[N_RIGHT_SIDES + 6 + m]
+        along = (M[N_RIGHT_SIDES], M[N_RIGHT_SIDES + 1], M[N_RIGHT_SIDES + 2])
         # The accelerometer sits at p: its reading is moved to the base by the gyro's slope.
         lever = cross(along, p)
         for k in range(3):
-            L[nv + k] = angular * (M[AHEAD + 3 + k] + lever[k])
+            L[nv + k] = angular * (M[N_RIGHT_SIDES + 3 + k] + lever[k])
             L[nv + 3 + k] = linear * along[k]
         L[nv + 6] = settings.jump_share * dot(along, jump)
 

@@ -23,7 +23,8 @@ import math
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.contact import DOUBT
 from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
-from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.memory import N_EXTRA
 from legged_dynamics.estimation.push import slow_share, widen_external
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.optimization.kalman_update import take_in, whiten
@@ -31,11 +32,11 @@ from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
     load3,
-    store3,
     subtract,
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import inlined_part, part
+from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # All rates are deviations after one second of a random walk, as fractions of the weight.
@@ -57,7 +58,7 @@ LASTING_CLIP = 2.5
 def start_tracking(feet, settings, up, x, P):
     """Begin with the weight on all feet and no knowledge of it."""
     nx, nf = x.shape[0], feet.index.shape[0]
-    nc = nx - N_BESIDE
+    nc = nx - N_EXTRA
     for r in range(nx):
         x[r] = 0.0
         for c in range(nx):
@@ -90,31 +91,30 @@ def predicted(columns, grasp, jacobian, e, x):
 
 
 @part
-def walking_rate(feet, layout, settings, memory, x, P, dt):
+def walking_rate(feet, settings, memory, x, P, dt):
     """Return how fast standing feet's forces walk, from how far all have moved of late."""
     moved, share = 0.0, min(dt / RECENT, 1.0)
     for i in range(feet.index.shape[0]):
-        s, at = feet.index[i, START], layout.recent_force + 3 * i
-        recent = load3(memory, at)
-        off = subtract(load3(x, s), recent)
-        store3(memory, at, add_scaled(recent, share, off))
+        s, mean = feet.index[i, START], get3(memory.mean, i, 0)
+        off = subtract(load3(x, s), mean)
+        put3(memory.mean, i, 0, add_scaled(mean, share, off))
         noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
         moved += max(dot(off, off) - EXPLAINED * noise, 0.0)
     rate = PACE * math.sqrt(moved / RECENT) / settings.weight
-    kept = (1.0 - min(dt / PACE_TIME, 1.0)) * memory[layout.pace]
-    memory[layout.pace] = min(max(rate, kept, RESTING), FASTEST)
-    return memory[layout.pace]
+    kept = (1.0 - min(dt / PACE_TIME, 1.0)) * memory.rate[0]
+    memory.rate[0] = min(max(rate, kept, RESTING), FASTEST)
+    return memory.rate[0]
 
 
 @part
-def widen(robot, layout, settings, tracking, probability, memory, scratch, joints, n, dt):
+def widen(robot, settings, tracking, probability, memory, push, scratch, joints, n, dt):
     """
     Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
 
-    ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
+    ``tracking.innovation`` and ``tracking.noise`` must hold; fills and adds the process noise.
     Returns whether a push is let in.
     """
-    feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
+    feet, x, P, walk = robot.feet, memory.state, memory.covariance, tracking.process_noise
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
     W2, arm2 = weight * weight, settings.arm * settings.arm
     vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
@@ -126,8 +126,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         vectors[BEYOND, j] = nu[r]
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
-    variance = tracking.few
-    rate = walking_rate(feet, layout, settings, memory, x, P, dt)
+    variance = tracking.foot_rows
+    rate = walking_rate(feet, settings, memory, x, P, dt)
     for i in range(nf):
         s = feet.index[i, START]
         v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
@@ -137,7 +137,7 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
         struck = dot(v, symmetric_times(known, v)) > STRIKE
-        memory[layout.struck + i] = 1.0 if struck else 0.0
+        memory.impact[i] = 1.0 if struck else 0.0
         if struck:
             g += STRIKE_SHARE * dot(v, v)
         for k in range(feet.index[i, SIZE]):
@@ -148,8 +148,8 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
-    pushed = widen_external(feet, layout, settings, scratch.grasp, tracking, memory,
-                            vectors[VECTOR], joints, n, dt)
+    pushed = widen_external(feet, settings, scratch.grasp, tracking, x, P, push, vectors[VECTOR],
+                            joints, n, dt)
     for k in range(nx):
         P[k, k] += walk[k]
     return pushed
@@ -177,32 +177,32 @@ def times_covariance(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def split_lasting(tracking, memory, at, ticks, n):
+def split_lasting(tracking, bias, ticks, n):
     """
-    Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
+    Take from the innovations the part that lasts, and keep it in ``tracking.slow_innovation``.
 
     One sample counts for no more than a few deviations: a strike does not last.
     """
     nu, S = tracking.innovation, tracking.noise
     for r in range(n):
-        e = at + tracking.rows[r]
+        e = tracking.rows[r]
         limit = LASTING_CLIP * math.sqrt(S[r, r])
-        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / ticks
-        tracking.lasting[r] = memory[e]
-        nu[r] -= memory[e]
+        bias[e] += (min(max(nu[r], -limit), limit) - bias[e]) / ticks
+        tracking.slow_innovation[r] = bias[e]
+        nu[r] -= bias[e]
 
 
 @part
-def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
+def correct(columns, settings, tracking, memory, grasp, jacobian, n):
     """
     Take the equations in: Kalman's update with all of them at once.
 
     With two gains: errors of velocities are large from tick to tick and small in the mean, those
     of torques the other way round, so what lasts is weighed by what lasts.
     """
-    x, P, S, gain = tracking.state, tracking.covariance, tracking.noise, tracking.gain
-    nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
-    slow, lasting = tracking.noise_lasting, tracking.lasting
+    x, P, S, gain = memory.state, memory.covariance, tracking.noise, tracking.gain
+    nu, rows, nx = tracking.innovation, tracking.rows, x.shape[0]
+    slow, lasting = tracking.slow_noise, tracking.slow_innovation
     for r in range(n):
         times_covariance(columns, grasp, jacobian, rows[r], P, gain[r])
     for r in range(n):
@@ -210,11 +210,11 @@ def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
             known = predicted(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    split_lasting(tracking, memory, layout.lasting, settings.lasting_samples, n)
+    split_lasting(tracking, memory.bias, settings.lasting_samples, n)
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, lasting)
-    nc = nx - N_BESIDE
+    nc = nx - N_EXTRA
     for r in range(n):
         t, row = lasting[r], gain[r]
         for k in range(nc):
@@ -223,7 +223,7 @@ def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
         t = 0.0
         for r in range(n):
             t += lasting[r] * gain[r, k]
-        x[k] += slow_share(tracking.walk[k], P[k, k]) * t
+        x[k] += slow_share(tracking.process_noise[k], P[k, k]) * t
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True

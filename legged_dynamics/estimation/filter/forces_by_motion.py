@@ -36,7 +36,8 @@ from legged_dynamics.estimation.contact import mix_with_air, normal_force
 from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
 from legged_dynamics.estimation.filter.force_tracking import predicted, times_covariance
 from legged_dynamics.estimation.filter.fusion import first3
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND, N_BESIDE
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND
+from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
     base_errors,
     carry_momentum_error,
@@ -137,14 +138,14 @@ def put_first3(row, at, n, v):
 
 
 @part
-def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
+def follow_sole(feet, states, legs, up, stay, x, P, i):
     """
     Carry a foot's moments on as its low part changes; return how far it may press from there.
 
     Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
     next to nothing of one on its edge.
     """
-    s, nx, at = feet.index[i, START] + 3, x.shape[0], layout.soles + 2 * i
+    s, nx = feet.index[i, START] + 3, x.shape[0]
     n = feet.index[i, SIZE] - 3
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
@@ -155,9 +156,10 @@ def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
     spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
                          + (EDGE * wide) ** 2)
     keep = (stay, stay, stay)
-    if memory[at] > 0.0:
-        keep = (stay * spread_y / max(memory[at + 1], TINY), stay * spread_x / memory[at], stay)
-    memory[at], memory[at + 1] = spread_x, spread_y
+    if legs[i, LEG.spread_x] > 0.0:
+        keep = (stay * spread_y / max(legs[i, LEG.spread_y], TINY),
+                stay * spread_x / legs[i, LEG.spread_x], stay)
+    legs[i, LEG.spread_x], legs[i, LEG.spread_y] = spread_x, spread_y
     axes = compose(moment_axes(feet.index, states, i), R)
     on = compose(columns_times(axes, keep), transpose(axes))
     put_first3(x, s, n, rotate(on, first3(x, s, n)))
@@ -170,10 +172,10 @@ def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
 
 
 @part
-def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
+def carry_loads(robot, settings, states, up, probability, memory, dt):
     """Predict the forces of all feet from those of the tick before."""
+    x, P, legs = memory.state, memory.covariance, memory.legs
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
-    probability = memory[layout.standing:]
     nf, ticks = feet.index.shape[0], dt / settings.natural_time
     keep = math.exp(-ticks / EVEN_TIME)
     stay = math.exp(-ticks / CROSSING)
@@ -202,11 +204,11 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             for m in range(3):
                 P[k, s + m] = stray * P[k, s + m] + d[m] * t
         if size > 3:
-            spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
+            spread_x, spread_y = follow_sole(feet, states, legs, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # What is new: load walks along the line on which it acts.
-        rate = memory[layout.load_rate + 5 * i]
+        rate = legs[i, LEG.load_rate]
         known = 0.0
         for r in range(3):
             for c in range(3):
@@ -259,12 +261,13 @@ FAR_OFF = 2.0
 
 
 @part
-def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+def take_base(robot, settings, scratch, tracking, up, memory, dt):
     """Take the six equations of the base in: Kalman's update with all of them at once."""
-    x, P, S, gain, nu = (tracking.state, tracking.covariance, tracking.block, tracking.gain,
+    x, P, S, gain, nu = (memory.state, memory.covariance, tracking.block, tracking.gain,
                          tracking.innovation)
-    nx, noise, others = x.shape[0], tracking.noise, tracking.noise_lasting
-    nc, scale = nx - N_BESIDE, memory[layout.noise_scale]
+    nx, noise, others = x.shape[0], tracking.noise, tracking.slow_noise
+    nc, body, legs = nx - N_EXTRA, memory.body, memory.legs
+    scale = body[MOTION.noise_scale]
     keep = settings.momentum_keep
     new = scale * (1.0 - keep * keep) * settings.momentum_time ** 2
     see_momentum_error(scratch.grasp, nc, keep, dt)
@@ -288,9 +291,9 @@ def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
         for k in range(nx):
             gain[r, k] *= weight
     change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
-    memory[layout.noise_scale] = min(max(memory[layout.noise_scale] * math.exp(change),
-                                         LEAST_SCALE), 1.0)
-    learn_rates(robot, layout, settings, gain, nu, up, memory, dt)
+    body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
+                                   1.0)
+    learn_rates(robot.feet, gain, nu, up, legs, dt)
     take_in(x, P, gain, nu, 6)
     return True
 
@@ -317,65 +320,86 @@ def push_only(feet, up, x, P):
 
 
 @part
-def learn_rates(robot, layout, settings, gain, nu, up, memory, dt):
+def learn_rates(feet, gain, nu, up, legs, dt):
     """
     Learn how fast each foot's load walks, from whether its corrections agree in sign.
 
     Those of a filter that expects too little come with one sign, those of one that expects too
     much change sign; summed over as long as errors last.
     """
-    for i in range(robot.feet.index.shape[0]):
-        s, at = robot.feet.index[i, START], layout.load_rate + 5 * i
+    for i in range(feet.index.shape[0]):
+        s = feet.index[i, START]
         for r in range(6):
             g = up[0] * gain[r, s] + up[1] * gain[r, s + 1] + up[2] * gain[r, s + 2]
-            memory[at + 1] += g * nu[r]
-            memory[at + 2] += g * g
-        memory[at + 4] += dt
-        if memory[at + 4] > 0.99 * LASTS:
-            agreement = memory[at + 1] * memory[at + 3] / max(memory[at + 2], 1e-12)
+            legs[i, LEG.correction] += g * nu[r]
+            legs[i, LEG.information] += g * g
+        legs[i, LEG.elapsed] += dt
+        if legs[i, LEG.elapsed] > 0.99 * LASTS:
+            agreement = (legs[i, LEG.correction] * legs[i, LEG.before]
+                         / max(legs[i, LEG.information], 1e-12))
             agreement = min(max(agreement, -1.0), 1.0)
-            rate = memory[at] * math.exp(min(LEARNING * memory[at + 4], 1.0) * agreement)
-            memory[at] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
-            memory[at + 3] = memory[at + 1]
-            memory[at + 1] = memory[at + 2] = memory[at + 4] = 0.0
+            rate = legs[i, LEG.load_rate] * math.exp(
+                min(LEARNING * legs[i, LEG.elapsed], 1.0) * agreement)
+            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
+            legs[i, LEG.before] = legs[i, LEG.correction]
+            legs[i, LEG.correction] = legs[i, LEG.information] = legs[i, LEG.elapsed] = 0.0
 
 
 @part
-def density_of_no_load(tracking, feet, settings, i, up):
+def density_of_no_load(x, P, feet, settings, i, up):
     """Return the logarithm of the density that a foot's load has at nothing."""
-    load, variance = normal_force(tracking.covariance, tracking.state, feet.index[i, START], up)
+    load, variance = normal_force(P, x, feet.index[i, START], up)
     variance += (LOAD_NOISE * settings.weight) ** 2
     return -0.5 * (load * load / variance + math.log(variance))
 
 
 @part
-def standing_forces(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu, dt,
-                    out):
+def start_from_torque(forces, motion):
+    """Take over the forces that torque has told; of the momentum's errors nothing is known."""
+    nc = forces.state.shape[0] - N_EXTRA
+    for r in range(nc):
+        motion.state[r] = forces.state[r]
+        for c in range(nc):
+            motion.covariance[r, c] = forces.covariance[r, c]
+
+
+@part
+def start_motion(feet, settings, up, memory, contact):
+    """Begin to track forces by motion, and to learn what that needs."""
+    forget_momentum_error(memory.state, memory.covariance)
+    for i in range(feet.index.shape[0]):
+        legs = memory.legs
+        legs[i, LEG.load_rate], legs[i, LEG.spread_x] = FIRST_RATE, 0.0
+        legs[i, LEG.correction] = legs[i, LEG.information] = 0.0
+        legs[i, LEG.before] = legs[i, LEG.elapsed] = 0.0
+        legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
+    memory.body[MOTION.noise_scale], memory.body[MOTION.switches] = 1.0, 0.0
+    memory.body[MOTION.slip_variance] = settings.swing_speed ** 2
+
+
+@part
+def standing_forces(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
+                    results):
     """Find contact and forces from motion alone, where no torque is measured."""
-    feet, nf, nc = robot.feet, robot.feet.index.shape[0], layout.contacts
-    x, P = tracking.state, tracking.covariance
+    feet, nf, nc, status = robot.feet, robot.feet.index.shape[0], layout.contacts, memory.status
+    motion, contact, states = memory.motion, memory.contact, results.feet.states
+    x, P = motion.state, motion.covariance
     nx = x.shape[0]
     up = (R_WB[6], R_WB[7], R_WB[8])
     base_used = imu and settings.use_base > 0.5
     a = load3(scratch.vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
-    if memory[layout.by_motion] > 0.5:
-        jump = subtract(a, load3(memory, layout.reading))
-    store3(memory, layout.reading, a)
-    if memory[layout.tracking] < 0.5 and memory[layout.by_motion] < 0.5:
-        start_loads(feet, settings, up, x, P)
-    if memory[layout.by_motion] < 0.5:
-        forget_momentum_error(x, P, nc)
-        for i in range(nf):
-            for k in range(5):
-                memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
-            memory[layout.soles + 2 * i] = 0.0
-        memory[layout.noise_scale], memory[layout.restless] = 1.0, 0.0
-        memory[layout.slip_variance] = settings.swing_speed ** 2
-        for i in range(nf):
-            memory[layout.lasted + i] = memory[layout.flag + i] = memory[layout.standing + i]
-    memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0
-    carry_loads(robot, layout, settings, states, up, memory, x, P, dt)
+    if status[STATUS.by_motion] > 0.5:
+        jump = subtract(a, load3(memory.acceleration, 0))
+    store3(memory.acceleration, 0, a)
+    if status[STATUS.by_motion] < 0.5:
+        if status[STATUS.by_torque] < 0.5:
+            start_loads(feet, settings, up, x, P)
+        else:
+            start_from_torque(memory.forces, motion)
+        start_motion(feet, settings, up, motion, contact)
+    status[STATUS.by_torque], status[STATUS.by_motion] = 0.0, 1.0
+    carry_loads(robot, settings, states, up, contact.probability, motion, dt)
     total, spread = 0.0, -1.0
     told = scratch.vectors[BEYOND]
     for i in range(nf):
@@ -383,13 +407,13 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
     if base_used:
         base_errors(robot, settings, scratch, tracking, imu, jump, dt)
         for i in range(nf):
-            told[i] = density_of_no_load(tracking, feet, settings, i, up)
-        if take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
+            told[i] = density_of_no_load(x, P, feet, settings, i, up)
+        if take_base(robot, settings, scratch, tracking, up, motion, dt):
             for i in range(nf):
-                told[i] -= density_of_no_load(tracking, feet, settings, i, up)
+                told[i] -= density_of_no_load(x, P, feet, settings, i, up)
         else:
             start_loads(feet, settings, up, x, P)
-            forget_momentum_error(x, P, nc)
+            forget_momentum_error(x, P)
             for i in range(nf):
                 told[i] = 0.0
         push_only(feet, up, x, P)
@@ -397,38 +421,40 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, states, mem
         spread = 0.0
         for r in range(3):
             for s in range(3):
-                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.noise_lasting[r, s])
+                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.slow_noise[r, s])
     else:
-        forget_momentum_error(x, P, nc)
-    predict_velocity(feet, layout, settings, scratch, states, memory, R_WB,
-                     a, imu, dt)
-    judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
-                    spread, dt, out)
+        forget_momentum_error(x, P)
+    predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
+                     dt, motion.body)
+    judge_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB, told,
+                    total, spread, dt, motion, contact, results.contact)
 
     # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
-    now, covariance = tracking.now, tracking.carried
+    latest, covariance = tracking.latest, tracking.latest_covariance
     for i in range(nf):
         given = row[layout.given_contact + i]
-        lifted = 1.0 - memory[layout.standing + i] if math.isnan(given) else 1.0 - given
+        lifted = 1.0 - contact.probability[i] if math.isnan(given) else 1.0 - given
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
     for r in range(nx):
-        now[r] = x[r]
+        latest[r] = x[r]
         for c in range(nx):
             covariance[r, c] = P[r, c]
     for i in range(nf):
-        lifted = 1.0 - memory[layout.standing + i]
+        lifted = 1.0 - contact.probability[i]
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
-            mix_with_air(feet, i, settings, now, covariance, lifted, tracking.few, tracking.block)
-    push_only(feet, up, now, covariance)
+            mix_with_air(feet, i, settings, latest, covariance, lifted, tracking.foot_rows,
+                         tracking.block)
+    push_only(feet, up, latest, covariance)
+    found = results.forces
     for i in range(nf):
         s = feet.index[i, START]
         lifted = row[layout.given_contact + i] < 0.5    # False where it is not given
         for k in range(s, s + feet.index[i, SIZE]):
-            out[layout.coordinates + k] = 0.0 if lifted else now[k]
-            out[layout.latest_coordinates + k] = out[layout.coordinates + k]
-        out[layout.latest_contact + i] = out[layout.contact + i]
+            found.coordinates[k] = 0.0 if lifted else latest[k]
+            found.latest[k] = found.coordinates[k]
+        results.contact.latest[i] = results.contact.flag[i]
     for r in range(nc):
         for c in range(nc):
-            out[layout.covariance + r * nc + c] = covariance[r, c]
-            out[layout.latest_covariance + r * nc + c] = covariance[r, c]
+            found.covariance[r, c] = covariance[r, c]
+            found.latest_covariance[r, c] = covariance[r, c]

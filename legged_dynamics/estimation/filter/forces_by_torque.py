@@ -32,17 +32,17 @@ from legged_dynamics.estimation.filter.force_tracking import (
 )
 from legged_dynamics.estimation.filter.fusion import add_base_information, joint_information
 from legged_dynamics.estimation.filter.layout import (
-    AHEAD,
     BASE,
     BASE_WEIGHTS,
     BEYOND,
     LASTING_WEIGHTS,
-    N_BESIDE,
+    N_RIGHT_SIDES,
     RESIDUAL,
     SLIPPING,
     TAU,
     VECTOR,
 )
+from legged_dynamics.estimation.filter.memory import N_EXTRA, N_MASS, STATUS
 from legged_dynamics.estimation.push import (
     fade_external,
     feet_carry,
@@ -66,6 +66,7 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
@@ -85,13 +86,14 @@ SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
 @part
-def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, middle, G):
+def acceleration_of_forces(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                           G):
     """
     Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
 
     Uses up ``tracking.mass``.
     """
-    nv, nx = robot.columns.shape[0], tracking.state.shape[0]
+    nv, nx = robot.columns.shape[0], G.shape[1]
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
     for e in range(6 + nv):
@@ -102,9 +104,9 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
     X[3, 1], X[3, 2] = -p[2], p[1]
     X[4, 0], X[4, 2] = p[2], -p[0]
     X[5, 0], X[5, 1] = -p[1], p[0]
-    if not eliminate_branches(X, robot.ends, AHEAD, 0.0):
+    if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
         return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
-    substitute(X, AHEAD)
+    substitute(X, N_RIGHT_SIDES)
     # The middle's accelerations are right for the middle's torques and the wrench they ask for.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
     free = tracking.vector
@@ -132,7 +134,7 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
     for e in range(6):
         wanted = scratch.bodies[0, FORCE + e]
         for m in range(4):
-            wanted -= tracking.columns[e, m] * tracking.theta[m]
+            wanted -= tracking.mass_columns[e, m] * mass_error[m]
         for k in range(3):
             free[k] -= X[e, k] * wanted
     for k in range(3):
@@ -154,18 +156,19 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
 
 
 @part
-def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, probability, x, P):
+def carry_ahead(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                probability, x, P):
     """Replace x and P, copies of the state and its covariance, by those of now."""
-    G, GP = tracking.ahead[0:3], tracking.ahead[3:6]
-    ok, free, R = acceleration_of_forces(robot, layout, settings, tracking, scratch, newest,
-                                         middle, G)
+    G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
+    ok, free, R = acceleration_of_forces(robot, layout, settings, tracking, scratch, mass_error,
+                                         newest, middle, G)
     if not ok:
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
     for i in range(feet.index.shape[0]):
         for k in range(feet.index[i, SIZE]):    # half a tick more of walking
             at = feet.index[i, START] + k
-            P[at, at] += 0.5 * tracking.walk[at]
+            P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     reading = subtract(rotate(R_BI, load3(newest, layout.acceleration)),
@@ -224,7 +227,7 @@ def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, prob
 @part
 def keep_lasting(tracking, vectors, joints, n):
     """Note the lasting weights of the equations."""
-    steady, wander, rows = tracking.steady[0], tracking.steady[1], tracking.rows
+    steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
         vectors[LASTING_WEIGHTS, j] = 0.0
     for k in range(6):
@@ -236,9 +239,9 @@ def keep_lasting(tracking, vectors, joints, n):
 
 
 @part
-def lasting_covariance(robot, scratch, tracking, probability, nc):
+def lasting_covariance(robot, scratch, P, probability, nc):
     """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
-    feet, vectors, P = robot.feet, scratch.vectors, tracking.covariance
+    feet, vectors = robot.feet, scratch.vectors
     information = scratch.information
     for j in range(robot.columns.shape[0]):
         vectors[BEYOND, j] = 0.0
@@ -276,41 +279,42 @@ UNSEEN_SHARE = 0.5
 
 
 @part
-def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
-                 normal, imu, dt, out):
+def start_forces(feet, settings, up, a, memory):
+    """Begin to track forces by torque: nothing is known of pushes, errors or places."""
+    forces, mass = memory.forces, memory.mass
+    start_tracking(feet, settings, up, forces.state, forces.covariance)
+    memory.status[STATUS.by_torque] = 1.0
+    memory.push[:, :] = 0.0
+    forces.rate[0] = FASTEST
+    for i in range(feet.index.shape[0]):
+        put3(forces.mean, i, 0, load3(forces.state, feet.index[i, START]))
+    forces.bias[:] = 0.0
+    mass.equations[:, :] = 0.0
+    mass.error[:] = 0.0
+    store3(mass.acceleration, 0, a)
+    memory.lift[:, :] = 0.0
+
+
+@part
+def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
+                 imu, dt, results):
     """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
     feet, nc, nj = robot.feet, layout.contacts, layout.joints
-    x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
+    forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
+    x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
     vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
     base_used = imu and settings.use_base > 0.5
     a = load3(vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
-    started = memory[layout.tracking] < 0.5
-    if started:
-        start_tracking(feet, settings, up, x, P)
-        memory[layout.tracking] = 1.0
-        for k in range(6):
-            memory[layout.push + k] = memory[layout.push_change + k] = 0.0
-            memory[layout.push_beyond + k] = 0.0
-        memory[layout.pace] = FASTEST
-        for i in range(feet.index.shape[0]):
-            store3(memory, layout.recent_force + 3 * i, load3(x, feet.index[i, START]))
-        for k in range(6 + nj):
-            memory[layout.lasting + k] = 0.0
-        for k in range(20):
-            memory[layout.mass + k] = 0.0
-        for k in range(4):
-            tracking.theta[k] = 0.0
-        store3(memory, layout.steady_reading, a)
-        for k in range(4 * feet.index.shape[0]):
-            memory[layout.heights + k] = 0.0
+    if memory.status[STATUS.by_torque] < 0.5:
+        start_forces(feet, settings, up, a, memory)
     elif imu:
-        jump = subtract(a, load3(memory, layout.reading))
-    store3(memory, layout.reading, a)
+        jump = subtract(a, load3(memory.acceleration, 0))
+    store3(memory.acceleration, 0, a)
 
     # What the equations say, and how wrong they are.
     fill_masses(robot, scratch, tracking)
-    mass_columns(a, tracking.columns)
+    mass_columns(a, tracking.mass_columns)
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
@@ -319,11 +323,12 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         v = middle[layout.velocity + j]
         vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
     equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
-                        tracking.response, tracking.noise, tracking.noise_lasting, tracking.steady)
+                        tracking.response, tracking.noise, tracking.slow_noise,
+                        tracking.slow_variance)
     keep_lasting(tracking, vectors, joints, n)
     if n > joints:
         lasting_doubt(robot, scratch, tracking, joints, n)
-    follow_heights(feet, layout, states, normal, memory)
+    follow_heights(feet, results.feet.states, normal, memory.lift)
 
     # Predict, widen, correct.
     fade_external(x, P, dt)
@@ -333,99 +338,103 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
             known = vectors[RESIDUAL, e - 6]
         else:
             known = scratch.bodies[0, FORCE + e]
-            for k in range(4):
-                known -= tracking.columns[e, k] * tracking.theta[k]
+            for k in range(N_MASS):
+                known -= tracking.mass_columns[e, k] * mass.error[k]
         tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
-    pushed = widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch,
-                   joints, n, dt)
+    pushed = widen(robot, settings, tracking, probability, forces, memory.push, scratch, joints, n,
+                   dt)
     if n > joints:
-        for e in range(6):      # what the base's equations leave without theta
-            for k in range(4):
-                tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
-        steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
-        if feet_carry(feet, up, settings.weight, memory[layout.standing:], x):
-            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
-                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
-        mass_columns(a, tracking.columns)
-    if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
+        for e in range(6):      # what the base's equations leave without an error of mass
+            for k in range(N_MASS):
+                tracking.unexplained[e] += tracking.mass_columns[e, k] * mass.error[k]
+        steady_columns(a, mass.acceleration, tracking.mass_columns, dt)
+        if feet_carry(feet, up, settings.weight, probability, x):
+            learn_mass(settings, tracking.mass_columns, tracking.unexplained,
+                       tracking.push_variance, pushed, mass.equations, tracking.vector,
+                       tracking.block, mass.error, dt)
+        mass_columns(a, tracking.mass_columns)
+    if not correct(robot.columns, settings, tracking, forces, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
+    judge_contact(robot, layout, settings, tracking, window[-1], x, P, memory.contact, memory.lift,
+                  results.feet.normals, dt, results.contact)
     for i in range(feet.index.shape[0]):
-        out[layout.latest_contact + i] = out[layout.contact + i]
+        results.contact.latest[i] = results.contact.flag[i]
 
     # Forces of now.
-    now, covariance = tracking.now, tracking.carried
+    latest, covariance = tracking.latest, tracking.latest_covariance
     for r in range(nx):
-        now[r] = x[r]
+        latest[r] = x[r]
         for c in range(nx):
             covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
-        carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
-                    memory[layout.standing:], now, covariance)
+        carry_ahead(robot, layout, settings, tracking, scratch, mass.error, window[-1], middle,
+                    probability, latest, covariance)
     else:
         for k in range(nc):
-            covariance[k, k] += UNSEEN_SHARE * tracking.walk[k]
-    mix_what_flies(robot, layout, settings, tracking, memory, now, covariance, dt, out)
+            covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]
+    mix_what_flies(robot, settings, tracking, probability, results.feet.normals, latest,
+                   covariance, dt)
+    found = results.forces
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
         for k in range(s, s + size):
-            out[layout.coordinates + k] = 0.0 if lifted else x[k]
-            out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
-    lasting_covariance(robot, scratch, tracking, memory[layout.standing:], nc)
+            found.coordinates[k] = 0.0 if lifted else x[k]
+            found.latest[k] = 0.0 if lifted else latest[k]
+    lasting_covariance(robot, scratch, P, probability, nc)
     lasting = scratch.information
     for r in range(nc):
         for c in range(nc):
-            at = r * nc + c
-            out[layout.covariance + at] = MEAN_SHARE * P[r, c] + lasting[r, c]
-            out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
+            found.covariance[r, c] = MEAN_SHARE * P[r, c] + lasting[r, c]
+            found.latest_covariance[r, c] = covariance[r, c] + lasting[r, c]
     if settings.ahead > 0.5:
-        what_may_have_happened(feet, layout, tracking.walk, memory, out)
-    write_external(robot, layout, settings, scratch, tracking, memory, joints, n > joints, out)
-    for k in range(4):
-        out[layout.mass_error + k] = tracking.theta[k]
+        what_may_have_happened(feet, tracking.process_noise, probability, forces.impact,
+                               memory.previous, found.covariance)
+    write_external(robot, settings, scratch, tracking, memory.push, joints, n > joints,
+                   results.external)
+    for k in range(N_MASS):
+        results.external.mass_error[k] = mass.error[k]
 
 
 @part
-def what_may_have_happened(feet, layout, walk, memory, out):
+def what_may_have_happened(feet, walk, probability, impact, previous, covariance):
     """
     Add what the forces of the sample before may have done in the two ticks about it.
 
     The mean of a force over a tick does not say when in it the force came and went: a blow may
     lie wholly in the tick before, and a foot that is up now may have left in this one.
     """
-    nc = layout.contacts
     for i in range(feet.index.shape[0]):
-        stands = memory[layout.standing + i] >= 0.5
-        stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
-        struck = memory[layout.struck + i] > 0.5
-        share = STRUCK_SHARE if struck else WALK_SHARE
+        stands = probability[i] >= 0.5
+        stood = previous.probability[i] >= 0.5
+        share = STRUCK_SHARE if impact[i] > 0.5 else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
             happened = share * walk[r] if stands or stood else 0.0
-            out[layout.covariance + r * (nc + 1)] += happened + memory[layout.walked + r]
-            memory[layout.walked + r] = happened
+            covariance[r, r] += happened + previous.variance[r]
+            previous.variance[r] = happened
 
 
 @part
-def describe_sample_before(feet, layout, memory, out):
+def describe_sample_before(previous, contact, coordinates):
     """
     Replace forces and contact of the last tick by those of the sample between the last two.
 
     Forces are means over a tick, so two of them lie evenly about that sample.
     """
-    if memory[layout.described] < 0.5:
-        memory[layout.described] = 1.0
-        for k in range(layout.contacts):
-            memory[layout.before + k] = out[layout.coordinates + k]
-        for i in range(feet.index.shape[0]):
-            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
-            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
-    for k in range(layout.contacts):
-        mean = out[layout.coordinates + k]
-        out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)
-        memory[layout.before + k] = mean
-    for i in range(feet.index.shape[0]):
-        at = layout.contact_before + 2 * i
-        memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
-        memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
+    nc, nf = coordinates.shape[0], contact.flag.shape[0]
+    if previous.known[0] < 0.5:
+        previous.known[0] = 1.0
+        for k in range(nc):
+            previous.forces[k] = coordinates[k]
+        for i in range(nf):
+            previous.contact[i] = contact.flag[i]
+            previous.probability[i] = contact.probability[i]
+    for k in range(nc):
+        mean = coordinates[k]
+        coordinates[k] = 0.5 * (previous.forces[k] + mean)
+        previous.forces[k] = mean
+    for i in range(nf):
+        previous.contact[i], contact.flag[i] = contact.flag[i], previous.contact[i]
+        previous.probability[i], contact.probability[i] = (
+            contact.probability[i], previous.probability[i])

@@ -11,6 +11,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.spatial.jit import part
 
 # A torque that stays the same in every bit for so long [s], and for so many samples, while others
@@ -21,7 +22,7 @@ FOUND_FROZEN = 1e9
 
 
 @part
-def hide_frozen(row, layout, columns, memory, dt):
+def hide_frozen(row, layout, columns, efforts, dt):
     """
     Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
 
@@ -36,23 +37,22 @@ def hide_frozen(row, layout, columns, memory, dt):
     """
     bearing, changed, held = 0, 0, 0
     for j in range(columns.shape[0]):
-        at = layout.last_effort + 2 * j
         effort = row[layout.effort + j]
-        same = effort == memory[at]
-        memory[at] = effort
-        memory[at + 1] = memory[at + 1] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0
+        same = effort == efforts[j, EFFORT.last]
+        efforts[j, EFFORT.last] = effort
+        efforts[j, EFFORT.unchanged] = (
+            efforts[j, EFFORT.unchanged] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0)
         if columns[j, 0] > 0 and math.isfinite(effort):
             bearing += 1
             changed += 0 if same else 1
-            held += 1 if memory[at + 1] > FROZEN else 0
+            held += 1 if efforts[j, EFFORT.unchanged] > FROZEN else 0
     others_change = changed + held == bearing and changed > held
     found = False
     for j in range(columns.shape[0]):
-        at = layout.last_effort + 2 * j
-        if FOUND_FROZEN > memory[at + 1] > FROZEN and others_change:
-            memory[at + 1] = FOUND_FROZEN
+        if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > FROZEN and others_change:
+            efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
-        if memory[at + 1] >= FOUND_FROZEN:
+        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:
             row[layout.effort + j] = math.nan
     return found
 

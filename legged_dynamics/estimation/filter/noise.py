@@ -28,6 +28,7 @@ from legged_dynamics.estimation.filter.equation_errors import (
     fill_masses,
     motion_response,
 )
+from legged_dynamics.estimation.filter.memory import N_EXTRA, SIGNAL
 from legged_dynamics.spatial.jit import part
 
 # Medians of |d| and of -d d' of white noise of unit variance.
@@ -47,49 +48,49 @@ MISSTATED = 2.0
 
 
 @part
-def follow_noise(robot, layout, window, memory, out):
+def follow_noise(robot, layout, window, memory, results):
     """
     Take the newest sample in; fill the noise that counts into the robot and the results.
 
     Nothing is told of a joint without a measured torque, whose noise bears on no force.
     """
-    n, nj, faults = window.shape[0], layout.joints, int(out[layout.faults])
+    n, nj, faults = window.shape[0], layout.joints, int(results.faults[0])
     newest, before = window[n - 1], window[n - 2]
-    ticks = memory[layout.noise_ticks]
+    ticks, signals = memory.ticks[0], memory.signals
     if ticks == 0.0:
         for c in range(2 * nj):
-            memory[layout.noise_below + c] = memory[layout.noise_above + c] = memory[
-                layout.step_width + c] = max(robot.stated_noise[c], 1e-9)
+            signals[c, SIGNAL.below] = signals[c, SIGNAL.above] = signals[c, SIGNAL.step_width] = (
+                max(robot.stated_noise[c], 1e-9))
     step = max(1.0 / (1.0 / FIRST_STEP + ticks), STEP)
-    memory[layout.noise_ticks] = min(ticks + 1.0, 1.0 / STEP)
+    memory.ticks[0] = min(ticks + 1.0, 1.0 / STEP)
     for c in range(2 * nj):
         first = newest[layout.velocity + c] - before[layout.velocity + c]
-        second = first - memory[layout.first_difference + c]
-        third = second - memory[layout.second_difference + c]
-        product = -third * memory[layout.third_difference + c]
-        memory[layout.first_difference + c] = first
-        memory[layout.second_difference + c] = second
-        memory[layout.third_difference + c] = third
+        second = first - signals[c, SIGNAL.first]
+        third = second - signals[c, SIGNAL.second]
+        product = -third * signals[c, SIGNAL.third]
+        signals[c, SIGNAL.first] = first
+        signals[c, SIGNAL.second] = second
+        signals[c, SIGNAL.third] = third
         stated = robot.stated_noise[c]
-        below, above = memory[layout.noise_below + c], memory[layout.noise_above + c]
+        below, above = signals[c, SIGNAL.below], signals[c, SIGNAL.above]
         least, size = max(1e-2 * stated, 1e-9), math.fabs(first)
-        repeats, width = memory[layout.repeats + c], memory[layout.step_width + c]
+        repeats, width = signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width]
         if math.isfinite(product) and ticks > 2.0:
             same = size < SAME * stated
             repeats += step * ((1.0 if same else 0.0) - repeats)
             if not same:        # the smallest of many: one step alone is a motion
                 width = min(GROWTH * width, size)
-            memory[layout.repeats + c], memory[layout.step_width + c] = repeats, width
+            signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width] = repeats, width
             below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step
             above *= 1.0 + step if math.fabs(third) > MEDIAN * above else 1.0 - step
-            memory[layout.noise_below + c] = max(below, least)
-            memory[layout.noise_above + c] = max(above, least)
+            signals[c, SIGNAL.below] = max(below, least)
+            signals[c, SIGNAL.above] = max(above, least)
         if repeats > REPEATS:
             counts = max(stated, WIDTH * width)
         else:
             counts = max(min(stated, BAND * above), max(below / BAND, LEAST_SHARE * stated))
-        out[layout.joint_noise + c] = counts
         j = c if c < nj else c - nj
+        results.joint_noise[c // nj, j] = counts
         if c < nj:
             robot.motion_noise[j] = robot.slope_noise[0] * counts
         else:
@@ -97,7 +98,7 @@ def follow_noise(robot, layout, window, memory, out):
         if (counts > MISSTATED * stated and robot.columns[j, 0] > 0
                 and math.isfinite(newest[layout.effort + j])):
             faults |= codes.NOISE_MISSTATED
-    out[layout.faults] = faults
+    results.faults[0] = faults
 
 
 # -------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
     Fill the covariance of errors of the base's equations in a sample.
 
     ``tracking.noise`` gets that of errors of momentum, over `momentum_time` squared, and
-    ``tracking.noise_lasting`` that of all others, lower triangles.
+    ``tracking.slow_noise`` that of all others, lower triangles.
     """
     nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
     fill_masses(robot, scratch, tracking)
@@ -155,17 +156,17 @@ def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
             for m in range(nv + 3):
                 brief += L[r, m] * L[s, m]
             tracking.noise[r, s] = tracking.noise[s, r] = brief
-            tracking.noise_lasting[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
+            tracking.slow_noise[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
                 L[r, nv + 3] * L[s, nv + 3] + L[r, nv + 4] * L[s, nv + 4]
                 + L[r, nv + 5] * L[s, nv + 5])
-        tracking.noise_lasting[r, r] += lasts * robot.model_error[r]
+        tracking.slow_noise[r, r] += lasts * robot.model_error[r]
 
 
 @part
-def forget_momentum_error(x, P, nc):
+def forget_momentum_error(x, P):
     """Let errors of momentum before this sample have nothing to do with forces."""
     nx = x.shape[0]
-    for r in range(nc, nx):
+    for r in range(nx - N_EXTRA, nx):
         x[r] = 0.0
         for c in range(nx):
             P[r, c] = P[c, r] = 0.0
