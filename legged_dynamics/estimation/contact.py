@@ -43,30 +43,60 @@ from legged_dynamics.spatial.layout import get3
 # Largest log-likelihood ratios by which height speaks for and against a foot.
 LOW, HEIGHT_AGAINST = 0.5, -2.0
 # Certainty beyond this says nothing more and only makes the next change slow.
-DOUBT = 0.0025
+LEAST_PROBABILITY = 0.0025
 
 
 @kernel
 def clip(value, limit):
-    """Return value within [-limit, limit]."""
+    """
+    Return value within [-limit, limit].
+
+    Parameters
+    ----------
+    value, limit : float
+        Number, and its largest size.
+
+    """
     return min(max(value, -limit), limit)
 
 
 @kernel
 def relax(p, rate, dt):
-    """Carry a probability over a time step, in which the foot may have switched."""
+    """
+    Predict a probability of contact: in the time step the foot may have switched.
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    rate : float [1/s]
+        How often the foot switches.
+    dt : float [s]
+        Time step.
+
+    """
     return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
 
 
 @kernel
-def weigh(p, evidence):
-    """Return the probability after evidence, a log-likelihood ratio (Bayes' rule)."""
+def bayes_update(p, evidence):
+    """
+    Return the probability of contact after a measurement (Bayes' rule).
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    evidence : float
+        Log-likelihood ratio of contact over no contact.
+
+    """
     odds = p * math.exp(evidence)
-    return min(max(odds / (odds + 1.0 - p), DOUBT), 1.0 - DOUBT)
+    return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
 
 
 @kernel
-def hysteresis(p, down, settings):
+def _hysteresis(p, down, settings):
     """Return whether a foot counts as down, 1 or 0, by its probability and what it counted as."""
     if p > settings.on:
         return 1.0
@@ -195,13 +225,28 @@ def contact_levels(model: RobotModel, config: RobotConfig,
 
 
 def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """Return where the feet are from the base in the standing pose, (nf, 3) [m]."""
+    """
+    Return where the feet are in the standing pose.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    (nf, 3) array [m]
+        From the base's origin, base axes.
+
+    """
     poses = frame_poses(model, nominal_position(model, config),
                         tuple(foot.link for foot in config.feet))
     return np.array([poses[foot.link].p for foot in config.feet])
 
 
-def leg_length(model: RobotModel, config: RobotConfig) -> float:
+def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     """Return the longest distance between a foot and its leg's first joint, standing [m]."""
     longest = 0.0
     bodies = body_workspace(model)
@@ -217,11 +262,26 @@ def leg_length(model: RobotModel, config: RobotConfig) -> float:
 def motion_levels(model: RobotModel, config: RobotConfig,
                   settings: EstimatorSettings) -> dict[str, float]:
     """
-    Return the levels of contact without torque, by their names in the kernel's settings.
+    Return the levels of contact without torque.
 
     Stated ones win over those from the robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+    settings : EstimatorSettings
+        Stated levels; 0: from the robot.
+
+    Returns
+    -------
+    dict from str to float
+        By the names of `filter.layout.SETTINGS`.
+
     """
-    leg = leg_length(model, config)
+    leg = _leg_length(model, config)
     pace = float(np.sqrt(GRAVITY * leg))
     # A foot's speed is the sum of what its leg's joints do, each at about a leg's length.
     stated = float(np.max(config.noise.of_joints('velocity', model, config.joints), initial=0.0))
@@ -256,8 +316,22 @@ ROCKS = 0.5
 
 
 @part
-def follow_heights(feet, states, normal, lift):
-    """Carry each foot's place along with the feet that bear weight."""
+def predict_heights(feet, states, normal, lift):
+    """
+    Move the places of all feet along with the feet that bear weight.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+    lift : (nf, LIFT.width) array
+        Heights; written.
+
+    """
     step, total = 0.0, 0.0
     for i in range(feet.index.shape[0]):
         height = dot(normal, load3(states[i], CONTACT))
@@ -273,20 +347,46 @@ def follow_heights(feet, states, normal, lift):
 
 
 @part
-def still_there(settings, lift, i):
-    """Return by how many thresholds a foot may be lighter, because it has not risen."""
+def lift_allowance(settings, lift, i):
+    """
+    Return by how many thresholds of force a foot may be lighter because it has not risen.
+
+    Parameters
+    ----------
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    lift : (nf, LIFT.width) array
+        Heights of the feet and of their places: see `filter.memory`.
+    i : int
+        Number of the foot.
+
+    """
     if lift[i, LIFT.state] < 0.5:
         return 0.0
     rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
-    if lift[i, LIFT.since] * settings.pace < SETTLING:
+    if lift[i, LIFT.since] * settings.natural_frequency < SETTLING:
         rise *= ROCKS
         return LANDED * max(1.0 - rise * rise, 0.0)
     return UNMOVED * max(1.0 - rise * rise, 0.0)
 
 
 @part
-def note_place(lift, i, down, bears, dt):
-    """Remember where a foot that bears weight stands; forget the place of one that has left."""
+def update_place(lift, i, down, bears, dt):
+    """
+    Keep the place of a foot that bears weight; forget that of one that has left.
+
+    Parameters
+    ----------
+    lift : (nf, LIFT.width) array
+        Heights; written.
+    i : int
+        Number of the foot.
+    down, bears : float, bool
+        Whether the foot counts as in contact (1 or 0), and whether it bears weight.
+    dt : float [s]
+        Time since the last sample.
+
+    """
     if bears and down > 0.5:
         lift[i, LIFT.place], lift[i, LIFT.state] = lift[i, LIFT.height], 2.0
     elif down > 0.5:
@@ -320,7 +420,19 @@ LARGEST_EVIDENCE = 12.0
 
 @part
 def normal_force(P, x, s, normal):
-    """Return a foot's force along the normal, and its variance."""
+    """
+    Return a foot's force along the normal [N], and its variance [N^2].
+
+    Parameters
+    ----------
+    P, x : (nx, nx), (nx,) array
+        Covariance and tracked state.
+    s : int
+        First contact coordinate of the foot.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+
+    """
     variance = 0.0
     for r in range(3):
         for c in range(3):
@@ -330,7 +442,30 @@ def normal_force(P, x, s, normal):
 
 @part
 def mix_with_air(feet, i, settings, x, P, share, rows, block):
-    """Mix 'foot i is in the air' into state and covariance, with that probability."""
+    """
+    Replace state and covariance by a mixture: with some probability the foot is in the air.
+
+    Mean and covariance are those of the mixture of two Gaussians: the filter's, and the same given
+    that the foot has no more force than `AIR_FORCE` of the weight.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    i : int
+        Number of the foot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    share : float
+        Probability that the foot is in the air.
+    rows : (7, nx) array
+        Scratch.
+    block : (6, 7) array
+        Scratch.
+
+    """
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
     air = (AIR_FORCE * settings.weight) ** 2
     for r in range(size):
@@ -370,15 +505,47 @@ def mix_with_air(feet, i, settings, x, P, share, rows, block):
 
 
 @part
-def judge_contact(robot, layout, settings, tracking, row, x, P, contact, lift, normals, dt, found):
-    """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
+def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, normals, dt,
+                   found):
+    """
+    Update each foot's probability and flag of contact by its force.
+
+    The force of a foot that is more likely up than down is mixed with none.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    row : (input_size,) array
+        Newest measurement.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    contact : ContactMemory
+        Probability and flag of contact; written.
+    lift : (nf, LIFT.width) array
+        Heights; written.
+    normals : (nf, 3) array
+        Unit normal of the ground under each foot, base axes.
+    dt : float [s]
+        Time since the last sample.
+    found : ContactResults
+        Probability and flag of contact; written.
+
+    """
     feet = robot.feet
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         up = get3(normals, i, 0)
         force, variance = normal_force(P, x, feet.index[i, START], up)
         # A ball lets go at once.
-        there = still_there(settings, lift, i) if has_moment(feet.index, i) else 0.0
+        there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
         # What seems to pull after a blow is an error: it speaks no more for the air than none.
         evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
                                   settings.weight, threshold, noise, LARGEST_EVIDENCE)
@@ -387,13 +554,13 @@ def judge_contact(robot, layout, settings, tracking, row, x, P, contact, lift, n
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
-        p = weigh(relax(contact.probability[i], settings.switching_rate, dt), evidence)
-        down = hysteresis(p, contact.flag[i], settings)
+        p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
+        down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
-            down, p, lifted = given, weigh(given, 0.0), 1.0 - given
-        note_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
+            down, p, lifted = given, bayes_update(given, 0.0), 1.0 - given
+        update_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
         contact.probability[i] = p
         contact.flag[i] = down
         found.flag[i], found.probability[i] = down, p
@@ -402,12 +569,31 @@ def judge_contact(robot, layout, settings, tracking, row, x, P, contact, lift, n
 
 
 @part
-def mix_what_flies(robot, settings, tracking, probability, normals, x, P, dt):
+def mix_latest_with_air(robot, settings, tracking, probability, normals, x, P, dt):
     """
-    Mix forces of now of feet that are likely up with nothing, as those of the filter are.
+    Mix the latest forces of feet that are likely up with none, as those of the filter are.
 
-    Carried to now they have the accelerometer's noise, and what they may have walked in the
-    meantime; what they then show counts as evidence of a landing that the filter has not seen.
+    Predicted to the newest sample they have the noise of the accelerometer, and the process noise
+    of half a tick; a force that they then show counts as evidence of a landing that the filter has
+    not seen.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    normals : (nf, 3) array
+        Unit normal of the ground under each foot, base axes.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Latest state and its covariance; written.
+    dt : float [s]
+        Time since the last sample.
+
     """
     feet = robot.feet
     for i in range(feet.index.shape[0]):
@@ -417,6 +603,6 @@ def mix_what_flies(robot, settings, tracking, probability, normals, x, P, dt):
                                        get3(normals, i, 0))
         evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
                                   robot.contact_levels[i, 1], LARGEST_EVIDENCE)
-        p = weigh(relax(probability[i], settings.switching_rate, dt), evidence)
+        p = bayes_update(relax(probability[i], settings.switching_rate, dt), evidence)
         if p < 0.5:
             mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.foot_rows, tracking.block)

@@ -30,12 +30,12 @@ from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZ
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.contact import (
-    DOUBT,
+    LEAST_PROBABILITY,
+    bayes_update,
     clip,
     force_evidence,
     motion_evidence,
     relax,
-    weigh,
 )
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
@@ -56,7 +56,7 @@ from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
 # How long errors of a foot's speed and of its load last [s].
-LASTS = 0.01
+CORRELATION_TIME = 0.01
 # Error of the accelerometer that lasts [m/s^2], tilt and bias together, and for how long [s].
 DRIFT, DRIFT_TIME = 0.3, 0.1
 # Probability that nothing stands above which the base's velocity is lost, and after how long [s].
@@ -73,7 +73,7 @@ SLIP_SHARE = 0.12
 # In which time that speed is learned [s].
 SLIP_TIME = 0.17
 # Certainty of what has lasted: no more than one look can turn, log(0.95 / 0.05) = 3.
-LEAST_LASTED = 0.05
+LEAST_KEPT = 0.05
 # What the model of a moving robot may be wrong by, as a fraction of the weight: of all feet.
 FLIGHT_NOISE = 0.1
 # No foot changes contact more often in a natural time; and the lower threshold of a mean.
@@ -85,7 +85,7 @@ SETTLING = 0.5
 
 
 @part
-def foot_velocity(feet, bodies, states, i):
+def _foot_velocity(feet, bodies, states, i):
     """Return the velocity of a foot's contact point, the base's velocity taken as zero."""
     body, point = bodies[feet.index[i, BODY]], load3(states[i], CONTACT)
     return add(load3(body, VELOCITY),
@@ -93,7 +93,7 @@ def foot_velocity(feet, bodies, states, i):
 
 
 @part
-def height_over_place(states, ground, R_WB, i):
+def _height_over_place(states, ground, R_WB, i):
     """Return how high a foot is over where it last stood, along the ground's normal."""
     if ground.places[i, PLACE.known] < 0.5:
         return 0.0
@@ -102,7 +102,7 @@ def height_over_place(states, ground, R_WB, i):
 
 
 @part
-def paces(feet, settings, body, i):
+def _speed_levels(feet, settings, body, i):
     """
     Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
 
@@ -118,7 +118,33 @@ def paces(feet, settings, body, i):
 
 @part
 def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration, imu, dt, body):
-    """Carry the base's velocity over ground (world axes) and its variance to this sample."""
+    """
+    Predict the base's velocity over the ground, and its variance, from the accelerometer.
+
+    At the start it is that at which the lowest feet stand.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    normal : (3,) array
+        Unit normal of the ground, world axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    acceleration : tuple of 3 floats [m/s^2]
+        Proper acceleration of the base, base axes.
+    imu, dt : bool, float [s]
+        Whether there is a reading of the IMU, and the time since the last sample.
+    body : (MOTION.width,) array
+        Velocity and its variance; written.
+
+    """
     nf, unknown = feet.index.shape[0], settings.swing_speed ** 2
     if body[MOTION.known] > 0.5 and imu:
         rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
@@ -135,7 +161,7 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
             height = dot(load3(states[i], CONTACT), up) - lowest
             w = math.exp(-0.5 * (height / settings.clearance) ** 2)
             total += w
-            drift = add_scaled(drift, -w, foot_velocity(feet, bodies, states, i))
+            drift = add_scaled(drift, -w, _foot_velocity(feet, bodies, states, i))
         store3(body, MOTION.velocity, rotate(R_WB, scale(1.0 / total, drift)))
         body[MOTION.variance] = unknown
         body[MOTION.known] = 1.0
@@ -144,12 +170,12 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
 
 
 @part
-def learn_slip(feet, bodies, states, R_WB, standing, dt, body):
+def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
     """Learn by which speed standing feet differ, while more than one stands."""
     mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(feet.index.shape[0]):
         p = standing[i]
-        v = foot_velocity(feet, bodies, states, i)
+        v = _foot_velocity(feet, bodies, states, i)
         # Over ground; the base's velocity drops out.
         v = add(v, rotate_back(R_WB, load3(body, MOTION.velocity)))
         mean, total, square = add_scaled(mean, p, v), total + p, square + p * dot(v, v)
@@ -160,32 +186,32 @@ def learn_slip(feet, bodies, states, R_WB, standing, dt, body):
 
 
 @part
-def correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
+def _correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
     """Let standing feet say how fast the base moves over ground, the more the surer they are."""
-    learn_slip(feet, bodies, states, R_WB, standing, dt, body)
+    _learn_slip(feet, bodies, states, R_WB, standing, dt, body)
     information = 1.0 / body[MOTION.variance]
     pull = scale(information, load3(body, MOTION.velocity))
-    share = min(dt / LASTS, 1.0)
+    share = min(dt / CORRELATION_TIME, 1.0)
     for i in range(feet.index.shape[0]):
-        slip, _ = paces(feet, settings, body, i)
+        slip, _ = _speed_levels(feet, settings, body, i)
         w = share / slip ** 2 * standing[i]
-        velocity = rotate(R_WB, foot_velocity(feet, bodies, states, i))
+        velocity = rotate(R_WB, _foot_velocity(feet, bodies, states, i))
         pull, information = add_scaled(pull, -w, velocity), information + w
     body[MOTION.variance] = 1.0 / information
     store3(body, MOTION.velocity, scale(1.0 / information, pull))
 
 
 @part
-def evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion, evidence):
+def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion, evidence):
     """Fill the log-likelihood ratio of each foot's speed and height."""
     body, legs = motion.body, motion.legs
     base = rotate_back(R_WB, load3(body, MOTION.velocity))
     fastest = body[MOTION.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
     for i in range(feet.index.shape[0]):
-        slip, swing = paces(feet, settings, body, i)
-        speed = norm(add(base, foot_velocity(feet, bodies, states, i)))
+        slip, swing = _speed_levels(feet, settings, body, i)
+        speed = norm(add(base, _foot_velocity(feet, bodies, states, i)))
         fastest = max(fastest, speed)
-        height = height_over_place(states, ground, R_WB, i)
+        height = _height_over_place(states, ground, R_WB, i)
         recent = legs[i, LEG.speed]
         rest = RESTS + STOPS * min(recent / swing, 1.0)
         legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
@@ -196,17 +222,18 @@ def evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion,
 
 
 @part
-def flag_of(p, i, settings, before, motion, dt):
+def _contact_flag(p, i, settings, before, motion, dt):
     """
     Return whether a foot counts as down, by its probability.
 
     Feet cannot step as often as errors make them seem to: the more restless they were, the longer
     a mean of the probability decides instead.
     """
-    pace = motion.body[MOTION.switches] / FORGETS - STEPS
-    patience = min(max(pace / STEPS, 0.0), 1.0)
+    rate = motion.body[MOTION.switches] / FORGETS - STEPS
+    patience = min(max(rate / STEPS, 0.0), 1.0)
     mean = motion.legs[i, LEG.mean]
-    mean += (min(dt / (patience * LASTS), 1.0) if patience * LASTS > dt else 1.0) * (p - mean)
+    time = patience * CORRELATION_TIME
+    mean += (min(dt / time, 1.0) if time > dt else 1.0) * (p - mean)
     motion.legs[i, LEG.mean] = mean
     off = settings.off + patience * max(MEAN_OFF - settings.off, 0.0)
     if mean > settings.on:
@@ -215,38 +242,68 @@ def flag_of(p, i, settings, before, motion, dt):
 
 
 @part
-def judge_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB, told, total,
-                    spread, dt, motion, contact, found):
+def update_contact_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
+                             load_evidence, total, spread, dt, motion, contact, found):
     """
-    Advance each foot's probability of standing and its hysteresis; fill both into ``out``.
+    Update each foot's probability and flag of contact by its motion and by its load.
 
-    ``told`` is what the base's equations have said for each foot in this sample, a log-likelihood
-    ratio; ``total`` the load on all feet [N] and ``spread`` its variance, negative: not known.
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    row : (input_size,) array
+        Measurement of this instant.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    ground : GroundMemory
+        Normal of the ground, and where the feet stood last.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    load_evidence : (nf,) array
+        Log-likelihood ratio of each foot by the equations of the base in this sample.
+    total, spread : float [N, N^2]
+        Load on all feet and its variance; negative: not known.
+    dt : float [s]
+        Time since the last sample.
+    motion : MotionMemory
+        Velocity of the base, and what is learned; written.
+    contact : ContactMemory
+        Probability and flag of contact; written.
+    found : ContactResults
+        Probability and flag of contact; written.
+
     """
     feet, nf = robot.feet, robot.feet.index.shape[0]
     body, legs, evidence = motion.body, motion.legs, scratch.vectors[WEIGHTS]
-    evidence_of_motion(feet, settings, scratch.bodies, states, ground, R_WB, dt, motion, evidence)
+    _evidence_of_motion(feet, settings, scratch.bodies, states, ground, R_WB, dt, motion, evidence)
     held = 0.0
     if spread >= 0.0:
         held = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
                               settings.force_evidence)
-    share = min(dt / LASTS, 1.0)
+    share = min(dt / CORRELATION_TIME, 1.0)
     none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
-        seen, load = evidence[i], clip(told[i], settings.force_evidence)
+        seen, load = evidence[i], clip(load_evidence[i], settings.force_evidence)
         if held < 0.0:      # in flight no motion speaks for a foot
             seen = min(seen, held)
         load += row[layout.switch_evidence + i]
         before = relax(legs[i, LEG.probability], settings.switching_rate, dt)
-        p = weigh(before, seen + load)
-        lasted = weigh(before, share * seen + load)
+        p = bayes_update(before, seen + load)
+        lasted = bayes_update(before, share * seen + load)
         given = row[layout.given_contact + i]
         if not math.isnan(given):
-            lasted = p = weigh(given, 0.0)
+            lasted = p = bayes_update(given, 0.0)
             anyone = True
         if (p > 0.5) != (contact.probability[i] > 0.5):
             changes += 1.0
-        legs[i, LEG.probability] = min(max(lasted, LEAST_LASTED), 1.0 - LEAST_LASTED)
+        legs[i, LEG.probability] = min(max(lasted, LEAST_KEPT), 1.0 - LEAST_KEPT)
         contact.probability[i] = evidence[i] = p
         none *= 1.0 - p
         if p > best_p:
@@ -260,8 +317,8 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
     for i in range(nf):
         p, given = contact.probability[i], row[layout.given_contact + i]
         if held >= 0.0 and not anyone:      # something holds the robot up
-            p = min(p / (1.0 - none), 1.0 - DOUBT)
-        down = flag_of(p, i, settings, contact.flag[i], motion, dt)
+            p = min(p / (1.0 - none), 1.0 - LEAST_PROBABILITY)
+        down = _contact_flag(p, i, settings, contact.flag[i], motion, dt)
         if held >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0
         if not math.isnan(given):
@@ -269,4 +326,4 @@ def judge_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
         contact.probability[i], contact.flag[i] = p, down
         found.flag[i], found.probability[i] = down, p
     if body[MOTION.known] > 0.5:
-        correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)
+        _correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)

@@ -18,7 +18,7 @@ from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
     end_stops,
     jump_share,
-    lasting_samples,
+    slow_samples,
 )
 from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.filter.memory import TILT, carve_memory
@@ -33,7 +33,7 @@ from legged_dynamics.estimation.ground_reaction import (
     places_of_results,
 )
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.push import external_settings, let_bear_external
+from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.settings import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
@@ -281,13 +281,14 @@ class GroundReactionEstimator:
             'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': linear,
-            'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
+            'linear_slow': variance_ratio(noise.accelerometer_bias, linear),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
-            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
+            'slow_samples': slow_samples(s.rate), 'jump_share': jump_share(s.rate),
+            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
+            'natural_frequency': size.natural_frequency,
+            'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'effort_at': effort_place(noise.effort_age, s.rate, s.half_window),
             'use_base': s.fusion != 'torque_only', 'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -316,8 +317,8 @@ class GroundReactionEstimator:
             bears = robot.columns[follower]
             _bear(robot.columns[master], bears[1:1 + bears[0]])
             bears[0] = 0
-        let_bear_external(self.model, int(self._settings['external_body'][0]), robot.columns,
-                          robot.mimics)
+        add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
+                             robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
         velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)

@@ -1,14 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The ground's normal, from where feet have stood.
+The ground under the feet: its normal, found or given, and limits of the forces on it.
 
-A plane through the last places of all feet is a help for the contact points of balls, for the
-normal force and for telling a tilted sole from one that lies on a slope; it decides nothing. It
-counts the less the worse the places lie on it: on steps gravity's direction is the better guess.
-Soles that rest say the normal themselves.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+The normal is that of a plane through the last places of all feet, drawn to gravity's direction the
+more the worse the places lie on the plane (stairs, for example); soles at rest show the normal
+themselves. It serves the contact points of balls, the normal force, and telling a tilted sole from
+one on a slope. Users may give normals instead. Limits (friction cone, no pulling) apply to the
+forces of the newest sample only: what the filters estimate further is not cut.
 """
 from __future__ import annotations
 
@@ -59,13 +58,13 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, put3
 
-# What places may lie off the plane, as a fraction of the feet's distance from the base.
+# How far places may lie off the plane, as a fraction of the feet's distance from the base.
 UNEVEN = 0.02
-# How fast the normal follows [s], and how fast a sole may turn that counts as resting [rad/s].
+# Time constant of the normal [s], and the fastest turn of a sole at rest [rad/s].
 NORMAL_TIME, RESTING = 0.3, 0.3
-# A robot that was just found may still settle [s]: gravity's direction holds until then.
+# Time after the start for which the normal is gravity's direction: the robot may settle [s].
 SETTLED = 0.5
-# Steepest slope that is believed, as the horizontal part of the normal (35 degrees).
+# Steepest slope that is accepted, as the horizontal part of the normal (35 degrees).
 STEEPEST = 0.57
 
 
@@ -74,7 +73,29 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
     """
     Move the feet's last places along with the base, and the normal towards their plane.
 
-    A standing foot draws its place to where it is by the share ``settle``, at once by 1.
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    memory : GroundMemory
+        Places and normal; written.
+    settle : float
+        Share by which a standing foot moves its place to where it is; 1: at once.
+    dt : float [s]
+        Time since the last sample.
+
     """
     nf, places = feet.index.shape[0], memory.places
     moved, total = (0.0, 0.0, 0.0), 0.0
@@ -109,7 +130,7 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
     if resting > 0:
         goal = soles
     elif known >= 3 and known == nf:
-        goal = plane_normal(settings, places)
+        goal = _plane_normal(settings, places)
     length = norm(goal)
     slope = math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     if not (length > 0.0 and slope < STEEPEST * length):
@@ -121,7 +142,7 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
 
 
 @part
-def plane_normal(settings, places):
+def _plane_normal(settings, places):
     """Return a normal of the plane nearest to the places, drawn to gravity's direction."""
     nf, mean = places.shape[0], (0.0, 0.0, 0.0)
     for i in range(nf):
@@ -142,11 +163,9 @@ def plane_normal(settings, places):
 
 
 # -------------------------------------------------------------------------------------------------
-# The ground's normals that a user gives, beside the one that feet have found (`ground_plane`).
+# Normals that a user gives.
 #
 # World axes: z up, heading of the IMU. A foot without a given normal stands on the common plane.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
 
 
 # Columns of the tables of `Ground`.
@@ -157,16 +176,16 @@ LEAST_LENGTH = 1e-3
 
 class Ground(NamedTuple):
     """
-    What is known of the ground under the feet beforehand.
+    The ground under the feet, as far as it is known beforehand.
 
     Attributes
     ----------
     given : (nf, N_GIVEN) array
         Whether a normal is given, and it, in world axes.
     limits : (m, N_LIMIT) array
-        What the ground can give: see `force_limits`.
+        Limits of the forces on the feet: see `limits_of`.
     bounds : BoundsRoom
-        Room to keep forces within that.
+        Arrays to work in.
 
     """
 
@@ -177,7 +196,26 @@ class Ground(NamedTuple):
 
 @part
 def normals_under_feet(given, R_WB, plane, results):
-    """Fill each foot's normal in base axes; return the common one: given for all, or found."""
+    """
+    Fill the normal of the ground under each foot.
+
+    Parameters
+    ----------
+    given : (nf, N_GIVEN) array
+        Normals that are known beforehand: see `Ground`.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    plane : tuple of 3 floats
+        Normal that the feet have found, world axes.
+    results : FeetResults
+        Normals; written.
+
+    Returns
+    -------
+    tuple of 3 floats
+        The common one, base axes: given for all feet, or found.
+
+    """
     shared, total, known = rotate_back(R_WB, plane), ZERO, 0
     for i in range(given.shape[0]):
         normal = shared
@@ -193,8 +231,24 @@ def normals_under_feet(given, R_WB, plane, results):
 
 
 @part
-def stand_on_given(feet, given, bodies, shared, results):
-    """Move the contact points of feet that stand on ground of their own."""
+def move_to_given_ground(feet, given, bodies, shared, results):
+    """
+    Move the contact points of feet whose ground has a given normal of its own.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    given : (nf, N_GIVEN) array
+        Normals that are known beforehand: see `Ground`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    shared : tuple of 3 floats
+        Normal that the contact points were found with, base axes.
+    results : FeetResults
+        Frames and contact points; written.
+
+    """
     states = results.states
     for i in range(given.shape[0]):
         normal = get3(results.normals, i, 0)
@@ -206,7 +260,7 @@ def stand_on_given(feet, given, bodies, shared, results):
 
 def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) -> np.ndarray:
     """
-    Return the normals that settings give, (feet, 4): whether there is one, and it.
+    Return the normals that the settings give.
 
     Parameters
     ----------
@@ -253,27 +307,23 @@ def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) 
 
 
 # -------------------------------------------------------------------------------------------------
-# What the ground can give the feet, known of the estimated forces as well as the measurements.
+# Limits of the ground's forces.
 #
-# The filters' forces are a Gaussian of all feet, and may pull or lie outside friction by some
-# deviations. Within the limits the likeliest forces are those nearest in the metric of the
-# covariance: the force that a foot cannot have goes to where it is least certain that it does not
-# belong. Only the forces of now are limited. The filters go on from what they have found, and the
-# forces of the sample before stay as they are, for whoever filters them: noise that is cut off on
-# one side is a bias once it is averaged.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``; ``ground`` is a layout.Ground.
+# The filters' forces are a Gaussian of all feet, and may pull or lie outside the friction cone by
+# some deviations. The most likely forces within the limits are the nearest ones in the metric of
+# the covariance. Only the forces of the newest sample are limited; those of the sample before stay
+# as they are, because noise that is cut off on one side becomes a bias when it is averaged.
 
 
 CHOICES = ('none', 'unilateral', 'cone')
 # Columns of a limit: coefficients of force and moment in axes with z along the normal (of a sole:
-# its own, about its middle), what it is to reach at least, the foot.
+# its own, about its middle), the least value, the number of the foot.
 COEFFICIENTS, BOUND, FOOT = 0, 6, 7
 
 
 def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     """
-    Return what the ground can give feet, (m, 8), a limit a row.
+    Return the limits of the ground's forces on the feet.
 
     Parameters
     ----------
@@ -282,13 +332,18 @@ def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     kind : str
         One of `CHOICES`; unilateral: no foot pulls, and soles press inside their edges.
     friction : float
-        Coefficient.
+        Coulomb friction coefficient.
+
+    Returns
+    -------
+    (m, N_LIMIT) array
+        A limit a row, at the columns above.
 
     """
     rows: list[list[float]] = []
     for i, foot in enumerate(feet if kind != 'none' else ()):
         A, b = contact_inequalities(FrictionCone(friction), foot, np.eye(3))
-        if kind == 'unilateral':    # what is so whatever the friction
+        if kind == 'unilateral':    # those that do not depend on friction
             other, _ = contact_inequalities(FrictionCone(2.0 * friction), foot, np.eye(3))
             kept = (A == other).all(axis=1)
             A, b = A[kept], b[kept]
@@ -297,16 +352,16 @@ def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
 
 
 @part
-def turned(a, b, v):
-    """Return v turned by the smallest rotation that takes unit vector a to b."""
+def _turned(a, b, v):
+    """Return v rotated by the smallest rotation from unit vector a to unit vector b."""
     axis, c = cross(a, b), dot(a, b)
     once = cross(axis, v)
     return add_scaled(add(v, once), 1.0 / max(1.0 + c, 1e-9), cross(axis, once))
 
 
 @part
-def fill_limits(feet, ground, results):
-    """Turn the limits into rows on contact coordinates, as the feet stand now."""
+def _fill_limits(feet, ground, results):
+    """Fill the limits in contact coordinates at the present pose."""
     limits, bounds, states, foot = ground.limits, ground.bounds, results.states, -1
     R, normal, arm, axes, on_ground = NO_AXES, ZERO, ZERO, NO_AXES, NO_AXES
     for k in range(limits.shape[0]):
@@ -324,8 +379,8 @@ def fill_limits(feet, ground, results):
         force, moment = load3(limits[k], COEFFICIENTS), load3(limits[k], COEFFICIENTS + 3)
         moment = rotate(R, moment)
         if feet.index[i, PLANE] != 0:       # a tilted sole has the limits of one that lies there
-            force = turned(z_axis(R), normal, rotate(R, force))
-            moment = turned(z_axis(R), normal, moment)
+            force = _turned(z_axis(R), normal, rotate(R, force))
+            moment = _turned(z_axis(R), normal, moment)
         else:
             force = rotate(on_ground, force)
         on_force, on_moment = limit_row(force, moment, arm, axes)
@@ -339,13 +394,30 @@ def fill_limits(feet, ground, results):
 
 @part
 def keep_limits(feet, layout, ground, row, results):
-    """Limit the forces of the newest sample, and their covariance."""
+    """
+    Keep the forces of the newest sample, and their covariance, within the limits of the ground.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    ground : Ground
+        The limits.
+    row : (input_size,) array
+        Newest measurement.
+    results : Results
+        Forces; written.
+
+    """
     if ground.limits.shape[0] == 0:
         return
-    fill_limits(feet, ground, results.feet)
+    _fill_limits(feet, ground, results.feet)
     w = results.forces.latest
     within_limits(w, results.forces.latest_covariance, ground.bounds)
     for i in range(feet.index.shape[0]):
-        if row[layout.given_contact + i] < 0.5:     # what is known to be up stays without force
+        if row[layout.given_contact + i] < 0.5:     # feet that are known to be up have no force
             for k in range(feet.index[i, SIZE]):
                 w[feet.index[i, START] + k] = 0.0

@@ -85,7 +85,7 @@ def places_of_results(layout: np.record) -> dict[str, tuple[slice, tuple[int, ..
     results, _ = as_python(carve_results)(np.arange(size), layout)
     places = {}
     for name, part in results._asdict().items():
-        fields = part._asdict() if isinstance(part, tuple) else {'': part}
+        fields = {'': part} if isinstance(part, np.ndarray) else part._asdict()
         for field, array in fields.items():
             start = int(array.flat[0]) if array.size else 0
             places[f'{name}.{field}' if field else name] = (

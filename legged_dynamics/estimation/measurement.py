@@ -110,7 +110,15 @@ class Measurement:
     switches: np.ndarray | None = None
 
     def ordered(self, order: JointOrder) -> Measurement:
-        """Return the measurement with its joints in another order, a model's say."""
+        """
+        Return the measurement with its joints in another order.
+
+        Parameters
+        ----------
+        order : JointOrder
+            From the order of this measurement to the other.
+
+        """
         return replace(self, position=order(self.position), velocity=order(self.velocity),
                        effort=None if self.effort is None else order(self.effort))
 
@@ -189,7 +197,20 @@ class MeasurementSynchronizer:
         self._first_joints: int | None = None
 
     def push_joints(self, sample: JointSample) -> list[Measurement]:
-        """Take a joint state and return the measurements that are complete now, oldest first."""
+        """
+        Add a joint state.
+
+        Parameters
+        ----------
+        sample : JointSample
+            In the order of its stamps, as its topic has them.
+
+        Returns
+        -------
+        list of Measurement
+            Those that are complete now, oldest first.
+
+        """
         stamp_ns = sample.stamp_ns
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
@@ -207,7 +228,20 @@ class MeasurementSynchronizer:
         return self._release()
 
     def push_imu(self, sample: ImuSample) -> list[Measurement]:
-        """Take an IMU reading and return the measurements that are complete now, oldest first."""
+        """
+        Add a reading of the IMU.
+
+        Parameters
+        ----------
+        sample : ImuSample
+            In the order of its stamps, as its topic has them.
+
+        Returns
+        -------
+        list of Measurement
+            Those that are complete now, oldest first.
+
+        """
         stamp_ns = sample.stamp_ns
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:
@@ -224,9 +258,15 @@ class MeasurementSynchronizer:
 
     def push_switches(self, sample: SwitchSample) -> None:
         """
-        Take a reading of the contact switches; it counts for joint states of its stamp or later.
+        Add a reading of the contact switches; it counts for joint states of its stamp or later.
 
-        Nothing waits for it: it counts from the next joint state on that is complete.
+        Nothing waits for it: it counts from the next complete joint state on.
+
+        Parameters
+        ----------
+        sample : SwitchSample
+            In the order of its stamps, as its topic has them.
+
         """
         switches = self._switches
         if switches and sample.stamp_ns <= switches[-1].stamp_ns:

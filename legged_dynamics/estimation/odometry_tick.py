@@ -78,7 +78,15 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 @part
 def clear_equations(A, b):
-    """Start over."""
+    """
+    Set the normal equations to zero.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations, A as lower triangle; written.
+
+    """
     for i in range(6):
         b[i] = 0.0
         for j in range(6):
@@ -87,7 +95,21 @@ def clear_equations(A, b):
 
 @part
 def add_point(A, b, c, seen, weight):
-    """Add ``t + r x c = seen`` (vectors), each component with that weight."""
+    """
+    Add the equations ``t + r x c = seen`` of a point.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations, A as lower triangle; written.
+    c : tuple of 3 floats [m]
+        The point, base axes.
+    seen : tuple of 3 floats [m or m/s]
+        Displacement or velocity of the point that was measured.
+    weight : float
+        Inverse variance of each component.
+
+    """
     x, y, z = c
     for i in range(3):
         A[i, i] += weight
@@ -158,7 +180,7 @@ SOLE = 0.1
 
 
 @part
-def roll_places(feet, places, states, contact, R):
+def _roll_places(feet, places, states, contact, R):
     """Let the places of standing balls roll along, and remember how each ball is turned."""
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
@@ -172,7 +194,7 @@ def roll_places(feet, places, states, contact, R):
 
 
 @part
-def add_places(feet, places, states, contact, R, position, p, A, b):
+def _add_places(feet, places, states, contact, R, position, p, A, b):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
@@ -201,13 +223,13 @@ def add_places(feet, places, states, contact, R, position, p, A, b):
 
 
 @part
-def on_ground(place, p):
+def _on_ground(place, p):
     """Return a place of a foot, on the ground if that is known to be flat."""
     return place[0], place[1], 0.0 if p.flat_ground > 0.5 else place[2]
 
 
 @part
-def settle_places(feet, places, states, contact, R, position, p, dt):
+def _settle_places(feet, places, states, contact, R, position, p, dt):
     """
     Compare standing feet with their places, and give places to those that have landed.
 
@@ -234,7 +256,7 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
                 known, offsets = known + 1, offsets + dot(away, away)
                 # A running mean, until it has the length of the settling time.
                 rate = max(1.0 / (places[i, AGE] + 1.0), min(dt / p.settling, 1.0))
-                place = on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
+                place = _on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
                 put3(places, i, PLACE, place)
                 put3(places, i, NOW, place)
                 if has_moment(feet.index, i):
@@ -249,7 +271,7 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
                 continue
             slips += 1
         stepping += 1
-        seen = on_ground(seen, p)
+        seen = _on_ground(seen, p)
         put3(places, i, PLACE, seen)
         put3(places, i, NOW, seen)
         put9(places, i, TURN, compose(R, get9(states, i, FOOT_ROTATION)))
@@ -280,7 +302,7 @@ LEAST_GAIN = 1e-6
 
 
 @part
-def read_imu(row, at, p):
+def _read_imu(row, at, p):
     """Return gyro and accelerometer in base axes and R_WB of the IMU's orientation; NaN if not."""
     R_BI = load9(p.R_BI, 0)
     w, a = rotate(R_BI, load3(row, at)), rotate(R_BI, load3(row, at + 3))
@@ -288,7 +310,7 @@ def read_imu(row, at, p):
 
 
 @part
-def leg_variance(jacobian, row, size, p):
+def _leg_variance(jacobian, row, size, p):
     """Return the variance [m^2/s^2] of a contact's velocity as its leg sees it."""
     s = 0.0
     for r in range(min(size, 3)):
@@ -298,7 +320,7 @@ def leg_variance(jacobian, row, size, p):
 
 
 @part
-def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
+def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
     """Add what the standing feet say of the base's twist; return the sum of their weights."""
     total = 0.0
     for i in range(feet.index.shape[0]):
@@ -309,7 +331,7 @@ def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
         for j in range(v.shape[0]):
             seen = (seen[0] - jacobian[row, j] * v[j], seen[1] - jacobian[row + 1, j] * v[j],
                     seen[2] - jacobian[row + 2, j] * v[j])
-        weight = 1.0 / leg_variance(jacobian, row, size, p)
+        weight = 1.0 / _leg_variance(jacobian, row, size, p)
         add_point(A, b, load3(states[i], CONTACT), seen, weight)
         total += weight
         # One joint rate beside another, as many as in a chain of three.
@@ -324,7 +346,7 @@ def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
 
 
 @part
-def add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
+def _add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
     """Add what the IMU says of the orientation: all of it, or up by its accelerometer."""
     up = (R[6], R[7], R[8])
     if oriented:
@@ -341,13 +363,13 @@ def add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt
 
 
 @part
-def prior_share(gain):
+def _prior_share(gain):
     """Return the weight of a prediction, in weights of what corrects it with that gain."""
     return 1.0 / min(max(gain, LEAST_GAIN), 1.0) - 1.0
 
 
 @part
-def start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
+def _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
     """Put the world's origin on the ground in the middle of the standing feet (or of all)."""
     R = IDENTITY
     if oriented:
@@ -366,7 +388,7 @@ def start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
 
 
 @part
-def legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
+def _fill_legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
     """Fill the feet's frames, contact points and Jacobians."""
     forward_kinematics(tree, q, v, still, base, bodies)
     contact_points(feet, bodies, normal, states)
@@ -376,10 +398,33 @@ def legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
 @lean_kernel
 def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     """
-    Advance the memory by one sample; return False when the joints are not finite.
+    Advance the memory of leg odometry by one sample.
 
-    ``row`` holds positions, velocities (nj each), gyro, accelerometer, quaternion, flags of
-    standing feet; ``work`` is scratch: rows for bodies, feet, Jacobian, and eight more.
+    Parameters
+    ----------
+    tree : Tree
+        Kinematic tree of the robot.
+    feet : FeetTable
+        Feet of the robot.
+    p : (1,) record array
+        Of `PARAMETERS`.
+    row : (2 nj + 10 + nf,) array
+        Positions, velocities, gyro, accelerometer, quaternion xyzw, and flags of standing
+        feet.
+    memory : (N_MEMORY,) array
+        Of the base; written.
+    places : (nf, N_PLACE) array
+        Of the feet; written.
+    work : (rows, width) array
+        Scratch: rows for bodies, feet and Jacobian, and eight more.
+    dt : float [s]
+        Time since the last sample.
+
+    Returns
+    -------
+    bool
+        False when a joint position or velocity is not finite; nothing is written then.
+
     """
     p = p[0]
     nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
@@ -392,7 +437,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     bodies, states = work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE]
     jacobian, A = work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6]
     b, still = work[rows + nc + 6], work[rows + nc + 7]
-    w, acceleration, R_imu = read_imu(row, 2 * nj, p)
+    w, acceleration, R_imu = _read_imu(row, 2 * nj, p)
     imu = math.isfinite(w[0] + w[1] + w[2] + acceleration[0] + acceleration[1] + acceleration[2])
     oriented = math.isfinite(R_imu[0] + R_imu[4] + R_imu[8])
     faults = int(memory[FAULTS])
@@ -405,8 +450,8 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         up = (0.0, 0.0, 1.0)
         if oriented:
             up = (R_imu[6], R_imu[7], R_imu[8])
-        legs(tree, feet, q, v, up, bodies, states, jacobian, still, still)
-        start(feet, states, contact, R_imu, acceleration, oriented, imu, memory)
+        _fill_legs(tree, feet, q, v, up, bodies, states, jacobian, still, still)
+        _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory)
         dt = 0.0
 
     # 1 Predict.
@@ -427,10 +472,10 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     memory[RATE_KNOWN] = 1.0 if imu else 0.0
 
     # 2 Velocity.
-    legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), bodies, states, jacobian, still,
-         still)
+    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), bodies, states, jacobian,
+               still, still)
     clear_equations(A, b)
-    total = add_standing_velocities(feet, states, jacobian, v, contact, p, A, b)
+    total = _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b)
     add_point(A, b, p_BI, rotate_back(R_next, at_imu), 1.0 / memory[VARIANCE])
     weight = 1.0 / (p.gyro * p.gyro) if imu else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, w if imu else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
@@ -450,15 +495,15 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     memory[FAULTS] = float(faults)
 
     # 4 Correct it.
-    roll_places(feet, places, states, contact, R)
+    _roll_places(feet, places, states, contact, R)
     if not starting:
         clear_equations(A, b)
-        total = add_places(feet, places, states, contact, R, position, p, A, b)
-        share = min(prior_share(p.tilt_rate * dt), memory[KNOWN])
+        total = _add_places(feet, places, states, contact, R, position, p, A, b)
+        share = min(_prior_share(p.tilt_rate * dt), memory[KNOWN])
         prior = share / (p.orientation * p.orientation) + 1.0
         add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
-        add_orientation(R, R_imu, acceleration, oriented, imu, prior, memory[KNOWN], p, dt, A, b)
-        share = prior_share(p.position_rate * dt)
+        _add_orientation(R, R_imu, acceleration, oriented, imu, prior, memory[KNOWN], p, dt, A, b)
+        share = _prior_share(p.position_rate * dt)
         add_point(A, b, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), total * share + 1.0)
         factorize(A, 6)
         solve_factorized(A, 6, b)
@@ -468,7 +513,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     store3(memory, P_WB, position)
 
     # 5 Places.
-    stepping, slips, variance = settle_places(feet, places, states, contact, R, position, p, dt)
+    stepping, slips, variance = _settle_places(feet, places, states, contact, R, position, p, dt)
     if slips > 0:
         memory[FAULTS] = float(faults | SLIP)
     if not starting:

@@ -12,7 +12,7 @@ import numpy as np
 from legged_dynamics.dynamics.kinematics import FORCE, body_workspace, frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
-from legged_dynamics.estimation.filter.equation_errors import LASTING_TIME
+from legged_dynamics.estimation.filter.equation_errors import SLOW_TIME
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -133,7 +133,21 @@ MODEL_LASTS = 0.048
 
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """Return the standing pose in the model's joint order, (nq,) [rad or m]."""
+    """
+    Return the standing pose in the model's joint order.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    (nq,) array [rad or m]
+
+    """
     return config.nominal_in(model)
 
 
@@ -141,7 +155,7 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
     Return the variances of the base's equations by the stated errors of mass and its centre.
 
-    Of an equation a `LASTING_TIME`: what lasts longer is no news so often, and counts for more.
+    Of an equation a `SLOW_TIME`: what lasts longer is no news so often, and counts for more.
 
     Parameters
     ----------
@@ -163,11 +177,19 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     error = (noise.mass * bodies[0, FORCE:FORCE + 6]) ** 2
     error[3:] += (weight * noise.center_of_mass) ** 2
     # Exact sensors still meet a finite precision.
-    return MODEL_LASTS / LASTING_TIME * error + (1e-6 * weight) ** 2
+    return MODEL_LASTS / SLOW_TIME * error + (1e-6 * weight) ** 2
 
 
 def variance_ratio(lasting: float, brief: float) -> float:
-    """Return by how much the variance of a lasting error is larger than that of a brief one."""
+    """
+    Return the variance of a slowly varying error over that of white noise.
+
+    Parameters
+    ----------
+    lasting, brief : float
+        Standard deviations of the two.
+
+    """
     return (lasting / brief) ** 2 if brief > 0.0 else 1.0
 
 
@@ -178,6 +200,13 @@ def variance_ratio(lasting: float, brief: float) -> float:
 def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
     """
     Check that a robot has feet, a floating base and joints of one degree of freedom.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
 
     Raises
     ------
@@ -213,7 +242,7 @@ class RobotSize(NamedTuple):
     ----------
     reach : float [m]
         How far the feet are from the base on the ground.
-    pace : float [1/s]
+    natural_frequency : float [1/s]
         Angular frequency of a pendulum as long as the legs.
     risen : float [m]
         Height that a foot must rise by to be seen to have risen.
@@ -221,12 +250,26 @@ class RobotSize(NamedTuple):
     """
 
     reach: float
-    pace: float
+    natural_frequency: float
     risen: float
 
 
 def robot_size(model: RobotModel, config: RobotConfig) -> RobotSize:
-    """Return the robot's size, with the stated noise of position and orientation."""
+    """
+    Return lengths and times of the robot that thresholds are in terms of.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    RobotSize
+
+    """
     feet = frame_poses(model, nominal_position(model, config),
                        tuple(foot.link for foot in config.feet))
     places = np.array([pose.p for pose in feet.values()])

@@ -8,9 +8,9 @@ import pytest
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation.filter.forces_by_torque import (
-    STRUCK_SHARE,
+    IMPACT_SHARE,
     WALK_SHARE,
-    what_may_have_happened,
+    add_variance_within_ticks,
 )
 from legged_dynamics.spatial.jit import as_python
 
@@ -26,8 +26,8 @@ def added(before: float, now: float, struck: bool = False) -> tuple[np.ndarray, 
     found = []
     for _ in range(2):
         covariance = np.zeros((3, 3))
-        as_python(what_may_have_happened)(SimpleNamespace(index=index), walk, probability, impact,
-                                          previous, covariance)
+        as_python(add_variance_within_ticks)(
+            SimpleNamespace(index=index), walk, probability, impact, previous, covariance)
         found.append(covariance.diagonal())
         probability[0] = previous.probability[0] = UP
     return found[0], found[1]
@@ -50,7 +50,7 @@ def test_a_foot_in_the_air_bears_nothing_in_between():
 def test_a_blow_is_anywhere_in_its_tick():
     """A blow that is over when the tick is: the sample at either end may have had all of it."""
     for values in added(DOWN, UP, struck=True):
-        np.testing.assert_allclose(values, STRUCK_SHARE * WALK)
+        np.testing.assert_allclose(values, IMPACT_SHARE * WALK)
 
 
 def test_the_share_of_a_random_walk():

@@ -8,7 +8,7 @@ import pytest
 
 from legged_dynamics.estimation.filter.layout import make_layout
 from legged_dynamics.estimation.filter.memory import SIGNAL, NoiseMemory
-from legged_dynamics.estimation.filter.noise import LEAST_SHARE, follow_noise
+from legged_dynamics.estimation.filter.noise import LEAST_SHARE, update_noise
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.spatial.jit import as_python
 
@@ -30,7 +30,7 @@ def seen(velocity, stated=STATED, effort=None):
         window[1, layout.effort] = 0.0 if effort is None else effort[k]
         results.faults[0] = 0.0
         if k > 0:
-            as_python(follow_noise)(robot, layout, window, memory, results)
+            as_python(update_noise)(robot, layout, window, memory, results)
     assert robot.motion_noise[0] == results.joint_noise[0, 0]
     return results.joint_noise[0, 0], Fault(int(results.faults[0]))
 

@@ -35,11 +35,11 @@ from legged_dynamics.spatial.jit import part
 # of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
 # Share of the stated noise of torques that lasts: an offset.
-LASTING_SHARE = 0.3
+OFFSET_SHARE = 0.3
 # Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
 # Time after which an error counts as lasting [s].
-LASTING_TIME = 0.016
+SLOW_TIME = 0.016
 # Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
 # that come back with the opposite sign, times n^2.
 WANDER = 0.5
@@ -48,25 +48,68 @@ BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
 def end_stops(model: RobotModel) -> np.ndarray:
-    """Return the (nv, 2) positions between which joints move freely; nowhere stopped: infinite."""
+    """
+    Return the positions between which joints move freely.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+
+    Returns
+    -------
+    (nv, 2) array [rad or m]
+        Infinite for a joint without stops.
+
+    """
     stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
     stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
     return stops
 
 
-def lasting_samples(rate: float) -> float:
-    """Return the number of samples after which an error counts as lasting."""
-    return max(LASTING_TIME * rate, 1.0)
+def slow_samples(rate: float) -> float:
+    """
+    Return the number of samples after which an error counts as slowly varying.
+
+    Parameters
+    ----------
+    rate : float [Hz]
+        Rate of the measurements.
+
+    """
+    return max(SLOW_TIME * rate, 1.0)
 
 
 def jump_share(rate: float) -> float:
-    """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
+    """
+    Return the error of the accelerometer's mean over a tick, as a share of its jump.
+
+    Parameters
+    ----------
+    rate : float [Hz]
+        Rate of the measurements.
+
+    """
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
 
 
 @part
 def stop_variance(robot, settings, j, position):
-    """Return the variance of a joint's equation by what its end stop may bear."""
+    """
+    Return the variance of a joint's equation by the torque of its end stop.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    j : int
+        Number of the joint.
+    position : float [rad or m]
+        Of the joint.
+
+    """
     if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
         return 0.0
     prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
@@ -76,7 +119,21 @@ def stop_variance(robot, settings, j, position):
 @part
 def usable_equations(robot, layout, row, use_base, rows):
     """
-    List the equations that hold: joints that bear on forces and whose torque is known, the base.
+    List the equations that hold: joints that move the state and whose torque is known, the base.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    row : (input_size,) array
+        Measurement of this instant.
+    use_base : bool
+        Whether those of the base hold.
+    rows : (n,) int array
+        Numbers of the equations; written.
 
     Returns
     -------
@@ -100,7 +157,19 @@ def usable_equations(robot, layout, row, use_base, rows):
 
 @part
 def fill_masses(robot, scratch, tracking):
-    """Fill the mass matrix at the pose of the scratch's bodies into ``tracking.mass``."""
+    """
+    Fill ``tracking.mass`` with the mass matrix at the pose of the scratch's bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+
+    """
     for i in range(robot.tree.topology.shape[0]):
         for k in range(12):
             tracking.rigid[i, k] = scratch.bodies[i, k]
@@ -114,7 +183,29 @@ def fill_masses(robot, scratch, tracking):
 
 @part
 def motion_response(robot, settings, mass, rows, n, imu, jump, response):
-    """Fill each equation's error by each error of motion, one deviation each."""
+    """
+    Fill each equation's error by each error of motion, one standard deviation each.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    mass : (., N_RIGHT_SIDES + n) array
+        Right sides and mass matrix.
+    rows : (n,) int array
+        Equations that hold.
+    n : int
+        Number of equations.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    jump : tuple of 3 floats [m/s^2]
+        Change of the accelerometer's reading in this tick, base axes.
+    response : (., nv + N_SHARED) array
+        Written.
+
+    """
     nv = robot.columns.shape[0]
     p = load3(settings.p_BI, 0)
     angular = settings.angular_noise if imu else settings.angular_unknown
@@ -140,15 +231,41 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
                         steady):
     """
-    Fill the lower triangles of the (n, n) covariances of the equations' errors.
+    Fill the covariances of the equations' errors, lower triangles.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
-    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
-    for seconds, the second is what an exponential mean leaves of velocities and torques.
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    row : (input_size,) array
+        Measurement of this instant.
+    slipping : (nv,) array
+        Part of its dry friction that each joint has at its speed, -1 to 1.
+    rows : (n,) int array
+        Equations that hold.
+    n : int
+        Number of equations.
+    response : (., nv + N_SHARED) array
+        As `motion_response` fills it.
+    S : (n, n) array
+        Covariance in a sample; written.
+    lasting : (n, n) array
+        Covariance of a mean over `slow_samples`, and of what varies slowly; written.
+    steady : (2, n) array
+        Variance by what stays for seconds, and what an exponential mean leaves of the rest;
+        written.
+
     """
     nv = robot.columns.shape[0]
-    share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
+    share, linear = 1.0 / settings.slow_samples, settings.linear_slow
     fewer = share * share
     for r in range(n):
         e = rows[r]
@@ -179,7 +296,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
-            slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
+            slow = (OFFSET_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer

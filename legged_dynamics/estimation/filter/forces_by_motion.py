@@ -33,17 +33,21 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact import mix_with_air, normal_force
-from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
-from legged_dynamics.estimation.filter.force_tracking import predicted, times_covariance
-from legged_dynamics.estimation.filter.fusion import first3
+from legged_dynamics.estimation.contact_by_motion import (
+    CORRELATION_TIME,
+    predict_velocity,
+    update_contact_by_motion,
+)
+from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
 from legged_dynamics.estimation.filter.layout import BASE, BEYOND
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
-    base_errors,
-    carry_momentum_error,
-    forget_momentum_error,
-    see_momentum_error,
+    base_covariances,
+    momentum_columns,
+    predict_momentum_error,
+    reset_momentum_error,
 )
+from legged_dynamics.estimation.filter.normal_equations import first3
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import (
@@ -97,7 +101,7 @@ TWIST = 0.3
 
 
 @part
-def start_loads(feet, settings, up, x, P):
+def _start_loads(feet, settings, up, x, P):
     """Begin with an even share on all feet and little knowledge of it."""
     nx, nf = x.shape[0], feet.index.shape[0]
     share = settings.weight / nf
@@ -112,7 +116,7 @@ def start_loads(feet, settings, up, x, P):
 
 
 @part
-def aim(robot, settings, states, up, i):
+def _aim(robot, settings, states, up, i):
     """Return a foot's force for a load of one: towards a point above where it stands at rest."""
     point = load3(states[i], CONTACT)
     home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
@@ -124,21 +128,21 @@ def aim(robot, settings, states, up, i):
 
 
 @part
-def columns_times(A, v):
+def _scale_columns(A, v):
     """Return a 3x3 matrix with its columns multiplied by the elements of a vector."""
     return (A[0] * v[0], A[1] * v[1], A[2] * v[2], A[3] * v[0], A[4] * v[1], A[5] * v[2],
             A[6] * v[0], A[7] * v[1], A[8] * v[2])
 
 
 @part
-def put_first3(row, at, n, v):
+def _put_first3(row, at, n, v):
     """Put the first n numbers of a vector into a row."""
     for k in range(n):
         row[at + k] = v[k]
 
 
 @part
-def follow_sole(feet, states, legs, up, stay, x, P, i):
+def _predict_moments(feet, states, legs, up, stay, x, P, i):
     """
     Carry a foot's moments on as its low part changes; return how far it may press from there.
 
@@ -161,18 +165,18 @@ def follow_sole(feet, states, legs, up, stay, x, P, i):
                 stay * spread_x / legs[i, LEG.spread_x], stay)
     legs[i, LEG.spread_x], legs[i, LEG.spread_y] = spread_x, spread_y
     axes = compose(moment_axes(feet.index, states, i), R)
-    on = compose(columns_times(axes, keep), transpose(axes))
-    put_first3(x, s, n, rotate(on, first3(x, s, n)))
+    on = compose(_scale_columns(axes, keep), transpose(axes))
+    _put_first3(x, s, n, rotate(on, first3(x, s, n)))
     for k in range(nx):
         column = P[:, k]
-        put_first3(column, s, n, rotate(on, first3(column, s, n)))
+        _put_first3(column, s, n, rotate(on, first3(column, s, n)))
     for k in range(nx):
-        put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
+        _put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
     return spread_x, spread_y
 
 
 @part
-def carry_loads(robot, settings, states, up, probability, memory, dt):
+def _predict_loads(robot, settings, states, up, probability, memory, dt):
     """Predict the forces of all feet from those of the tick before."""
     x, P, legs = memory.state, memory.covariance, memory.legs
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
@@ -186,7 +190,7 @@ def carry_loads(robot, settings, states, up, probability, memory, dt):
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
         # Of balls no more is known than that friction holds them.
-        d = aim(robot, settings, states, up, i) if size > 3 else up
+        d = _aim(robot, settings, states, up, i) if size > 3 else up
         # What is kept: load, along the aim; what departs from it for a while; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
@@ -204,7 +208,7 @@ def carry_loads(robot, settings, states, up, probability, memory, dt):
             for m in range(3):
                 P[k, s + m] = stray * P[k, s + m] + d[m] * t
         if size > 3:
-            spread_x, spread_y = follow_sole(feet, states, legs, up, stay, x, P, i)
+            spread_x, spread_y = _predict_moments(feet, states, legs, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # What is new: load walks along the line on which it acts.
@@ -261,7 +265,7 @@ FAR_OFF = 2.0
 
 
 @part
-def take_base(robot, settings, scratch, tracking, up, memory, dt):
+def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     """Take the six equations of the base in: Kalman's update with all of them at once."""
     x, P, S, gain, nu = (memory.state, memory.covariance, tracking.block, tracking.gain,
                          tracking.innovation)
@@ -270,15 +274,15 @@ def take_base(robot, settings, scratch, tracking, up, memory, dt):
     scale = body[MOTION.noise_scale]
     keep = settings.momentum_keep
     new = scale * (1.0 - keep * keep) * settings.momentum_time ** 2
-    see_momentum_error(scratch.grasp, nc, keep, dt)
+    momentum_columns(scratch.grasp, nc, keep, dt)
     for r in range(6):
         nu[r] = (scratch.bodies[0, FORCE + r]
-                 - predicted(robot.columns, scratch.grasp, scratch.jacobian, r, x))
-        times_covariance(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
+                 - predict_equation(robot.columns, scratch.grasp, scratch.jacobian, r, x))
+        covariance_row(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
         for s in range(r + 1):
-            S[r, s] = (predicted(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
+            S[r, s] = (predict_equation(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
                        + scale * others[r, s] + new * noise[r, s] / dt ** 2)
-    carry_momentum_error(x, P, gain, noise, nc, keep, new, dt)
+    predict_momentum_error(x, P, gain, noise, nc, keep, new, dt)
     if not factorize(S, 6):
         return False
     whiten(S, gain, nu, 6)
@@ -293,13 +297,13 @@ def take_base(robot, settings, scratch, tracking, up, memory, dt):
     change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
     body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
                                    1.0)
-    learn_rates(robot.feet, gain, nu, up, legs, dt)
+    _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
     take_in(x, P, gain, nu, 6)
     return True
 
 
 @part
-def push_only(feet, up, x, P):
+def _keep_unilateral(feet, up, x, P):
     """Move along what is not known until no foot pulls at the ground."""
     nx, nf = x.shape[0], feet.index.shape[0]
     for _ in range(nf):
@@ -320,7 +324,7 @@ def push_only(feet, up, x, P):
 
 
 @part
-def learn_rates(feet, gain, nu, up, legs, dt):
+def _learn_load_rates(feet, gain, nu, up, legs, dt):
     """
     Learn how fast each foot's load walks, from whether its corrections agree in sign.
 
@@ -334,7 +338,7 @@ def learn_rates(feet, gain, nu, up, legs, dt):
             legs[i, LEG.correction] += g * nu[r]
             legs[i, LEG.information] += g * g
         legs[i, LEG.elapsed] += dt
-        if legs[i, LEG.elapsed] > 0.99 * LASTS:
+        if legs[i, LEG.elapsed] > 0.99 * CORRELATION_TIME:
             agreement = (legs[i, LEG.correction] * legs[i, LEG.before]
                          / max(legs[i, LEG.information], 1e-12))
             agreement = min(max(agreement, -1.0), 1.0)
@@ -346,7 +350,7 @@ def learn_rates(feet, gain, nu, up, legs, dt):
 
 
 @part
-def density_of_no_load(x, P, feet, settings, i, up):
+def _log_density_of_no_load(x, P, feet, settings, i, up):
     """Return the logarithm of the density that a foot's load has at nothing."""
     load, variance = normal_force(P, x, feet.index[i, START], up)
     variance += (LOAD_NOISE * settings.weight) ** 2
@@ -354,8 +358,8 @@ def density_of_no_load(x, P, feet, settings, i, up):
 
 
 @part
-def start_from_torque(forces, motion):
-    """Take over the forces that torque has told; of the momentum's errors nothing is known."""
+def _start_from_torque(forces, motion):
+    """Take over the forces that torque has evidence; of the momentum's errors nothing is known."""
     nc = forces.state.shape[0] - N_EXTRA
     for r in range(nc):
         motion.state[r] = forces.state[r]
@@ -364,9 +368,9 @@ def start_from_torque(forces, motion):
 
 
 @part
-def start_motion(feet, settings, up, memory, contact):
+def _start_learning(feet, settings, up, memory, contact):
     """Begin to track forces by motion, and to learn what that needs."""
-    forget_momentum_error(memory.state, memory.covariance)
+    reset_momentum_error(memory.state, memory.covariance)
     for i in range(feet.index.shape[0]):
         legs = memory.legs
         legs[i, LEG.load_rate], legs[i, LEG.spread_x] = FIRST_RATE, 0.0
@@ -378,9 +382,36 @@ def start_motion(feet, settings, up, memory, contact):
 
 
 @part
-def standing_forces(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
+def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
                     results):
-    """Find contact and forces from motion alone, where no torque is measured."""
+    """
+    Find contact and forces from motion alone, where no torque is measured.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    row : (input_size,) array
+        Measurement of this instant.
+    memory : Memory
+        Written.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    imu, dt : bool, float [s]
+        Whether there is a reading of the IMU, and the time since the last sample.
+    results : Results
+        Written.
+
+    """
     feet, nf, nc, status = robot.feet, robot.feet.index.shape[0], layout.contacts, memory.status
     motion, contact, states = memory.motion, memory.contact, results.feet.states
     x, P = motion.state, motion.covariance
@@ -394,40 +425,40 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, memory, R_W
     store3(memory.acceleration, 0, a)
     if status[STATUS.by_motion] < 0.5:
         if status[STATUS.by_torque] < 0.5:
-            start_loads(feet, settings, up, x, P)
+            _start_loads(feet, settings, up, x, P)
         else:
-            start_from_torque(memory.forces, motion)
-        start_motion(feet, settings, up, motion, contact)
+            _start_from_torque(memory.forces, motion)
+        _start_learning(feet, settings, up, motion, contact)
     status[STATUS.by_torque], status[STATUS.by_motion] = 0.0, 1.0
-    carry_loads(robot, settings, states, up, contact.probability, motion, dt)
+    _predict_loads(robot, settings, states, up, contact.probability, motion, dt)
     total, spread = 0.0, -1.0
-    told = scratch.vectors[BEYOND]
+    evidence = scratch.vectors[BEYOND]
     for i in range(nf):
-        told[i] = 0.0
+        evidence[i] = 0.0
     if base_used:
-        base_errors(robot, settings, scratch, tracking, imu, jump, dt)
+        base_covariances(robot, settings, scratch, tracking, imu, jump, dt)
         for i in range(nf):
-            told[i] = density_of_no_load(x, P, feet, settings, i, up)
-        if take_base(robot, settings, scratch, tracking, up, motion, dt):
+            evidence[i] = _log_density_of_no_load(x, P, feet, settings, i, up)
+        if _base_update(robot, settings, scratch, tracking, up, motion, dt):
             for i in range(nf):
-                told[i] -= density_of_no_load(x, P, feet, settings, i, up)
+                evidence[i] -= _log_density_of_no_load(x, P, feet, settings, i, up)
         else:
-            start_loads(feet, settings, up, x, P)
-            forget_momentum_error(x, P)
+            _start_loads(feet, settings, up, x, P)
+            reset_momentum_error(x, P)
             for i in range(nf):
-                told[i] = 0.0
-        push_only(feet, up, x, P)
+                evidence[i] = 0.0
+        _keep_unilateral(feet, up, x, P)
         total = dot(up, load3(scratch.bodies[0], FORCE))
         spread = 0.0
         for r in range(3):
             for s in range(3):
                 spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.slow_noise[r, s])
     else:
-        forget_momentum_error(x, P)
+        reset_momentum_error(x, P)
     predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
                      dt, motion.body)
-    judge_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB, told,
-                    total, spread, dt, motion, contact, results.contact)
+    update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
+                             evidence, total, spread, dt, motion, contact, results.contact)
 
     # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
     latest, covariance = tracking.latest, tracking.latest_covariance
@@ -445,7 +476,7 @@ def standing_forces(robot, layout, settings, scratch, tracking, row, memory, R_W
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
             mix_with_air(feet, i, settings, latest, covariance, lifted, tracking.foot_rows,
                          tracking.block)
-    push_only(feet, up, latest, covariance)
+    _keep_unilateral(feet, up, latest, covariance)
     found = results.forces
     for i in range(nf):
         s = feet.index[i, START]

@@ -15,7 +15,7 @@ from legged_dynamics.dynamics.composite_body import eliminate_branches, substitu
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.contact import follow_heights, judge_contact, mix_what_flies
+from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
     equation_covariance,
     fill_masses,
@@ -24,32 +24,35 @@ from legged_dynamics.estimation.filter.equation_errors import (
     usable_equations,
 )
 from legged_dynamics.estimation.filter.force_tracking import (
-    FASTEST,
-    correct,
-    predicted,
+    FASTEST_RATE,
+    add_process_noise,
+    measurement_update,
+    predict_equation,
     start_tracking,
-    widen,
 )
-from legged_dynamics.estimation.filter.fusion import add_base_information, joint_information
 from legged_dynamics.estimation.filter.layout import (
     BASE,
     BASE_WEIGHTS,
     BEYOND,
-    LASTING_WEIGHTS,
     N_RIGHT_SIDES,
     RESIDUAL,
     SLIPPING,
+    SLOW_WEIGHTS,
     TAU,
     VECTOR,
 )
 from legged_dynamics.estimation.filter.memory import N_EXTRA, N_MASS, STATUS
+from legged_dynamics.estimation.filter.normal_equations import (
+    add_base_information,
+    joint_information,
+)
 from legged_dynamics.estimation.push import (
-    fade_external,
-    feet_carry,
-    lasting_doubt,
-    learn_mass,
+    feet_carry_weight,
     mass_columns,
-    steady_columns,
+    mean_mass_columns,
+    predict_external,
+    slow_push_variance,
+    update_mass_error,
     write_external,
 )
 from legged_dynamics.model.tree import DAMPING, FRICTION
@@ -86,8 +89,8 @@ SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
 @part
-def acceleration_of_forces(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
-                           G):
+def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                        G):
     """
     Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
 
@@ -156,12 +159,12 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, mass_erro
 
 
 @part
-def carry_ahead(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
-                probability, x, P):
+def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                    probability, x, P):
     """Replace x and P, copies of the state and its covariance, by those of now."""
     G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
-    ok, free, R = acceleration_of_forces(robot, layout, settings, tracking, scratch, mass_error,
-                                         newest, middle, G)
+    ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
+                                      newest, middle, G)
     if not ok:
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
@@ -225,27 +228,27 @@ def carry_ahead(robot, layout, settings, tracking, scratch, mass_error, newest, 
 
 
 @part
-def keep_lasting(tracking, vectors, joints, n):
+def _store_slow_weights(tracking, vectors, joints, n):
     """Note the lasting weights of the equations."""
     steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
-        vectors[LASTING_WEIGHTS, j] = 0.0
+        vectors[SLOW_WEIGHTS, j] = 0.0
     for k in range(6):
         vectors[BASE_WEIGHTS, k] = 0.0
     for r in range(joints):
-        vectors[LASTING_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
+        vectors[SLOW_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
 
 
 @part
-def lasting_covariance(robot, scratch, P, probability, nc):
+def _slow_covariance(robot, scratch, P, probability, nc):
     """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
     feet, vectors = robot.feet, scratch.vectors
     information = scratch.information
     for j in range(robot.columns.shape[0]):
         vectors[BEYOND, j] = 0.0
-    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[LASTING_WEIGHTS],
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # a push that is not known is an error of the base's equation
@@ -273,19 +276,19 @@ def lasting_covariance(robot, scratch, P, probability, nc):
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 # How far the force between two ticks is from the mean of their two means: its variance, as a share
 # of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
-WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
+WALK_SHARE, IMPACT_SHARE = 1.0 / 12.0, 0.5
 # The same of the force of now, which no accelerometer tells, half a tick after its mean.
 UNSEEN_SHARE = 0.5
 
 
 @part
-def start_forces(feet, settings, up, a, memory):
+def _start(feet, settings, up, a, memory):
     """Begin to track forces by torque: nothing is known of pushes, errors or places."""
     forces, mass = memory.forces, memory.mass
     start_tracking(feet, settings, up, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
     memory.push[:, :] = 0.0
-    forces.rate[0] = FASTEST
+    forces.rate[0] = FASTEST_RATE
     for i in range(feet.index.shape[0]):
         put3(forces.mean, i, 0, load3(forces.state, feet.index[i, START]))
     forces.bias[:] = 0.0
@@ -296,9 +299,40 @@ def start_forces(feet, settings, up, a, memory):
 
 
 @part
-def track_forces(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
-                 imu, dt, results):
-    """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
+def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
+                    imu, dt, results):
+    """
+    Advance the filter of all feet's forces by one tick; fill contact, forces and covariance.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    middle : (input_size,) array
+        Measurement that the estimate starts from.
+    memory : Memory
+        Written.
+    up : tuple of 3 floats
+        Unit vector against gravity, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+    imu, dt : bool, float [s]
+        Whether there is a reading of the IMU, and the time since the last sample.
+    results : Results
+        Written.
+
+    """
     feet, nc, nj = robot.feet, layout.contacts, layout.joints
     forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
     x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
@@ -307,7 +341,7 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     a = load3(vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
     if memory.status[STATUS.by_torque] < 0.5:
-        start_forces(feet, settings, up, a, memory)
+        _start(feet, settings, up, a, memory)
     elif imu:
         jump = subtract(a, load3(memory.acceleration, 0))
     store3(memory.acceleration, 0, a)
@@ -325,13 +359,13 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
     equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
                         tracking.response, tracking.noise, tracking.slow_noise,
                         tracking.slow_variance)
-    keep_lasting(tracking, vectors, joints, n)
+    _store_slow_weights(tracking, vectors, joints, n)
     if n > joints:
-        lasting_doubt(robot, scratch, tracking, joints, n)
-    follow_heights(feet, results.feet.states, normal, memory.lift)
+        slow_push_variance(robot, scratch, tracking, joints, n)
+    predict_heights(feet, results.feet.states, normal, memory.lift)
 
     # Predict, widen, correct.
-    fade_external(x, P, dt)
+    predict_external(x, P, dt)
     for r in range(n):
         e = rows[r]
         if e >= 6:
@@ -340,23 +374,23 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
             known = scratch.bodies[0, FORCE + e]
             for k in range(N_MASS):
                 known -= tracking.mass_columns[e, k] * mass.error[k]
-        tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
-    pushed = widen(robot, settings, tracking, probability, forces, memory.push, scratch, joints, n,
-                   dt)
+        tracking.innovation[r] = known - predict_equation(robot.columns, grasp, jacobian, e, x)
+    pushed = add_process_noise(robot, settings, tracking, probability, forces, memory.push,
+                               scratch, joints, n, dt)
     if n > joints:
         for e in range(6):      # what the base's equations leave without an error of mass
             for k in range(N_MASS):
                 tracking.unexplained[e] += tracking.mass_columns[e, k] * mass.error[k]
-        steady_columns(a, mass.acceleration, tracking.mass_columns, dt)
-        if feet_carry(feet, up, settings.weight, probability, x):
-            learn_mass(settings, tracking.mass_columns, tracking.unexplained,
-                       tracking.push_variance, pushed, mass.equations, tracking.vector,
-                       tracking.block, mass.error, dt)
+        mean_mass_columns(a, mass.acceleration, tracking.mass_columns, dt)
+        if feet_carry_weight(feet, up, settings.weight, probability, x):
+            update_mass_error(settings, tracking.mass_columns, tracking.unexplained,
+                              tracking.push_variance, pushed, mass.equations, tracking.vector,
+                              tracking.block, mass.error, dt)
         mass_columns(a, tracking.mass_columns)
-    if not correct(robot.columns, settings, tracking, forces, grasp, jacobian, n):
+    if not measurement_update(robot.columns, settings, tracking, forces, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    judge_contact(robot, layout, settings, tracking, window[-1], x, P, memory.contact, memory.lift,
-                  results.feet.normals, dt, results.contact)
+    update_contact(robot, layout, settings, tracking, window[-1], x, P, memory.contact,
+                   memory.lift, results.feet.normals, dt, results.contact)
     for i in range(feet.index.shape[0]):
         results.contact.latest[i] = results.contact.flag[i]
 
@@ -366,14 +400,14 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         latest[r] = x[r]
         for c in range(nx):
             covariance[r, c] = LATEST_SHARE * P[r, c]
-    if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
-        carry_ahead(robot, layout, settings, tracking, scratch, mass.error, window[-1], middle,
-                    probability, latest, covariance)
+    if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
+        _predict_latest(robot, layout, settings, tracking, scratch, mass.error, window[-1], middle,
+                        probability, latest, covariance)
     else:
         for k in range(nc):
             covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]
-    mix_what_flies(robot, settings, tracking, probability, results.feet.normals, latest,
-                   covariance, dt)
+    mix_latest_with_air(robot, settings, tracking, probability, results.feet.normals, latest,
+                        covariance, dt)
     found = results.forces
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
@@ -381,15 +415,15 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
         for k in range(s, s + size):
             found.coordinates[k] = 0.0 if lifted else x[k]
             found.latest[k] = 0.0 if lifted else latest[k]
-    lasting_covariance(robot, scratch, P, probability, nc)
+    _slow_covariance(robot, scratch, P, probability, nc)
     lasting = scratch.information
     for r in range(nc):
         for c in range(nc):
             found.covariance[r, c] = MEAN_SHARE * P[r, c] + lasting[r, c]
             found.latest_covariance[r, c] = covariance[r, c] + lasting[r, c]
-    if settings.ahead > 0.5:
-        what_may_have_happened(feet, tracking.process_noise, probability, forces.impact,
-                               memory.previous, found.covariance)
+    if settings.two_samples > 0.5:
+        add_variance_within_ticks(feet, tracking.process_noise, probability, forces.impact,
+                                  memory.previous, found.covariance)
     write_external(robot, settings, scratch, tracking, memory.push, joints, n > joints,
                    results.external)
     for k in range(N_MASS):
@@ -397,17 +431,33 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, mem
 
 
 @part
-def what_may_have_happened(feet, walk, probability, impact, previous, covariance):
+def add_variance_within_ticks(feet, walk, probability, impact, previous, covariance):
     """
-    Add what the forces of the sample before may have done in the two ticks about it.
+    Add the variance by what forces may have done within the two ticks about a sample.
 
     The mean of a force over a tick does not say when in it the force came and went: a blow may
     lie wholly in the tick before, and a foot that is up now may have left in this one.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    walk : (nx,) array
+        Process noise of this tick, a variance.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    impact : (nf,) array
+        1 for a foot that had an impact.
+    previous : PreviousTick
+        The same of the tick before; written.
+    covariance : (nc, nc) array
+        Of the contact coordinates of the sample between the ticks; written.
+
     """
     for i in range(feet.index.shape[0]):
         stands = probability[i] >= 0.5
         stood = previous.probability[i] >= 0.5
-        share = STRUCK_SHARE if impact[i] > 0.5 else WALK_SHARE
+        share = IMPACT_SHARE if impact[i] > 0.5 else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
             happened = share * walk[r] if stands or stood else 0.0
@@ -416,11 +466,21 @@ def what_may_have_happened(feet, walk, probability, impact, previous, covariance
 
 
 @part
-def describe_sample_before(previous, contact, coordinates):
+def interpolate_sample(previous, contact, coordinates):
     """
     Replace forces and contact of the last tick by those of the sample between the last two.
 
     Forces are means over a tick, so two of them lie evenly about that sample.
+
+    Parameters
+    ----------
+    previous : PreviousTick
+        Written.
+    contact : ContactResults
+        Written.
+    coordinates : (nc,) array [N, N m]
+        Contact coordinates; written.
+
     """
     nc, nf = coordinates.shape[0], contact.flag.shape[0]
     if previous.known[0] < 0.5:

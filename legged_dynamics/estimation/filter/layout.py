@@ -60,8 +60,8 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_slow', 'accelerometer_noise',
+    'gravity', 'reach', 'two_samples', 'risen', 'natural_frequency', 'slow_samples', 'jump_share',
     'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
     'momentum_keep', 'effort_at')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
@@ -254,7 +254,7 @@ class Tracking(NamedTuple):
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- LASTING_WEIGHTS, SLIPPING) = range(10)
+ SLOW_WEIGHTS, SLIPPING) = range(10)
 N_VECTORS = 10
 
 

@@ -22,12 +22,26 @@ FOUND_FROZEN = 1e9
 
 
 @part
-def hide_frozen(row, layout, columns, efforts, dt):
+def drop_frozen_efforts(row, layout, columns, efforts, dt):
     """
-    Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
+    Make NaN of torques that a drive no longer measures, and sends as they were or as zero.
 
     Measured ones have noise. Where others stay the same as well, as in a robot at rest whose
-    sensors have none or measure in steps, nothing is said of any.
+    sensors have none or measure in steps, none is dropped.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+    efforts : (nj, EFFORT.width) array
+        Last efforts; written.
+    dt : float [s]
+        Time since the last sample.
 
     Returns
     -------
@@ -58,12 +72,25 @@ def hide_frozen(row, layout, columns, efforts, dt):
 
 
 @part
-def forget_silent_efforts(row, layout, feet, columns):
+def drop_zero_efforts(row, layout, feet, columns):
     """
     Make NaN of efforts that are not measured: those of a leg, or of all, that are exactly zero.
 
     A driver that knows none may send zeros, of all joints or of a leg whose torque has failed:
     measured torques are not exactly zero all at once.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    feet : FeetTable
+        Feet of the robot.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+
     """
     nv, zeros = columns.shape[0], 0
     for j in range(nv):
@@ -73,10 +100,10 @@ def forget_silent_efforts(row, layout, feet, columns):
         return
     spoken = False
     for i in range(feet.index.shape[0]):
-        spoke = leg_speaks(row, layout, feet, columns, i)
+        spoke = _leg_has_effort(row, layout, feet, columns, i)
         spoken = spoken or spoke
         for j in range(nv):
-            if not spoke and bears_alone(feet, columns, i, j):
+            if not spoke and _moves_only(feet, columns, i, j):
                 row[layout.effort + j] = math.nan
     for j in range(nv):     # of joints that several legs hang on, too, once no leg is left
         spoken = spoken or (columns[j, 0] > 0 and math.isfinite(row[layout.effort + j])
@@ -87,7 +114,7 @@ def forget_silent_efforts(row, layout, feet, columns):
 
 
 @part
-def bears_alone(feet, columns, i, j):
+def _moves_only(feet, columns, i, j):
     """Return whether joint j bears on foot i, and on no other."""
     start, n = feet.index[i, START], columns[j, 0]
     for m in range(n):
@@ -98,18 +125,31 @@ def bears_alone(feet, columns, i, j):
 
 
 @part
-def leg_speaks(row, layout, feet, columns, i):
+def _leg_has_effort(row, layout, feet, columns, i):
     """Return whether any effort of foot i's own joints is not exactly zero."""
     for j in range(columns.shape[0]):
         effort = row[layout.effort + j]
-        if math.isfinite(effort) and effort != 0.0 and bears_alone(feet, columns, i, j):
+        if math.isfinite(effort) and effort != 0.0 and _moves_only(feet, columns, i, j):
             return True
     return False
 
 
 @part
 def missing_inputs(row, layout, columns):
-    """Return the fault bits of what a row of measurements lacks."""
+    """
+    Return the fault bits of what a measurement lacks.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Measurement of this instant.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+
+    """
     faults, unknown, bearing = 0, 0, 0
     for j in range(columns.shape[0]):
         if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet

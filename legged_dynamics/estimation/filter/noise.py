@@ -24,7 +24,7 @@ import numpy as np
 from legged_dynamics.estimation.attitude import acceleration_noise
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
-    LASTING_TIME,
+    SLOW_TIME,
     fill_masses,
     motion_response,
 )
@@ -48,11 +48,26 @@ MISSTATED = 2.0
 
 
 @part
-def follow_noise(robot, layout, window, memory, results):
+def update_noise(robot, layout, window, memory, results):
     """
-    Take the newest sample in; fill the noise that counts into the robot and the results.
+    Update the estimated noise by the newest sample, and write it to robot and results.
 
-    Nothing is told of a joint without a measured torque, whose noise bears on no force.
+    A joint without a measured torque gives no fault: its noise has no part in any force.
+
+    Parameters
+    ----------
+    robot : Robot
+        Noise of its velocities and torques; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    memory : NoiseMemory
+        Written.
+    results : Results
+        Noise and faults; written.
+
     """
     n, nj, faults = window.shape[0], layout.joints, int(results.faults[0])
     newest, before = window[n - 1], window[n - 2]
@@ -135,12 +150,30 @@ def momentum_time(rate: float, half_window: int) -> float:
 
 
 @part
-def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
+def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
     """
-    Fill the covariance of errors of the base's equations in a sample.
+    Fill the covariances of the errors of the base's equations in a sample.
 
     ``tracking.noise`` gets that of errors of momentum, over `momentum_time` squared, and
     ``tracking.slow_noise`` that of all others, lower triangles.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    jump : tuple of 3 floats [m/s^2]
+        Change of the accelerometer's reading in this tick, base axes.
+    dt : float [s]
+        Time since the last sample.
+
     """
     nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
     fill_masses(robot, scratch, tracking)
@@ -148,8 +181,8 @@ def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
         rows[r] = r
     motion_response(robot, settings, tracking.mass, rows, 6, imu, jump, L)
     # What lasts is new only so often.
-    lasts = max(LASTING_TIME / dt, 1.0)
-    sensed = 1.0 + settings.linear_lasting * lasts
+    lasts = max(SLOW_TIME / dt, 1.0)
+    sensed = 1.0 + settings.linear_slow * lasts
     for r in range(6):
         for s in range(r + 1):
             brief = 0.0
@@ -163,8 +196,16 @@ def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
 
 
 @part
-def forget_momentum_error(x, P):
-    """Let errors of momentum before this sample have nothing to do with forces."""
+def reset_momentum_error(x, P):
+    """
+    Set the error of momentum to zero, known and independent of the forces.
+
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+
+    """
     nx = x.shape[0]
     for r in range(nx - N_EXTRA, nx):
         x[r] = 0.0
@@ -173,19 +214,49 @@ def forget_momentum_error(x, P):
 
 
 @part
-def see_momentum_error(grasp, nc, keep, dt):
-    """Let the base's equations see the error of momentum of the sample before."""
+def momentum_columns(grasp, nc, keep, dt):
+    """
+    Fill the columns of the grasp matrix by which the last error of momentum enters.
+
+    Parameters
+    ----------
+    grasp : (6, nx) array
+        Written.
+    nc : int
+        Number of contact coordinates, after which the columns lie.
+    keep : float
+        Share of the error that stays in a sample.
+    dt : float [s]
+        Time since the last sample.
+
+    """
     for r in range(6):
         for k in range(6):
             grasp[r, nc + k] = (keep - 1.0) / dt if r == k else 0.0
 
 
 @part
-def carry_momentum_error(x, P, gain, noise, nc, keep, new, dt):
+def predict_momentum_error(x, P, gain, noise, nc, keep, new, dt):
     """
-    Let state, covariance and the gain's rows ``H P`` go on to this sample's error of momentum.
+    Predict the error of momentum of this sample.
 
-    ``new`` times ``noise`` is the variance of what is new of it, which the equations show over dt.
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    gain : (n, nx) array
+        Rows of ``H P``; written.
+    noise : (n, n) array
+        Covariance of the error of momentum, over `momentum_time` squared.
+    nc : int
+        Number of contact coordinates.
+    keep : float
+        Share of the error that stays in a sample.
+    new : float [s^2]
+        Variance of what is new of it, as a multiple of ``noise``.
+    dt : float [s]
+        Time since the last sample.
+
     """
     nx = x.shape[0]
     for k in range(nc, nx):

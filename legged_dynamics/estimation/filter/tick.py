@@ -39,25 +39,25 @@ from legged_dynamics.estimation.attitude import (
 )
 from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.filter import layout as codes
-from legged_dynamics.estimation.filter.forces_by_motion import standing_forces
-from legged_dynamics.estimation.filter.forces_by_torque import describe_sample_before, track_forces
+from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
+from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sample, track_by_torque
 from legged_dynamics.estimation.filter.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
 from legged_dynamics.estimation.filter.memory import FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
-    forget_silent_efforts,
-    hide_frozen,
+    drop_frozen_efforts,
+    drop_zero_efforts,
     missing_inputs,
 )
-from legged_dynamics.estimation.filter.noise import follow_noise
+from legged_dynamics.estimation.filter.noise import update_noise
 from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.estimation.filter.wrench_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.ground import (
     follow_ground,
     keep_limits,
+    move_to_given_ground,
     normals_under_feet,
-    stand_on_given,
 )
-from legged_dynamics.estimation.push import describe_push, push_at_link
+from legged_dynamics.estimation.push import external_jacobian, write_link_wrench
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -75,7 +75,7 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 
 
 @part
-def slide(window, stamps, row):
+def _slide(window, stamps, row):
     """
     Let the newest row in and the oldest out; stamps[n] is the newest one's.
 
@@ -95,7 +95,7 @@ def slide(window, stamps, row):
 
 
 @part
-def base_motion(row, layout, settings, mount, accel, angular_at, base):
+def _base_motion(row, layout, settings, mount, accel, angular_at, base):
     """
     Move the IMU's reading to the base's origin and axes.
 
@@ -115,7 +115,7 @@ def base_motion(row, layout, settings, mount, accel, angular_at, base):
 
 
 @part
-def imu_mount(tree, row, layout, settings, accel, base, bodies):
+def _imu_mount(tree, row, layout, settings, accel, base, bodies):
     """
     Return where the IMU is on the base and how it moves against it, in base axes.
 
@@ -138,7 +138,7 @@ def imu_mount(tree, row, layout, settings, accel, base, bodies):
 
 
 @part
-def fold_mimics(robot, tau, jacobian):
+def _fold_mimics(robot, tau, jacobian):
     """Give each master what its followers' torques and feet do to it, by power."""
     for m in range(robot.mimics.shape[0]):
         follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
@@ -148,7 +148,7 @@ def fold_mimics(robot, tau, jacobian):
 
 
 @part
-def residuals(robot, scratch, imu, results):
+def _residuals(robot, scratch, imu, results):
     """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
     grasp, w = scratch.grasp, results.forces.coordinates
@@ -166,7 +166,7 @@ def residuals(robot, scratch, imu, results):
 
 
 @part
-def mark_observable(feet, settings, covariance, observable):
+def _mark_observable(feet, settings, covariance, observable):
     """Flag the feet whose force is known."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
@@ -177,7 +177,7 @@ def mark_observable(feet, settings, covariance, observable):
 
 
 @part
-def take_middle(window, layout, settings, middle):
+def _take_middle(window, layout, settings, middle):
     """
     Fill the measurement that an estimate starts from.
 
@@ -205,7 +205,16 @@ def take_middle(window, layout, settings, middle):
 @lean_kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
-    Take the measurement in `Arrays.row` and estimate the forces it completes.
+    Take the measurement in `Arrays.row` and estimate the forces that it completes.
+
+    Parameters
+    ----------
+    layouts, settings_table : (1,) record array
+        Of `layout.LAYOUT` and `layout.SETTINGS`.
+    integers, floats : array
+        As `layout.allocate` makes them; written.
+    out : array
+        Results: see `results.carve_results`; written.
 
     Returns
     -------
@@ -224,18 +233,19 @@ def tick(layouts, settings_table, integers, floats, out):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    forget_silent_efforts(row, layout, feet, robot.columns)
-    if hide_frozen(row, layout, robot.columns, memory.efforts, (stamps[n] - stamps[n - 1]) * 1e-9):
+    drop_zero_efforts(row, layout, feet, robot.columns)
+    if drop_frozen_efforts(row, layout, robot.columns, memory.efforts,
+                           (stamps[n] - stamps[n - 1]) * 1e-9):
         status[STATUS.by_torque] = 0.0
-    slide(window, stamps, row)
+    _slide(window, stamps, row)
     status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))
     faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
     results.faults[0] = faults
     if status[STATUS.filled] < n:
         results.faults[0] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
-    follow_noise(robot, layout, window, memory.noise, results)
-    take_middle(window, layout, settings, now)
+    update_noise(robot, layout, window, memory.noise, results)
+    _take_middle(window, layout, settings, now)
     results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
@@ -250,9 +260,9 @@ def tick(layouts, settings_table, integers, floats, out):
     # 2 Find up.
     oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
                                      + now[layout.orientation + 2] + now[layout.orientation + 3])
-    mount = imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
+    mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
-        base_motion(now, layout, settings, mount, accel, nj, base)
+        _base_motion(now, layout, settings, mount, accel, nj, base)
     if oriented:
         R_WB = rotation_from_mount(now, layout.orientation, mount[0])
         store3(memory.tilt, TILT.up, (R_WB[6], R_WB[7], R_WB[8]))
@@ -279,13 +289,13 @@ def tick(layouts, settings_table, integers, floats, out):
     normal = normals_under_feet(ground.given, R_WB, load3(memory.ground.normal, 0), results.feet)
     contact_points(feet, scratch.bodies, normal, states)
     lean_on_lowest_part(feet, normal, states)
-    stand_on_given(feet, ground.given, scratch.bodies, normal, results.feet)
+    move_to_given_ground(feet, ground.given, scratch.bodies, normal, results.feet)
     for m in range(robot.mimics.shape[0]):
         scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
-    point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
-    fold_mimics(robot, vectors[TAU], scratch.jacobian)
+    point = external_jacobian(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
+    _fold_mimics(robot, vectors[TAU], scratch.jacobian)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -294,26 +304,26 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, memory, up, normal,
-                     imu, dt, results)
+        track_by_torque(robot, layout, settings, scratch, tracking, window, now, memory, up,
+                        normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
         settle = 1.0
     else:
         used = 0
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
-        standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
+        track_by_motion(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
                         imu, dt, results)
         for k in range(6):      # motion alone cannot tell it from the feet's: it may be anything
             results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
     follow_ground(feet, settings, scratch.bodies, states, R_WB, imu, memory.contact.probability,
                   memory.ground, settle, dt)
-    residuals(robot, scratch, imu, results)
-    if settings.ahead > 0.5:
-        describe_sample_before(memory.previous, results.contact, results.forces.coordinates)
+    _residuals(robot, scratch, imu, results)
+    if settings.two_samples > 0.5:
+        interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
     if used > 0:        # without torque the prediction knows of friction and that no foot pulls
         keep_limits(feet, layout, ground, window[-1], results)
-    describe_push(settings, scratch.bodies, point, results.external)
-    mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
+    write_link_wrench(settings, scratch.bodies, point, results.external)
+    _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
 
     # 6 Filter.
     write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)

@@ -43,7 +43,7 @@ NEGLIGIBLE = 1e-30
 
 
 @part
-def butterworth(cutoff, dt):
+def _butterworth(cutoff, dt):
     """Return (b0, b1, b2, a1, a2) by the bilinear transform; pass everything near Nyquist."""
     if cutoff <= 0.0 or cutoff * dt > 0.45:
         return 1.0, 0.0, 0.0, 0.0, 0.0
@@ -54,7 +54,7 @@ def butterworth(cutoff, dt):
 
 
 @part
-def filtered(delays, at, x, coefficients, ready):
+def _filtered(delays, at, x, coefficients, ready):
     """Advance one channel (row ``at`` of the delays); start in the steady state of ``x``."""
     b0, b1, b2, a1, a2 = coefficients
     if not ready:
@@ -71,7 +71,21 @@ def filtered(delays, at, x, coefficients, ready):
 
 @part
 def write_wrenches(feet, states, w, wrenches):
-    """Move contact coordinates to wrenches in base axes about each foot's origin."""
+    """
+    Write contact coordinates as wrenches about each foot's origin, base axes.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    w : (nc,) array [N, N m]
+        Contact coordinates of all feet.
+    wrenches : (nf, 6) array [N, N m]
+        Written.
+
+    """
     for i in range(feet.index.shape[0]):
         c = feet.index[i, START]
         force = load3(w, c)
@@ -83,8 +97,28 @@ def write_wrenches(feet, states, w, wrenches):
 
 @part
 def filter_wrenches(feet, settings, states, R_WB, memory, dt, wrenches):
-    """Filter the latest wrenches in world axes; turn both kinds into the feet's axes."""
-    coefficients = butterworth(settings.cutoff, dt)
+    """
+    Filter the latest wrenches in world axes; turn all wrenches into the feet's axes.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    memory : FilterMemory
+        Written.
+    dt : float [s]
+        Time since the last sample.
+    wrenches : WrenchResults
+        Wrenches, their sum and the centre of pressure; written.
+
+    """
+    coefficients = _butterworth(settings.cutoff, dt)
     ready = memory.status[FILTER.ready] > 0.5
     net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     load, center = 0.0, (0.0, 0.0, 0.0)
@@ -95,9 +129,9 @@ def filter_wrenches(feet, settings, states, R_WB, memory, dt, wrenches):
             at = 3 * half
             world = rotate(R_WB, get3(wrenches.latest, i, at))
             channel = 6 * i + at
-            smooth = (filtered(memory.delays, channel, world[0], coefficients, ready),
-                      filtered(memory.delays, channel + 1, world[1], coefficients, ready),
-                      filtered(memory.delays, channel + 2, world[2], coefficients, ready))
+            smooth = (_filtered(memory.delays, channel, world[0], coefficients, ready),
+                      _filtered(memory.delays, channel + 1, world[1], coefficients, ready),
+                      _filtered(memory.delays, channel + 2, world[2], coefficients, ready))
             smooth = rotate_back(R_WB, smooth)
             if half == 0:
                 force = smooth
