@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Which way is up: from the IMU's orientation, or from its gyro and accelerometer alone.
+Orientation of the base, and derivatives of velocities.
 
-Arguments of the kernels: see ``estimation/__init__.py``. ``up_at`` and ``known_at`` are places in
-the memory, ``w`` [rad/s] and ``acceleration`` [m/s^2] tuples in base axes.
+The orientation is the IMU's where it gives one; else a complementary filter of gyro and
+accelerometer finds the direction of gravity (Mahony et al. 2008), with heading zero.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from legged_dynamics.spatial.jit import kernel
 # Gain of the accelerometer in the complementary filter [1/s], after Mahony et al. (2008), eq. 32:
 # fast enough to remove a gyro's bias, slow against a stride.
 TILT_GAIN = 0.5
-# An accelerometer whose length is off gravity by more than this fraction does not show tilt.
+# The accelerometer is used while its length differs from gravity by less than this fraction.
 STEADY = 0.15
 
 
@@ -140,7 +140,7 @@ def advance_tilt(tilt, w, acceleration, dt):
 
 
 # -------------------------------------------------------------------------------------------------
-# The one derivative filter: joint and angular accelerations from velocities.
+# The derivative filter: joint and angular accelerations from velocities.
 #
 # The slope of the least-squares line through the last ``2 h + 1`` samples, at their actual times,
 # is the acceleration at the middle one (for evenly spaced samples the quadratic Savitzky-Golay

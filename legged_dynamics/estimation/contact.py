@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What evidence makes of a foot's probability of standing: shared by force and by motion.
+Contact of each foot: a Bayes filter with two states, and levels of force and motion for it.
 
-A Bayes filter with two states. Each sample adds a log-likelihood ratio of standing over swinging;
-between samples the odds relax towards even at the switching rate. A foot is down above one
-probability and up below another (hysteresis).
+Each sample adds a log-likelihood ratio of contact over no contact; between samples the odds relax
+towards even at the switching rate. A foot counts as in contact above one probability and as up
+below another (hysteresis). Here are the filter, the likelihoods of force and of motion, and the
+update by force where torque is measured; `contact_by_motion` has the update without torque.
 """
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
 LOW, HEIGHT_AGAINST = 0.5, -2.0
-# Certainty beyond this says nothing more and only makes the next change slow.
+# Smallest probability, and distance to one: more certainty only makes the next change slow.
 LEAST_PROBABILITY = 0.0025
 
 
@@ -97,7 +98,7 @@ def bayes_update(p, evidence):
 
 @kernel
 def _hysteresis(p, down, settings):
-    """Return whether a foot counts as down, 1 or 0, by its probability and what it counted as."""
+    """Return whether a foot counts as in contact (1 or 0), by probability and last flag."""
     if p > settings.on:
         return 1.0
     return 0.0 if p < settings.off else down
@@ -131,9 +132,9 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
 
     Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
-    one, of three dimensions of speed, each with the variance of the base's velocity beside, and
-    one of height. A foot at rest may be one that turns in the air: no more than ``rest`` speaks
-    for it.
+    one, of three dimensions of speed, each with the variance of the base's velocity added, and one
+    of height. A foot at rest may be at its turning point in the air: its ratio is at most
+    ``rest``.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     drift_variance : float [m^2/s^2]
         Of the base's velocity.
     rest, limit : float
-        Most that speaks for a foot at rest, and most that speaks against one.
+        Largest ratio for contact, and largest ratio against it.
     settings : record
         Of layout.SETTINGS.
 
@@ -158,19 +159,18 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
 
 
 # -------------------------------------------------------------------------------------------------
-# At which force a foot is taken to stand: from the robot, not from a number of newtons.
+# Levels of contact, from the robot.
 #
-# The error of the stated torque noise, carried to the foot in the standing pose, is how much a
-# foot in the air may seem to carry for a while; the threshold is twice that. It is bounded by a
-# share of what a foot carries when all stand, so that a robot of many feet does not lose those
-# that carry little.
+# The stated torque noise, mapped to the foot in the standing pose, is the force that a foot in the
+# air may seem to have; the threshold is twice that, and at most a share of an even load, so that
+# lightly loaded feet of a robot with many feet still count.
 
 
 # Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
 LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
-# Without torque: below what load on all feet nothing stands, as a fraction of the weight; two and
-# a half deviations of what the model of a moving robot is wrong by.
+# Without torque: load on all feet below which the robot flies, of the weight; two and a half
+# deviations of the error of a moving robot's model.
 FLIGHT = 0.25
 # Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
 # of sqrt(g l), l the leg length; heights of the two as multiples of l.
@@ -213,8 +213,8 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     levels = np.zeros((nf, 3))
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
-        # A leg cannot tell a force along which it is straight: there the upper bound holds.
-        # By singular values: what joints see and what none sees may be any way apart.
+        # A straight leg does not measure the force along it: there the upper bound holds.
+        # By singular values: measured and unmeasured directions may differ by any factor.
         U, s, _ = np.linalg.svd(J / np.sqrt(variance))
         information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
         error = np.sqrt((U[2] ** 2 / information).sum()) / weight
@@ -282,12 +282,12 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 
     """
     leg = _leg_length(model, config)
-    pace = float(np.sqrt(GRAVITY * leg))
-    # A foot's speed is the sum of what its leg's joints do, each at about a leg's length.
+    speed = float(np.sqrt(GRAVITY * leg))
+    # Noise of a foot's speed: that of its leg's joints, each at about a leg's length.
     stated = float(np.max(config.noise.of_joints('velocity', model, config.joints), initial=0.0))
     return {
-        'slip_speed': settings.contact_slip_speed or float(np.hypot(SLIP * pace, stated * leg)),
-        'swing_speed': settings.contact_swing_speed or SWING * pace,
+        'slip_speed': settings.contact_slip_speed or float(np.hypot(SLIP * speed, stated * leg)),
+        'swing_speed': settings.contact_swing_speed or SWING * speed,
         'clearance': settings.contact_clearance or CLEARANCE * leg,
         'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
         'natural_time': float(np.sqrt(leg / GRAVITY)), 'least_height': 0.3 * leg,
@@ -295,23 +295,21 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether a foot is still where it stood: a help where its force is too small to tell.
+# Lift: whether a foot has risen from the place where it stood.
 #
-# A sole is unloaded slowly before it lifts, and for tens of milliseconds its force is below what
-# torques can tell from nothing. But a foot that has not risen from the place where it bore weight
-# has not lifted. Heights are along the ground's normal, of each foot over its own place, carried
-# along by the feet that bear weight; no height is compared with another foot's. What has risen
-# says nothing: the foot may stand on ground that gives way, and force alone decides. A ball lets
-# go at once, and is not asked.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# A sole is unloaded slowly before it lifts, and for tens of milliseconds its force is below the
+# noise of the torques. But a foot that has not risen from the place where it bore weight has not
+# lifted. Heights are along the ground's normal, of each foot over its own place, moved along with
+# the feet that bear weight; no height is compared with another foot's. A foot that has risen may
+# stand on ground that gives way: then force alone decides. Point feet are unloaded at once, and
+# have no such rule.
 
 
-# By how many thresholds of force a foot may be lighter and still stand, because it has not risen;
-# and for how long, of a pendulum's time of the leg's length, it is more after landing: after the
-# blow it may bear nothing for a while, and what has just landed does not leave.
+# By how many thresholds of force a foot that has not risen may be lighter and still stand: later,
+# and just after landing, when an impact may unload it for a while; duration of the latter, as a
+# multiple of the inverse of the natural frequency of a pendulum of the leg's length.
 UNMOVED, LANDED, SETTLING = 0.75, 2.0, 0.3
-# A sole that has just landed rocks: by this its rise counts.
+# Weight of the rise of a sole that has just landed, which rocks.
 ROCKS = 0.5
 
 
@@ -343,7 +341,7 @@ def predict_heights(feet, states, normal, lift):
         if total > 0.0:
             lift[i, LIFT.place] += step / total
         else:
-            lift[i, LIFT.state] = 0.0        # nobody bears weight: places are lost
+            lift[i, LIFT.state] = 0.0       # no foot bears weight: places are lost
 
 
 @part
@@ -371,7 +369,7 @@ def lift_allowance(settings, lift, i):
 
 
 @part
-def update_place(lift, i, down, bears, dt):
+def update_place(lift, i, down, loaded, dt):
     """
     Keep the place of a foot that bears weight; forget that of one that has left.
 
@@ -381,13 +379,13 @@ def update_place(lift, i, down, bears, dt):
         Heights; written.
     i : int
         Number of the foot.
-    down, bears : float, bool
-        Whether the foot counts as in contact (1 or 0), and whether it bears weight.
+    down, loaded : float, bool
+        Whether the foot counts as in contact (1 or 0), and whether it is loaded.
     dt : float [s]
         Time since the last sample.
 
     """
-    if bears and down > 0.5:
+    if loaded and down > 0.5:
         lift[i, LIFT.place], lift[i, LIFT.state] = lift[i, LIFT.height], 2.0
     elif down > 0.5:
         lift[i, LIFT.state] = min(lift[i, LIFT.state], 1.0)
@@ -397,22 +395,19 @@ def update_place(lift, i, down, bears, dt):
 
 
 # -------------------------------------------------------------------------------------------------
-# What forces say about contact, and contact about forces.
+# Contact by force, where torque is measured.
 #
-# One Bayes filter a foot reads the force that the filter of all feet has found, with its variance:
-# ``x`` in body weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one,
-# so the log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. A foot that
-# has not risen from its own place may be lighter and stands (`foot_lift`); no height is compared
-# with another foot's and no speed enters: a foot that bears weight stands, on whatever ground.
+# A Bayes filter for each foot takes its estimated normal force with the variance: ``x`` in body
+# weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one, so the
+# log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. No speed enters: a
+# foot that bears weight stands, on moving ground as well.
 #
-# Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
-# and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
-# that doubt about contact stands in the force's deviation.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# The force of a foot that is more likely up than down becomes a mixture of two cases, the
+# estimated force and none. Mean and covariance are those of the mixture, so that the force's
+# deviation contains the uncertainty about contact.
 
 
-# What a foot in the air may show, as a fraction of the weight.
+# Deviation of the force of a foot in the air, as a fraction of the weight.
 AIR_FORCE = 0.005
 # Largest log-likelihood ratio that one sample may add.
 LARGEST_EVIDENCE = 12.0
@@ -544,9 +539,9 @@ def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, 
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
         up = get3(normals, i, 0)
         force, variance = normal_force(P, x, feet.index[i, START], up)
-        # A ball lets go at once.
+        # Point feet are unloaded at once.
         there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
-        # What seems to pull after a blow is an error: it speaks no more for the air than none.
+        # A force that seems to pull after an impact is an error, and counts as no force.
         evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
                                   settings.weight, threshold, noise, LARGEST_EVIDENCE)
         if there > 0.0:

@@ -1,26 +1,21 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Which feet are down where no torque tells: by how they move and by what the body's motion asks.
+Contact of each foot where no torque is measured: by its motion, and by the load on it.
 
 One Bayes filter a foot. Each sample adds log-likelihood ratios of standing over swinging:
 
-* of the speed of the contact point over ground and its height over where this foot last stood:
-  zero-mean normals, narrow for a standing foot, wide for a swinging one, in terms of the leg
-  length l and of ``sqrt(g l)``, by which walks are alike (Froude). Feet have no ground in common.
-  What rests elsewhere, on a step, stands there all the same: height has no veto;
-* of the load: by how much the base's equations in this sample have made it likelier that the foot
-  bears something (`forces_by_motion.density_of_no_load`). What was guessed before says nothing;
-  a foot that must bear the robot stands, whatever its motion. A robot that falls freely stands on
-  nothing.
+* of the speed of the contact point over the ground and its height over where the foot last stood:
+  zero-mean normals, narrow for a standing foot, wide for a swinging one, scaled by the leg length
+  l and ``sqrt(g l)`` (Froude). Height has a small weight: a foot may stand on a step;
+* of the load: by how much the base's equations in this sample have lowered the density of no load
+  on the foot (`forces_by_motion`). A foot that must bear the robot stands, whatever its motion;
+  in free fall no foot stands.
 
-Samples closer together than errors last count the less, but each look counts in full once: the
-probability is what has lasted and what is seen now. No sensor tells the base's velocity over
-ground: the accelerometer carries it along, with a variance, and standing feet correct it, so that
-a foot that starts to swing is told from the others by continuity, and not by a vote. A robot that
-is held up stands on one foot at least.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Samples closer together than the errors' correlation time have smaller weights. The base's
+velocity over the ground is predicted by the accelerometer and corrected by standing feet, so that
+a foot that starts to swing differs from the others at once. A robot that does not fall stands on
+one foot at least.
 """
 from __future__ import annotations
 
@@ -55,32 +50,32 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
-# How long errors of a foot's speed and of its load last [s].
+# Correlation time of errors of a foot's speed and of its load [s].
 CORRELATION_TIME = 0.01
-# Error of the accelerometer that lasts [m/s^2], tilt and bias together, and for how long [s].
+# Slowly varying error of the accelerometer [m/s^2], tilt and bias together, and its time [s].
 DRIFT, DRIFT_TIME = 0.3, 0.1
-# Probability that nothing stands above which the base's velocity is lost, and after how long [s].
+# The base's velocity is lost when no foot stands with this probability for this time [s].
 LOST, LOST_TIME = 0.5, 0.02
-# Slowest steps, as a fraction of the fastest; and for how many natural times steps are remembered.
+# Slowest steps, as a fraction of the fastest; forgetting time of steps, in natural times.
 SLOWEST, FORGETS = 0.2, 10.0
-# What speaks most for a foot that rests, which may be turning in the air, and how much more for
-# one that was fast before.
+# Largest ratio for a foot at rest, which may be at its turning point in the air, and how much is
+# added for one that was fast before.
 RESTS, STOPS = 2.5, 3.0
-# What speaks most against one that moves.
+# Largest ratio against a foot that moves.
 MOVES = 4.0
-# Speed of a standing foot, which rolls and whose links bend, as a fraction of a swinging one's.
+# Speed of a standing foot, by rolling and bending of links, as a fraction of a swinging one's.
 SLIP_SHARE = 0.12
-# In which time that speed is learned [s].
+# Time constant in which that speed is learned [s].
 SLIP_TIME = 0.17
-# Certainty of what has lasted: no more than one look can turn, log(0.95 / 0.05) = 3.
+# Bound of the kept probability, which one sample can turn round: log(0.95 / 0.05) = 3.
 LEAST_KEPT = 0.05
-# What the model of a moving robot may be wrong by, as a fraction of the weight: of all feet.
+# Error of the load on all feet of a moving robot, as a fraction of the weight.
 FLIGHT_NOISE = 0.1
-# No foot changes contact more often in a natural time; and the lower threshold of a mean.
+# Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
 STEPS, MEAN_OFF = 1.5, 0.4
-# For how long a foot's speed is remembered [s].
+# Time constant of the mean of a foot's speed [s].
 RECENT = 0.03
-# After how many of its natural times sqrt(l / g) a standing foot's ground is where it is.
+# Time constant in which a standing foot's place follows it, in natural times sqrt(l / g).
 SETTLING = 0.5
 
 
@@ -106,8 +101,8 @@ def _speed_levels(feet, settings, body, i):
     """
     Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
 
-    Balls move by what they were seen to differ by, and at least by the stated noise; soles roll
-    off, which nobody sees while they stand still.
+    A standing point foot has the speed by which these were seen to differ, and at least the stated
+    noise; a sole rolls off.
     """
     swing = min(max(body[MOTION.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
     slip = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
@@ -171,7 +166,7 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
 
 @part
 def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
-    """Learn by which speed standing feet differ, while more than one stands."""
+    """Update the variance of standing feet's velocities, while more than one stands."""
     mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(feet.index.shape[0]):
         p = standing[i]
@@ -187,7 +182,7 @@ def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
 
 @part
 def _correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
-    """Let standing feet say how fast the base moves over ground, the more the surer they are."""
+    """Correct the base's velocity by the standing feet, weighted by their probabilities."""
     _learn_slip(feet, bodies, states, R_WB, standing, dt, body)
     information = 1.0 / body[MOTION.variance]
     pull = scale(information, load3(body, MOTION.velocity))
@@ -224,10 +219,10 @@ def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion
 @part
 def _contact_flag(p, i, settings, before, motion, dt):
     """
-    Return whether a foot counts as down, by its probability.
+    Return whether a foot counts as in contact, by its probability.
 
-    Feet cannot step as often as errors make them seem to: the more restless they were, the longer
-    a mean of the probability decides instead.
+    Feet cannot step as often as errors make them seem to: the more contact has changed of late,
+    the longer the mean of the probability that decides.
     """
     rate = motion.body[MOTION.switches] / FORGETS - STEPS
     patience = min(max(rate / STEPS, 0.0), 1.0)
@@ -283,16 +278,16 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
     feet, nf = robot.feet, robot.feet.index.shape[0]
     body, legs, evidence = motion.body, motion.legs, scratch.vectors[WEIGHTS]
     _evidence_of_motion(feet, settings, scratch.bodies, states, ground, R_WB, dt, motion, evidence)
-    held = 0.0
+    support = 0.0
     if spread >= 0.0:
-        held = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
+        support = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
                               settings.force_evidence)
     share = min(dt / CORRELATION_TIME, 1.0)
     none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
         seen, load = evidence[i], clip(load_evidence[i], settings.force_evidence)
-        if held < 0.0:      # in flight no motion speaks for a foot
-            seen = min(seen, held)
+        if support < 0.0:   # in flight a foot at rest is not in contact
+            seen = min(seen, support)
         load += row[layout.switch_evidence + i]
         before = relax(legs[i, LEG.probability], settings.switching_rate, dt)
         p = bayes_update(before, seen + load)
@@ -310,16 +305,16 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
             best, best_p = i, p
     ticks = min(dt / (FORGETS * settings.natural_time), 1.0)
     body[MOTION.switches] += changes / nf - ticks * body[MOTION.switches]
-    # A robot that is held up while nothing seems to stand moves otherwise than was thought.
-    body[MOTION.lost] = body[MOTION.lost] + dt if held > 0.0 and none > LOST else 0.0
+    # A robot that does not fall while no foot seems to stand: its velocity is wrong.
+    body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > LOST else 0.0
     if body[MOTION.lost] > LOST_TIME:
         body[MOTION.known] = body[MOTION.lost] = 0.0
     for i in range(nf):
         p, given = contact.probability[i], row[layout.given_contact + i]
-        if held >= 0.0 and not anyone:      # something holds the robot up
+        if support >= 0.0 and not anyone:      # something holds the robot up
             p = min(p / (1.0 - none), 1.0 - LEAST_PROBABILITY)
         down = _contact_flag(p, i, settings, contact.flag[i], motion, dt)
-        if held >= 0.0 and not anyone and i == best and p > 0.5:
+        if support >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0
         if not math.isnan(given):
             down = given

@@ -309,14 +309,14 @@ class GroundReactionEstimator:
         robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
         for body, start, size in table.index[:, :3]:
             for b in self.model.chain(int(body)):
-                _bear(robot.columns[b - 1], np.arange(start, start + size))
+                _add_columns(robot.columns[b - 1], np.arange(start, start + size))
         mimics = self.model.mimics
         robot.mimics[:, 0], robot.mimics[:, 1] = mimics.follower_v, mimics.master_v
         robot.ratio[:] = mimics.multiplier
-        for follower, master in robot.mimics:       # the master bears what its followers bear
-            bears = robot.columns[follower]
-            _bear(robot.columns[master], bears[1:1 + bears[0]])
-            bears[0] = 0
+        for follower, master in robot.mimics:       # the master moves what its followers move
+            moved = robot.columns[follower]
+            _add_columns(robot.columns[master], moved[1:1 + moved[0]])
+            moved[0] = 0
         add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
                              robot.mimics)
         robot.branches[:] = branches_of(self.model)
@@ -331,8 +331,8 @@ class GroundReactionEstimator:
         robot.stops[:] = end_stops(self.model)
 
 
-def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
-    """Add contact coordinates to those that a joint bears on."""
+def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:
+    """Add contact coordinates to those that a joint moves."""
     new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
     joint[1 + joint[0]:1 + joint[0] + len(new)] = new
     joint[0] += len(new)

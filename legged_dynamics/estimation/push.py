@@ -58,7 +58,7 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # Its deviation unless one is stated, of the weight, and the time in which it decays [s].
 EXTERNAL_FORCE, EXTERNAL_TIME = 0.0011, 0.5
-# Deviation of a push near a foot in directions that neither joints nor base measure, of the weight.
+# Deviation of a push near a foot where neither joints nor base measure it, of the weight.
 LARGE_PUSH = 0.3
 
 
@@ -122,14 +122,14 @@ def add_external_columns(model: RobotModel, body: int, columns: np.ndarray,
 
     """
     columns[:, -1] = columns[:, 0]
-    carrying = {b - 1 for b in model.chain(body)} if body > 0 else set()
+    between = {b - 1 for b in model.chain(body)} if body > 0 else set()
     for follower, master in mimics.tolist():
-        if follower in carrying:
-            carrying = (carrying - {follower}) | {master}
-    beside = columns.shape[1] - 2 - N_EXTRA + np.arange(N_EXTRA)
-    for joint in carrying:
+        if follower in between:
+            between = (between - {follower}) | {master}
+    external = columns.shape[1] - 2 - N_EXTRA + np.arange(N_EXTRA)
+    for joint in between:
         count = columns[joint, 0]
-        columns[joint, 1 + count:1 + count + N_EXTRA] = beside
+        columns[joint, 1 + count:1 + count + N_EXTRA] = external
         columns[joint, -1] = count + N_EXTRA
 
 
@@ -172,10 +172,10 @@ def _force_on_leg(robot, settings, scratch, tracking, joints, beyond, deviation)
     """
     Turn what the base's equations leave into the force on a link of a leg.
 
-    With the foot's force as its joints see it such a force e leaves ``M e``, ``M = A_e - A N^-1 B``
-    with ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T``, R the variances of slowly varying errors: the
-    part that looks like the foot's force does not show. The joints' own information about e is
-    ``J_e R^-1 J_e^T - B^T N^-1 B``.
+    With the foot's force as its joints see it such a force e leaves ``M e``,
+    ``M = A_e - A N^-1 B`` with ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T``, R the variances of
+    slowly varying errors: the part that looks like the foot's force does not show. The joints' own
+    information about e is ``J_e R^-1 J_e^T - B^T N^-1 B``.
 
     The force of ``beyond``, the rest about the point, is replaced by e and its moment by zero; the
     force's ``deviation`` by that of e.
@@ -387,31 +387,31 @@ def slow_push_variance(robot, scratch, tracking, joints, n):
 
 
 @part
-def _variance_about_point(grasp, doubt, nc, k):
+def _variance_about_point(grasp, slow, nc, k):
     """Return the variance of component k of the wrench about the point where it acts."""
-    total = doubt[k]
+    total = slow[k]
     if k > 2:
         for c in range(3):
-            total += grasp[k, nc + c] ** 2 * doubt[c]
+            total += grasp[k, nc + c] ** 2 * slow[c]
     return total
 
 
 @part
-def _trust(settings, doubt, k):
+def _trust(settings, slow, k):
     """Return the weight of a sample for component k of the wrench, 0 to 1."""
     unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
-    return 1.0 / (1.0 + doubt / (unit * unit))
+    return 1.0 / (1.0 + slow / (unit * unit))
 
 
 @part
-def _push_process_noise(settings, push, push_variance, k, whole, left, spread, doubt, dt):
+def _push_process_noise(settings, push, push_variance, k, whole, left, spread, slow, dt):
     """
     Return the process noise of component k of the wrench in a tick of a push, a variance; else 0.
 
     ``whole`` is the wrench of this sample, ``left`` the part that the filter does not follow,
-    ``spread`` the variance of both by errors of a sample, ``doubt`` by slowly varying ones.
+    ``spread`` the variance of both by errors of a sample, ``slow`` by slowly varying ones.
     """
-    deviation = math.sqrt(spread + SLOW_COUNTS * doubt)
+    deviation = math.sqrt(spread + SLOW_COUNTS * slow)
     share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
     # The whole wrench shows that there is a push, the rest that a push has changed.
     for at, off in ((PUSH.whole, whole), (PUSH.change, left)):
@@ -419,15 +419,15 @@ def _push_process_noise(settings, push, push_variance, k, whole, left, spread, d
         push[k, at] += share * (score - push[k, at])
         opened = opened or math.fabs(push[k, at]) > PUSH_LEVEL
     share = min(dt / BEYOND_TIME, 1.0)
-    limit = BEYOND_CLIP * math.sqrt(spread + doubt)
-    push[k, PUSH.beyond] += (share * _trust(settings, doubt, k)
+    limit = BEYOND_CLIP * math.sqrt(spread + slow)
+    push[k, PUSH.beyond] += (share * _trust(settings, slow, k)
                              * min(max(left - push[k, PUSH.beyond], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
     push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
-    level = SLOW_LEVEL * math.sqrt(doubt + push_variance[N_EXTRA + k])
-    lasts = max(math.fabs(push[k, PUSH.beyond]),
+    level = SLOW_LEVEL * math.sqrt(slow + push_variance[N_EXTRA + k])
+    slow_part = max(math.fabs(push[k, PUSH.beyond]),
                 math.fabs(push[k, PUSH.beyond] + whole - left))
-    opened = opened or lasts > level
+    opened = opened or slow_part > level
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 
@@ -465,11 +465,11 @@ def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, j
         Whether there is a push.
 
     """
-    nx, S, walk = x.shape[0], tracking.noise, tracking.process_noise
+    nx, S, process_noise = x.shape[0], tracking.noise, tracking.process_noise
     nc, variance, pushed = nx - N_EXTRA, tracking.foot_rows[0], False
     for k in range(6):
         deviation = settings.external_force if k < 3 else settings.external_moment
-        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
+        process_noise[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
         if n > joints:
             # The base's equation with the feet taken as their joints see them.
             r = joints + k
@@ -484,16 +484,16 @@ def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, j
                 tracking.unexplained[k] += grasp[k, c] * x[c]
             if settings.external_body >= 0:
                 left, spread = _about_point(grasp, tracking.vector, nc, k, left, spread)
-            doubt = _variance_about_point(grasp, tracking.push_variance, nc, k)
+            slow = _variance_about_point(grasp, tracking.push_variance, nc, k)
             more = _push_process_noise(
-                settings, push, tracking.push_variance, k, left + x[nc + k], left, spread, doubt,
+                settings, push, tracking.push_variance, k, left + x[nc + k], left, spread, slow,
                 dt)
-            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
+            process_noise[nc + k], pushed = max(process_noise[nc + k], more), pushed or more > 0.0
     return pushed
 
 
 @part
-def slow_share(walk, variance):
+def slow_share(process_noise, variance):
     """
     Return the share of its gain by which a slowly varying innovation moves the wrench.
 
@@ -502,13 +502,13 @@ def slow_share(walk, variance):
 
     Parameters
     ----------
-    walk : float
+    process_noise : float
         Variance that the element of the wrench has gained in this tick.
     variance : float
         Its variance.
 
     """
-    return min(0.5 * walk / variance, 1.0) if variance > 0.0 else 1.0
+    return min(0.5 * process_noise / variance, 1.0) if variance > 0.0 else 1.0
 
 
 @part
@@ -654,7 +654,7 @@ def feet_carry_weight(feet, up, weight, probability, x):
 
 
 @part
-def update_mass_error(settings, columns, left, doubt, pushed, equations, weight, block, error, dt):
+def update_mass_error(settings, columns, left, slow, pushed, equations, weight, block, error, dt):
     """
     Update the error of the base's mass and first moments by recursive least squares.
 
@@ -667,7 +667,7 @@ def update_mass_error(settings, columns, left, doubt, pushed, equations, weight,
     left : (6,) array [N, N m]
         What the equations of the base leave, with the feet's forces as their own joints see
         them.
-    doubt : (6,) array
+    slow : (6,) array
         Variance of that by slowly varying errors.
     pushed : bool
         Whether there is a push.
@@ -687,7 +687,7 @@ def update_mass_error(settings, columns, left, doubt, pushed, equations, weight,
     g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
     share = PUSHED_SHARE * dt if pushed else dt
     for e in range(6):
-        weight[e] = share * _trust(settings, doubt[e], e) / (1.0 if e < 3 else arm2)
+        weight[e] = share * _trust(settings, slow[e], e) / (1.0 if e < 3 else arm2)
     for r in range(4):
         for c in range(5):
             total = 0.0
@@ -706,6 +706,6 @@ def update_mass_error(settings, columns, left, doubt, pushed, equations, weight,
         sight, unsure = 1e-12 * g2, 0.0
         for e in range(6):
             sight += columns[e, r] ** 2
-            unsure += columns[e, r] ** 2 * doubt[e]
+            unsure += columns[e, r] ** 2 * slow[e]
         t = (error[r] * sight / DOUBTFUL) ** 4 / max(unsure * unsure, 1e-300)
         error[r] *= t / (1.0 + t)

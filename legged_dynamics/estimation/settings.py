@@ -120,15 +120,14 @@ SETTINGS = EstimatorSettings.table()
 
 
 # -------------------------------------------------------------------------------------------------
-# What of the equations' errors does not depend on the pose: of the model, and guesses of motion.
-#
-# What noise of sensors does to the equations: see `equation_errors` and `momentum_noise`.
+# Errors of the equations that do not depend on the pose; for sensor noise see
+# `filter.equation_errors` and `filter.noise`.
 
 
 # Without an IMU the base's motion is guessed to be rest: standard deviations of that guess.
 UNKNOWN_ACCELERATION = 1.0          # m/s^2
 UNKNOWN_ANGULAR_ACCELERATION = 5.0  # rad/s^2
-# After which time an error of the model counts as a new one, without torque [s].
+# Time after which an error of the model counts as a new one, without torque [s].
 MODEL_LASTS = 0.048
 
 
@@ -155,7 +154,8 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
     Return the variances of the base's equations by the stated errors of mass and its centre.
 
-    Of an equation a `SLOW_TIME`: what lasts longer is no news so often, and counts for more.
+    Of one equation in every `SLOW_TIME`: an error of the model that stays for longer is counted
+    again in each, and has a larger variance instead.
 
     Parameters
     ----------
@@ -180,21 +180,21 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     return MODEL_LASTS / SLOW_TIME * error + (1e-6 * weight) ** 2
 
 
-def variance_ratio(lasting: float, brief: float) -> float:
+def variance_ratio(slow: float, white: float) -> float:
     """
     Return the variance of a slowly varying error over that of white noise.
 
     Parameters
     ----------
-    lasting, brief : float
+    slow, white : float
         Standard deviations of the two.
 
     """
-    return (lasting / brief) ** 2 if brief > 0.0 else 1.0
+    return (slow / white) ** 2 if white > 0.0 else 1.0
 
 
 # -------------------------------------------------------------------------------------------------
-# What a robot must be for its base to be followed: floating, on feet, by 1-DoF joints.
+# Robots that can be estimated: with floating base, feet and 1-DoF joints.
 
 
 def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
@@ -226,10 +226,10 @@ def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# How large the robot is: lengths and times that thresholds are in terms of.
+# Size of the robot: lengths and times that thresholds are in terms of.
 
 
-# A foot has risen by more than so many deviations of kinematics, and by more than so much of the
+# A foot has risen when it did so by more than so many deviations of kinematics plus so much of the
 # leg's length, by which ground and rubber give way.
 RISEN, GIVING_WAY = 1.5, 0.001
 

@@ -1,21 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How wrong each equation of an instant is, and what errors equations share.
+Covariance of the errors of an instant's equations, in a sample and over longer times.
 
-The equations are those of the base (0 to 5) and of each joint (6 + j). Their errors come from
+The equations are those of the base (0 to 5) and of each joint (6 + j). Sources of error:
 
-* joint and angular accelerations, differences of noisy velocities: the mass matrix carries one
-  joint's error into the equations of its whole branch and into those of the base;
-* the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
-  in between: that error lies along the jump of the reading and is as large as a share of it;
-* measured torque, dry friction near rest, what a joint's end stop bears while it touches it, and
-  what the model of the base leaves out.
+* joint and angular accelerations, differences of noisy velocities: the mass matrix takes the error
+  of one joint into the equations of its whole branch and of the base;
+* the accelerometer, whose mean over a tick is not that of its two readings when a foot has an
+  impact in between: that error lies along the jump of the reading, and is a share of it;
+* measured torque, dry friction near rest, the torque of an end stop while the joint touches it,
+  and errors of the base's model.
 
-The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
-
-Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
-equations that hold, ``mass`` their right sides and mass matrix.
+The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations. ``rows``
+are the n equations that hold, ``mass`` their right sides and mass matrix.
 """
 from __future__ import annotations
 
@@ -32,18 +30,18 @@ from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
-# of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
+# of the tick over this time [s], that of an impact; at most the share of an even distribution.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Share of the stated noise of torques that lasts: an offset.
+# Offset of torques, as a share of their stated noise.
 OFFSET_SHARE = 0.3
-# Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
+# Variance of dry friction at rest over its square: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
-# Time after which an error counts as lasting [s].
+# Time after which an error counts as slowly varying [s].
 SLOW_TIME = 0.016
 # Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
 # that come back with the opposite sign, times n^2.
 WANDER = 0.5
-# What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
+# Error of the base's model, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
@@ -143,8 +141,8 @@ def usable_equations(robot, layout, row, use_base, rows):
     """
     n = 0
     for j in range(robot.columns.shape[0]):
-        bears = robot.columns[j, robot.columns.shape[1] - 1] > 0
-        if bears and math.isfinite(row[layout.effort + j]):
+        moves = robot.columns[j, robot.columns.shape[1] - 1] > 0
+        if moves and math.isfinite(row[layout.effort + j]):
             rows[n] = 6 + j
             n += 1
     joints = n
@@ -175,7 +173,7 @@ def fill_masses(robot, scratch, tracking):
             tracking.rigid[i, k] = scratch.bodies[i, k]
     place_inertias(robot.tree, tracking.rigid)
     composite_inertias(robot.tree, tracking.rigid)
-    for r in range(6):      # elimination has filled what is zero there and is not written
+    for r in range(6):      # zero, filled by the elimination of the last tick
         for c in range(6):
             tracking.mass[r, N_RIGHT_SIDES + c] = 0.0
     fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, N_RIGHT_SIDES:])
@@ -228,7 +226,7 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
+def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, slow_noise,
                         steady):
     """
     Fill the covariances of the equations' errors, lower triangles.
@@ -257,7 +255,7 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
         As `motion_response` fills it.
     S : (n, n) array
         Covariance in a sample; written.
-    lasting : (n, n) array
+    slow_noise : (n, n) array
         Covariance of a mean over `slow_samples`, and of what varies slowly; written.
     steady : (2, n) array
         Variance by what stays for seconds, and what an exponential mean leaves of the rest;
@@ -287,9 +285,9 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             for m in range(first, end):
                 brief += L[m] * K[m]
             sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
-            struck = jump * K[nv + 6]
-            S[r, s] = brief + sensed + struck
-            lasting[r, s] = brief * fewer + (linear + share) * sensed + struck
+            of_jump = jump * K[nv + 6]
+            S[r, s] = brief + sensed + of_jump
+            slow_noise[r, s] = brief * fewer + (linear + share) * sensed + of_jump
         steady[0, r] = linear * sensed
         steady[1, r] = WANDER * brief * fewer
         if e >= 6:
@@ -300,11 +298,11 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
-            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
+            slow_noise[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more
-            lasting[r, r] += more
+            slow_noise[r, r] += more
             steady[0, r] += more

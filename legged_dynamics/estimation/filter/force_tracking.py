@@ -1,20 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
+The Kalman filter of all feet's forces, in contact or not, where torque is measured.
 
 The state is ``x = [w; e]``: contact coordinates w and an external wrench e on a link, the base or
-another (`external_link`). Every instant gives
+another (`push`). Every instant gives
 
-    J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
-    A w + A_e e     = b - B theta                     six of the base
+    J^T w + J_e^T e = tau_model - tau_measured        one equation for each joint
+    A w + A_e e     = b - B m                         six of the base
 
-with theta from `mass_error`. Between ticks w walks at random, as fast as it has of late, and e
-decays; a foot whose own joints contradict its prediction may have been struck and walks as far as
-they say.
-Nothing here decides about contact; see `force_contact` for what contact does to forces.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+with the mass parameters m (`push`). Between ticks w is a random walk whose rate follows
+how much forces have changed of late, and e decays; a foot whose own joints contradict its
+prediction may have had an impact and gets more process noise. Contact is decided afterwards: see
+`contact`.
 """
 from __future__ import annotations
 
@@ -39,18 +37,17 @@ from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
-# All rates are deviations after one second of a random walk, as fractions of the weight.
-# Standing feet's forces walk the faster, the further all feet's are from their means over a short
-# time [s]: by so many times that distance. A distance that the variances of the forces, so many
-# times, explain is noise. A pace that was reached is kept for a while [s], for the next foot lands
-# or leaves soon. Bounds, the lower one of a robot at rest.
+# Rates are deviations of a random walk after one second, as fractions of the weight. That
+# of standing feet is a multiple (RATE_GAIN) of the distance of all forces from their means over a
+# short time [s]; distances within so many variances of the forces are noise. A rate stays for a
+# while [s]: another foot will land or leave soon. The slowest rate is that of a robot at rest.
 RECENT, RATE_GAIN, EXPLAINED, RATE_TIME = 0.02, 1.0, 6.0, 0.04
 SLOWEST_RATE, FASTEST_RATE = 0.005, 1.5
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
-# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
-# foot's force may then have changed by as much as its joints say.
+# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is an impact:
+# process noise is then this share of the squared innovation.
 IMPACT, IMPACT_SHARE = 12.0, 0.5
-# How many deviations of a sample count for what lasts.
+# Deviations that a sample counts for in the slowly varying part of the innovation.
 SLOW_CLIP = 2.5
 
 
@@ -193,7 +190,7 @@ def add_process_noise(robot, settings, tracking, probability, memory, push, scra
         Whether there is a push.
 
     """
-    feet, x, P, walk = robot.feet, memory.state, memory.covariance, tracking.process_noise
+    feet, x, P, process_noise = robot.feet, memory.state, memory.covariance, tracking.process_noise
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
     W2, arm2 = weight * weight, settings.arm * settings.arm
     vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
@@ -216,22 +213,22 @@ def add_process_noise(robot, settings, tracking, probability, memory, push, scra
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
-        struck = dot(v, symmetric_times(known, v)) > IMPACT
-        memory.impact[i] = 1.0 if struck else 0.0
-        if struck:
+        impact = dot(v, symmetric_times(known, v)) > IMPACT
+        memory.impact[i] = 1.0 if impact else 0.0
+        if impact:
             g += IMPACT_SHARE * dot(v, v)
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
-            # What is as unknown as before measuring need not become more so.
+            # The variance does not grow beyond that of the prior.
             room = 1.0 - P[s + k, s + k] * robot.prior[s + k]
-            walk[s + k] = g * unit * max(room, 0.0)
+            process_noise[s + k] = g * unit * max(room, 0.0)
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
     pushed = external_process_noise(feet, settings, scratch.grasp, tracking, x, P, push,
                                     vectors[VECTOR], joints, n, dt)
     for k in range(nx):
-        P[k, k] += walk[k]
+        P[k, k] += process_noise[k]
     return pushed
 
 
@@ -277,9 +274,9 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
 @part
 def _split_slow(tracking, bias, ticks, n):
     """
-    Take from the innovations the part that lasts, and keep it in ``tracking.slow_innovation``.
+    Split off the slowly varying part of the innovations, ``tracking.slow_innovation``.
 
-    One sample counts for no more than a few deviations: a strike does not last.
+    One sample counts for no more than a few deviations, because impacts are short.
     """
     nu, S = tracking.innovation, tracking.noise
     for r in range(n):
@@ -324,7 +321,7 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     """
     x, P, S, gain = memory.state, memory.covariance, tracking.noise, tracking.gain
     nu, rows, nx = tracking.innovation, tracking.rows, x.shape[0]
-    slow, lasting = tracking.slow_noise, tracking.slow_innovation
+    slow, slow_innovation = tracking.slow_noise, tracking.slow_innovation
     for r in range(n):
         covariance_row(columns, grasp, jacobian, rows[r], P, gain[r])
     for r in range(n):
@@ -335,16 +332,16 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     _split_slow(tracking, memory.bias, settings.slow_samples, n)
     if not (factorize(slow, n) and factorize(S, n)):
         return False
-    solve_factorized(slow, n, lasting)
+    solve_factorized(slow, n, slow_innovation)
     nc = nx - N_EXTRA
     for r in range(n):
-        t, row = lasting[r], gain[r]
+        t, row = slow_innovation[r], gain[r]
         for k in range(nc):
             x[k] += t * row[k]
     for k in range(nc, nx):
         t = 0.0
         for r in range(n):
-            t += lasting[r] * gain[r, k]
+            t += slow_innovation[r] * gain[r, k]
         x[k] += slow_share(tracking.process_noise[k], P[k, k]) * t
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)

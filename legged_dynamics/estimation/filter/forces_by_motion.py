@@ -3,20 +3,18 @@
 """
 Forces where no torque is measured: six equations of the base, and how load passes between feet.
 
-The same filter as with torque, ``x = [w; e]`` and ``A w + e = b``, without the joints' rows and
-with nothing external; so motion alone decides a sum, and what it leaves open is carried on from
-the tick before:
+A Kalman filter as with torque (`force_tracking`), ``x = [w; p]`` and ``A w + d(p) = b``, without
+equations of joints, and with an error p of the base's momentum instead of an external wrench. The
+equations determine a sum of all forces; the rest is predicted from the tick before:
 
-* the load on a foot walks, as fast as legs pass load on, along the line on which it acts now: its
-  centre of pressure goes with it. Load goes back to an even share over a few natural times;
-* where in a sole it presses travels through the sole, and is known while the foot stands alone;
-* no foot pulls, and friction bounds what pushes sideways. That of a sole aims above where the foot
-  stands at rest, as the forces of legs do in whatever walks upright (the virtual pivot point, Maus
-  2010). Squeeze between feet no motion tells: that is all that is known of it.
+* the load on a foot is a random walk along the line of action of its force, so that the centre of
+  pressure stays; it decays to an even share in a few natural times;
+* the centre of pressure of a sole moves through the sole;
+* no foot pulls, and friction bounds sideways forces. The force of a sole aims above the base, as
+  in upright walkers (virtual pivot point, Maus et al. 2010). Motion does not determine squeeze
+  between feet: this is all that is known of it.
 
-Contact mixes hypotheses, as it does with torque: see `force_contact`.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Contact mixes hypotheses, as it does with torque: see `contact`.
 """
 from __future__ import annotations
 
@@ -66,35 +64,29 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 
 # -------------------------------------------------------------------------------------------------
-# How forces go on from tick to tick where no torque is measured.
-#
-# The load on a foot walks along the line on which it acts, and goes back to an even share; a
-# sole's centre of pressure travels through it, with the sole's low part as it tilts; what pushes
-# sideways aims above where the foot stands at rest, within friction.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# Prediction of forces.
 
 
-# How fast the load of a foot in the air walks, which may land: its deviation after one natural
-# time sqrt(l / g), as a fraction of the weight.
+# Process noise of the load of a foot in the air, which may land: deviation after one natural time
+# sqrt(l / g), as a fraction of the weight.
 LANDING_RATE = 3.0
-# No foot is so sure to stand that its load does not walk as if it might have just landed.
+# Largest probability of contact in the process noise: any foot may have just landed.
 SUREST = 0.99
-# After how many natural times load is shared evenly, and how unevenly feet share it, as a
+# Natural times in which load becomes even, and how unevenly feet share it, as a
 # fraction of an even share.
 EVEN_TIME, UNEVEN = 3.0, 0.5
-# After how many natural times the centre of pressure has crossed the sole.
+# Natural times in which the centre of pressure crosses the sole.
 CROSSING = 1.5
 # How far a force departs sideways from where it aims: friction's bound over the square root of
 # three, and the steepest aim.
 SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
-# After how many natural times it aims again.
+# Natural times in which it aims again.
 STRAYING = 0.03
 # Height of the point where legs' forces meet, over that of the base.
 PIVOT = 1.3
 # How far from its low edge a tilted sole presses, as a fraction of its size.
 EDGE = 0.08
-# A spread of where a foot presses that is none [m].
+# Smallest deviation of a centre of pressure [m].
 TINY = 1e-9
 # Moment about the vertical over that which the sole's length allows.
 TWIST = 0.3
@@ -102,7 +94,7 @@ TWIST = 0.3
 
 @part
 def _start_loads(feet, settings, up, x, P):
-    """Begin with an even share on all feet and little knowledge of it."""
+    """Start with an even share on all feet and little knowledge of it."""
     nx, nf = x.shape[0], feet.index.shape[0]
     share = settings.weight / nf
     for r in range(nx):
@@ -144,17 +136,17 @@ def _put_first3(row, at, n, v):
 @part
 def _predict_moments(feet, states, legs, up, stay, x, P, i):
     """
-    Carry a foot's moments on as its low part changes; return how far it may press from there.
+    Predict a foot's moments; return the deviations of its centre of pressure across and along.
 
-    Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
-    next to nothing of one on its edge.
+    They change with the lowest part of the sole. The centre of pressure keeps its ratio to these
+    deviations, which are large for a sole that lies flat and small for one on its edge.
     """
     s, nx = feet.index[i, START] + 3, x.shape[0]
     n = feet.index[i, SIZE] - 3
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
-    # The variance of a coin that shows one edge or the other, over three as of an even spread.
+    # Variance of a choice between two edges, over three as of an even distribution.
     spread_x = math.sqrt(max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) / 3.0
                          + (EDGE * long) ** 2)
     spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
@@ -189,9 +181,9 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
         standing += probability[i]
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
-        # Of balls no more is known than that friction holds them.
+        # A point foot has no aim: only friction bounds its force.
         d = _aim(robot, settings, states, up, i) if size > 3 else up
-        # What is kept: load, along the aim; what departs from it for a while; moments.
+        # Mean: load along the aim decays to even; departures from the aim decay soon; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
@@ -211,13 +203,13 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
             spread_x, spread_y = _predict_moments(feet, states, legs, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
-        # What is new: load walks along the line on which it acts.
+        # Process noise: of the load, along its line of action.
         rate = legs[i, LEG.load_rate]
         known = 0.0
         for r in range(3):
             for c in range(3):
                 known += up[r] * P[s + r, s + c] * up[c]
-        # What is as unknown as an even share is large need not become more so.
+        # The variance does not grow beyond the square of an even share.
         room = max(1.0 - known / max(even * even, 1e-9), 0.0)
         q = ((p * rate ** 2 * room + (1.0 - min(p, SUREST)) * LANDING_RATE ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
@@ -247,26 +239,27 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
 
 
 # -------------------------------------------------------------------------------------------------
+# Update by the equations of the base.
 
 
-# How fast a standing foot's load walks is learned: deviations after one natural time sqrt(l / g),
-# as fractions of the weight, at first, at least, at most; and how fast it is learned [1/s].
+# Process noise of a standing foot's load is estimated: deviations after one natural time
+# sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
+# [1/s].
 FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
-# Noise of the base's equations is learned, too, as a share of what the stated noise makes of it:
-# bounds, and in which time [s].
+# Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
 LEAST_SCALE, NOISE_TIME = 0.1, 0.17
-# How large a squared deviation of moments counts for that, and how fast one sample is believed:
-# impacts are no Gaussian's.
+# Bounds of a squared deviation of moments, and of its effect in one sample: impacts are not
+# Gaussian.
 SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
-# What the load on a foot may seem to be for other reasons, as a fraction of the weight.
+# Error of the load on a foot by other causes, as a fraction of the weight.
 LOAD_NOISE = 0.04
-# How many deviations of a moment count.
+# Deviations beyond which a moment has a smaller weight.
 FAR_OFF = 2.0
 
 
 @part
 def _base_update(robot, settings, scratch, tracking, up, memory, dt):
-    """Take the six equations of the base in: Kalman's update with all of them at once."""
+    """Update the state by the six equations of the base at once (Kalman 1960)."""
     x, P, S, gain, nu = (memory.state, memory.covariance, tracking.block, tracking.gain,
                          tracking.innovation)
     nx, noise, others = x.shape[0], tracking.noise, tracking.slow_noise
@@ -286,7 +279,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     if not factorize(S, 6):
         return False
     whiten(S, gain, nu, 6)
-    # An impact puts moments off by far more than forces: what is too far off counts for less.
+    # An impact changes moments by far more than forces: outliers get smaller weights.
     surprise = 0.0
     for r in range(3, 6):
         surprise += min(nu[r] * nu[r], SURPRISING) / 3.0
@@ -304,7 +297,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
 
 @part
 def _keep_unilateral(feet, up, x, P):
-    """Move along what is not known until no foot pulls at the ground."""
+    """Condition the state on no foot pulling: by its covariance, the worst foot first."""
     nx, nf = x.shape[0], feet.index.shape[0]
     for _ in range(nf):
         worst, least = -1, -1e-9
@@ -326,10 +319,10 @@ def _keep_unilateral(feet, up, x, P):
 @part
 def _learn_load_rates(feet, gain, nu, up, legs, dt):
     """
-    Learn how fast each foot's load walks, from whether its corrections agree in sign.
+    Estimate the process noise of each foot's load, from whether its corrections agree in sign.
 
-    Those of a filter that expects too little come with one sign, those of one that expects too
-    much change sign; summed over as long as errors last.
+    Corrections of a filter with too little process noise keep their sign, with too much they
+    change it; they are summed over the correlation time of the errors.
     """
     for i in range(feet.index.shape[0]):
         s = feet.index[i, START]
@@ -351,7 +344,7 @@ def _learn_load_rates(feet, gain, nu, up, legs, dt):
 
 @part
 def _log_density_of_no_load(x, P, feet, settings, i, up):
-    """Return the logarithm of the density that a foot's load has at nothing."""
+    """Return the logarithm of the density of a foot's load at zero."""
     load, variance = normal_force(P, x, feet.index[i, START], up)
     variance += (LOAD_NOISE * settings.weight) ** 2
     return -0.5 * (load * load / variance + math.log(variance))
@@ -359,7 +352,7 @@ def _log_density_of_no_load(x, P, feet, settings, i, up):
 
 @part
 def _start_from_torque(forces, motion):
-    """Take over the forces that torque has evidence; of the momentum's errors nothing is known."""
+    """Take over the forces of the filter with torque."""
     nc = forces.state.shape[0] - N_EXTRA
     for r in range(nc):
         motion.state[r] = forces.state[r]
@@ -369,7 +362,7 @@ def _start_from_torque(forces, motion):
 
 @part
 def _start_learning(feet, settings, up, memory, contact):
-    """Begin to track forces by motion, and to learn what that needs."""
+    """Reset the error of momentum and all that is estimated in addition to the forces."""
     reset_momentum_error(memory.state, memory.covariance)
     for i in range(feet.index.shape[0]):
         legs = memory.legs
@@ -460,7 +453,7 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
     update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
                              evidence, total, spread, dt, motion, contact, results.contact)
 
-    # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
+    # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance = tracking.latest, tracking.latest_covariance
     for i in range(nf):
         given = row[layout.given_contact + i]

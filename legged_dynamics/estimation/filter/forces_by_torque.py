@@ -1,11 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
+One tick where torque is measured: forces of all feet, then contact.
 
-One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+The filter of `force_tracking`, from the covariance of the equations' errors to the forces of the
+newest sample and of the one before it, with their covariances.
 """
 from __future__ import annotations
 
@@ -73,18 +72,16 @@ from legged_dynamics.spatial.layout import put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
-# From the middle of the last tick to now: what the newest accelerometer reading says of forces.
+# Prediction to the newest sample by the accelerometer.
 #
 # Forces tracked from differences of velocities are means over the last tick. The accelerometer's
-# reading is of now, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place of
-# the accelerometer. One more update carries the forces to now. It goes to the output and
-# is not fed back: the next tick sees the same strike in the joints.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# reading is of its end, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place
+# of the accelerometer. One more Kalman update gives the forces there. It goes to the results and
+# is not fed back: the next tick has the same information from the joints.
 
 
-# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is a
-# strike, of an unknown foot: all forces are then less certain by this fraction of the weight.
+# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is
+# an impact on an unknown foot: all forces are then less certain by this fraction of the weight.
 SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
@@ -110,7 +107,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
     if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
         return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
     substitute(X, N_RIGHT_SIDES)
-    # The middle's accelerations are right for the middle's torques and the wrench they ask for.
+    # The middle's accelerations belong to its torques and to the wrench that they require.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
     free = tracking.vector
     for k in range(3):
@@ -126,7 +123,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
-        if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
+        if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
         a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]
         free[0] += a * effort
@@ -135,11 +132,11 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
         xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
         yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
     for e in range(6):
-        wanted = scratch.bodies[0, FORCE + e]
+        required = scratch.bodies[0, FORCE + e]
         for m in range(4):
-            wanted -= tracking.mass_columns[e, m] * mass_error[m]
+            required -= tracking.mass_columns[e, m] * mass_error[m]
         for k in range(3):
-            free[k] -= X[e, k] * wanted
+            free[k] -= X[e, k] * required
     for k in range(3):
         to = G[k]
         for c in range(nx):
@@ -149,7 +146,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
             for c in range(nx):
                 to[c] += h * row[c]
         for j in range(nv):
-            # A motor whose torque nobody knows holds what is pushed at behind it.
+            # A motor without a measured torque is taken as locked against forces on its link.
             if not math.isfinite(newest[layout.effort + j]):
                 continue
             for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
@@ -161,7 +158,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
 @part
 def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
                     probability, x, P):
-    """Replace x and P, copies of the state and its covariance, by those of now."""
+    """Replace x and P, copies of the state and its covariance, by those of the newest sample."""
     G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
                                       newest, middle, G)
@@ -169,7 +166,7 @@ def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newe
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
     for i in range(feet.index.shape[0]):
-        for k in range(feet.index[i, SIZE]):    # half a tick more of walking
+        for k in range(feet.index[i, SIZE]):    # process noise of half a tick
             at = feet.index[i, START] + k
             P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
@@ -215,21 +212,20 @@ def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newe
 
 
 # -------------------------------------------------------------------------------------------------
-# What no averaging takes away: the covariance that lasting errors leave in the forces.
+# Covariance of the forces by slowly varying errors.
 #
-# Offsets and scales of torque sensors, dry friction at rest, the accelerometer's bias and what the
-# model of the base leaves out stay as they are for seconds. A filter that takes its errors for new
-# in every tick averages them away on paper alone. The forces settle where the weighted least
-# squares of all equations put them, so these errors leave what least squares says:
+# Offsets and scales of torque sensors, dry friction at rest, the accelerometer's bias and errors
+# of the base's model stay the same for seconds; a Kalman filter averages them away on paper alone.
+# The forces settle at the weighted least squares of all equations, so these errors leave
 #
-#     P_lasting = (J R_j^-1 J^T + A^T R_b^-1 A + P_0^-1)^-1
+#     P_slow = (J R_j^-1 J^T + A^T R_b^-1 A + P_0^-1)^-1
 #
-# with the lasting variances R. A foot in the air carries nothing, whatever its joints say.
+# with the variances R of slowly varying errors. A foot in the air has no force, and no such error.
 
 
 @part
 def _store_slow_weights(tracking, vectors, joints, n):
-    """Note the lasting weights of the equations."""
+    """Store the inverse variances of the equations by slowly varying errors."""
     steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
         vectors[SLOW_WEIGHTS, j] = 0.0
@@ -251,7 +247,7 @@ def _slow_covariance(robot, scratch, P, probability, nc):
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
     if vectors[BASE_WEIGHTS, 0] > 0.0:
-        for k in range(6):      # a push that is not known is an error of the base's equation
+        for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
         add_base_information(scratch.grasp, vectors[BEYOND], vectors[BASE_WEIGHTS], information,
                              vectors[VECTOR])
@@ -268,22 +264,22 @@ def _slow_covariance(robot, scratch, P, probability, nc):
 
 
 # -------------------------------------------------------------------------------------------------
+# One tick.
 
 
-# Errors of velocities are counted as new in every tick, although half of each goes back in the
-# next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
-# one.
+# The filter takes errors of velocities as white, although half of each comes back with the
+# opposite sign in the next tick: shares of its covariance in the mean of two ticks, and in one.
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
-# How far the force between two ticks is from the mean of their two means: its variance, as a share
-# of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
+# Variance of the force between two ticks about the mean of their two means, as a share of the
+# process noise of each: of a random walk, and of an impact, which is anywhere in its tick.
 WALK_SHARE, IMPACT_SHARE = 1.0 / 12.0, 0.5
-# The same of the force of now, which no accelerometer tells, half a tick after its mean.
+# The same of the newest force without an accelerometer, half a tick after the mean.
 UNSEEN_SHARE = 0.5
 
 
 @part
 def _start(feet, settings, up, a, memory):
-    """Begin to track forces by torque: nothing is known of pushes, errors or places."""
+    """Start the filter: pushes, errors and places are unknown."""
     forces, mass = memory.forces, memory.mass
     start_tracking(feet, settings, up, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
@@ -346,7 +342,7 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
         jump = subtract(a, load3(memory.acceleration, 0))
     store3(memory.acceleration, 0, a)
 
-    # What the equations say, and how wrong they are.
+    # Equations and the covariances of their errors.
     fill_masses(robot, scratch, tracking)
     mass_columns(a, tracking.mass_columns)
     rows = tracking.rows
@@ -364,7 +360,7 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
         slow_push_variance(robot, scratch, tracking, joints, n)
     predict_heights(feet, results.feet.states, normal, memory.lift)
 
-    # Predict, widen, correct.
+    # Prediction and measurement update.
     predict_external(x, P, dt)
     for r in range(n):
         e = rows[r]
@@ -394,7 +390,7 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
     for i in range(feet.index.shape[0]):
         results.contact.latest[i] = results.contact.flag[i]
 
-    # Forces of now.
+    # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance
     for r in range(nx):
         latest[r] = x[r]
@@ -416,11 +412,11 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
             found.coordinates[k] = 0.0 if lifted else x[k]
             found.latest[k] = 0.0 if lifted else latest[k]
     _slow_covariance(robot, scratch, P, probability, nc)
-    lasting = scratch.information
+    slow = scratch.information
     for r in range(nc):
         for c in range(nc):
-            found.covariance[r, c] = MEAN_SHARE * P[r, c] + lasting[r, c]
-            found.latest_covariance[r, c] = covariance[r, c] + lasting[r, c]
+            found.covariance[r, c] = MEAN_SHARE * P[r, c] + slow[r, c]
+            found.latest_covariance[r, c] = covariance[r, c] + slow[r, c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, tracking.process_noise, probability, forces.impact,
                                   memory.previous, found.covariance)
@@ -431,18 +427,18 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
 
 
 @part
-def add_variance_within_ticks(feet, walk, probability, impact, previous, covariance):
+def add_variance_within_ticks(feet, process_noise, probability, impact, previous, covariance):
     """
     Add the variance by what forces may have done within the two ticks about a sample.
 
-    The mean of a force over a tick does not say when in it the force came and went: a blow may
-    lie wholly in the tick before, and a foot that is up now may have left in this one.
+    The mean of a force over a tick does not show when in it the force changed: an impact may lie
+    wholly in the tick before, and a foot that is up now may have left in this one.
 
     Parameters
     ----------
     feet : FeetTable
         Feet of the robot.
-    walk : (nx,) array
+    process_noise : (nx,) array
         Process noise of this tick, a variance.
     probability : (nf,) array
         Probability of contact of each foot.
@@ -460,7 +456,7 @@ def add_variance_within_ticks(feet, walk, probability, impact, previous, covaria
         share = IMPACT_SHARE if impact[i] > 0.5 else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
-            happened = share * walk[r] if stands or stood else 0.0
+            happened = share * process_noise[r] if stands or stood else 0.0
             covariance[r, r] += happened + previous.variance[r]
             previous.variance[r] = happened
 

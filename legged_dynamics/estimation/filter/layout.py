@@ -113,7 +113,7 @@ class Robot(NamedTuple):
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nx + 2) int array
-        Which elements of the tracked state each joint bears on: contact coordinates behind their
+        Which elements of the tracked state each joint moves: contact coordinates after their
         number, then those of the external wrench, and last how many there are with these.
     mimics : (nm, 2) int array
         Each joint that follows another, and its master.
@@ -125,7 +125,7 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity; both
-        follow what is seen of the noise.
+        follow the estimated noise.
     stated_noise : (2 nv,) array
         Of joint velocities, then of torques.
     slope_noise : (1,) array
@@ -201,7 +201,7 @@ class Tracking(NamedTuple):
     response : (n, nv + N_SHARED) array
         Error of each equation by each error of motion, one deviation each.
     noise, slow_noise : (n, n) array
-        Covariance of the equations' errors in a sample, and of what lasts for longer.
+        Covariance of the equations' errors in a sample, and of slowly varying ones.
     gain : (n, nx) array
         ``H P``, then whitened.
     mass_columns : (6, 4) array
@@ -217,7 +217,7 @@ class Tracking(NamedTuple):
     slow_innovation : (n,) array
         The slowly varying part of it.
     slow_variance : (2, n) array
-        Variance of each equation by what stays for seconds, and of a mean of what does not.
+        Variance of each equation by errors that stay for seconds, and of a mean of the others.
     process_noise : (nx,) array
         Variance that each element of the state gains in this tick.
     vector : (9,) array

@@ -69,7 +69,7 @@ class _LiftColumns(NamedTuple):
 
     height: int = 1         # of the contact point over the base [m]
     place: int = 1          # height over the base of the place where the foot stood last [m]
-    state: int = 1          # 0: there is no place; 1: there is one; 2: the foot bears weight
+    state: int = 1          # 0: there is no place; 1: there is one; 2: the foot is loaded
     since: int = 1          # time since the foot has landed [s]
     width: int = 0
 
@@ -97,7 +97,7 @@ class _MotionColumns(NamedTuple):
     velocity: int = 3       # of the base over the ground, world axes [m/s]
     known: int = 1          # 1: it is known
     variance: int = 1       # of each component of it [m^2/s^2]
-    lost: int = 1           # for how long nothing has seemed to stand under a held-up robot [s]
+    lost: int = 1           # for how long no foot has seemed to stand without a fall [s]
     fastest: int = 1        # fastest foot of late [m/s]
     slip_variance: int = 1  # of a standing foot's velocity, each component [m^2/s^2]
     noise_scale: int = 1    # noise of the base's equations as a share of the stated
@@ -108,7 +108,7 @@ class _MotionColumns(NamedTuple):
 class _LegColumns(NamedTuple):
     """Columns of ``MotionMemory.legs``, a row for each foot."""
 
-    probability: int = 1    # of contact, by what lasts longer than a sample
+    probability: int = 1    # of contact, updated by correlated samples
     mean: int = 1           # mean of the probability of contact
     speed: int = 1          # mean speed of the contact point [m/s]
     spread_x: int = 1       # deviation of the centre of pressure along the sole [m]; 0: not known
@@ -278,9 +278,9 @@ class MotionMemory(NamedTuple):
     covariance : (nx, nx) array
         Of the state.
     body : (MOTION.width,) array
-        Velocity of the base, and what is learned of all feet together.
+        Velocity of the base, and estimates of all feet together.
     legs : (nf, LEG.width) array
-        What is learned of each foot.
+        Estimates of each foot.
 
     """
 
@@ -327,7 +327,7 @@ class Memory(NamedTuple):
         How far each foot has risen from its place.
     ground : GroundMemory
     push : (6, PUSH.width) array
-        By which a push is told from a slowly varying error.
+        Means by which a push differs from a slowly varying error.
     mass : MassMemory
     forces : ForceMemory
     previous : PreviousTick

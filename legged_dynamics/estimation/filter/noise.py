@@ -1,19 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How noisy joint velocities and torques are, seen from themselves.
+Noise of joint velocities and torques, estimated from the signals; errors of the base's momentum.
 
-The third difference d of a signal leaves next to nothing of a motion and twenty times the variance
-of white noise, and two in a row have the covariance -15 times it. A motion that is fast for the
-rate makes d^2 larger and -d d' smaller, so the noise lies between what the two say: their medians
-over seconds, for the blow of a landing may be as large as it likes. Stated noise between these
-bounds is believed; other noise is moved to the nearer one. That serves what a tick takes for
-noise: what alternates from sample to sample is not the mean of the tick between them.
+The third difference d of a signal contains little of a motion and twenty times the variance of
+white noise, and two in a row have the covariance -15 times it. A motion that is fast for the rate
+makes d^2 larger and -d d' smaller, so the noise lies between the two estimates: their medians over
+seconds, which impacts do not change. Stated noise between these bounds is kept; other noise is
+moved to the nearer one.
 
-A signal in steps, as a coarse encoder's, repeats itself. Its medians then say nothing: stated
-noise is believed, or the width of a step over the root of twelve if that is more.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+A signal in steps, as a coarse encoder's, repeats itself, and its medians are useless: noise is
+then the stated one, or the width of a step over the root of twelve if that is more.
 """
 from __future__ import annotations
 
@@ -33,17 +30,17 @@ from legged_dynamics.spatial.jit import part
 
 # Medians of |d| and of -d d' of white noise of unit variance.
 MEDIAN, MEDIAN_PRODUCT = 3.0164, 5.860
-# By which share a median moves in a sample, at first and later.
+# Share by which a median changes in a sample, at first and later.
 FIRST_STEP, STEP = 0.03, 0.003
-# How far the bounds are from what is seen, by a factor: they jitter by a few per cent.
+# Distance of the bounds from the medians, a factor: these jitter by a few per cent.
 BAND = 1.1
-# Stated noise may be meant for what is not white as well: so much of it is left however quiet.
+# Stated noise may cover errors that are not white: least share of it.
 LEAST_SHARE = 0.5
-# A signal repeats itself when so many of its differences are less than so much of the noise.
+# A signal repeats itself when this share of its differences is below this share of the noise.
 REPEATS, SAME = 0.3, 1e-3
-# Deviation of a signal in steps of width one; by how much a step more may widen them.
+# Deviation of a signal in steps of width one; largest growth of the width in a sample.
 WIDTH, GROWTH = math.sqrt(1.0 / 12.0), 1.2
-# Noise of more than so many times what is stated is worth telling.
+# Noise of more than this multiple of the stated is a fault.
 MISSTATED = 2.0
 
 
@@ -117,16 +114,12 @@ def update_noise(robot, layout, window, memory, results):
 
 
 # -------------------------------------------------------------------------------------------------
-# Errors of the base's equations where no torque is measured: of momentum, and of all else.
+# Errors of the base's momentum, where no torque is measured.
 #
-# Accelerations are differences of noisy velocities, so what the equations are off by is a
-# difference, too, of an error p of momentum: ``A w + (p_k - p_k-1) / dt = b``. In one tick that is
-# large, and the larger the higher the rate; over a time it leaves what its two ends leave, at any
-# rate. p is kept as a state beside the forces, in the place of the external wrench that motion
-# alone cannot tell. Of slopes over several samples p is a smooth error: ``p_k = keep p_k-1 +
-# new``.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# Accelerations are differences of noisy velocities, so the error of the equations is a difference
+# of errors p of momentum: ``A w + (p_k - p_k-1) / dt = b``. In one tick it is large, and the
+# larger the higher the rate; over a longer time only its two ends remain. p is a state in addition
+# to the forces, ``p_k = keep p_k-1 + new``; of slopes over several samples it is a smooth error.
 
 
 def momentum_time(rate: float, half_window: int) -> float:
@@ -180,9 +173,9 @@ def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
     for r in range(6):
         rows[r] = r
     motion_response(robot, settings, tracking.mass, rows, 6, imu, jump, L)
-    # What lasts is new only so often.
-    lasts = max(SLOW_TIME / dt, 1.0)
-    sensed = 1.0 + settings.linear_slow * lasts
+    # A slowly varying error has a new value once in so many samples.
+    samples = max(SLOW_TIME / dt, 1.0)
+    sensed = 1.0 + settings.linear_slow * samples
     for r in range(6):
         for s in range(r + 1):
             brief = 0.0
@@ -192,7 +185,7 @@ def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
             tracking.slow_noise[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
                 L[r, nv + 3] * L[s, nv + 3] + L[r, nv + 4] * L[s, nv + 4]
                 + L[r, nv + 5] * L[s, nv + 5])
-        tracking.slow_noise[r, r] += lasts * robot.model_error[r]
+        tracking.slow_noise[r, r] += samples * robot.model_error[r]
 
 
 @part

@@ -3,8 +3,8 @@
 """
 Normal equations of the contact forces: ``J^T w = tau - tau_measured`` and ``A w = b``.
 
-Each equation with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what no
-joint sees. A joint whose torque is missing leaves its equation out.
+Each equation has its variance, and a weak prior ``w ~ N(0, P_0)`` decides directions that no joint
+measures. A joint without a measured torque has no equation.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
     """
     Start the normal equations from the prior and the joints' equations.
 
-    ``columns`` is (nv, nc + 1): the number of contact coordinates a joint bears on, and which.
+    ``columns`` is (nv, nc + 1): the number of contact coordinates that a joint moves, and which.
 
     Parameters
     ----------

@@ -3,10 +3,8 @@
 """
 One tick of the ground reaction estimator, from a row of measurements to all results.
 
-The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
-from them which feet are down (without torque the other way round); only then filter the forces.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Steps: differentiate; orientation; inverse dynamics; contact geometry; forces, and contact from
+them (without torque contact first, then forces); low-pass of the forces.
 """
 from __future__ import annotations
 
@@ -77,10 +75,10 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 @part
 def _slide(window, stamps, row):
     """
-    Let the newest row in and the oldest out; stamps[n] is the newest one's.
+    Add the newest row to the window and drop the oldest; stamps[n] is the newest one's.
 
     Times are kept as differences of integer nanoseconds, oldest row first, so that an estimate
-    does not depend, not in one bit, on when the estimator was started.
+    does not depend on when the estimator was started, to the last bit.
     """
     n = window.shape[0]
     for i in range(n):
@@ -139,7 +137,7 @@ def _imu_mount(tree, row, layout, settings, accel, base, bodies):
 
 @part
 def _fold_mimics(robot, tau, jacobian):
-    """Give each master what its followers' torques and feet do to it, by power."""
+    """Add torques and Jacobian columns of joints that follow to those of their masters."""
     for m in range(robot.mimics.shape[0]):
         follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
         tau[master] += ratio * tau[follower]
@@ -149,7 +147,7 @@ def _fold_mimics(robot, tau, jacobian):
 
 @part
 def _residuals(robot, scratch, imu, results):
-    """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
+    """Fill the residuals of the base's wrench and of the joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
     grasp, w = scratch.grasp, results.forces.coordinates
     for k in range(6):
@@ -167,7 +165,7 @@ def _residuals(robot, scratch, imu, results):
 
 @part
 def _mark_observable(feet, settings, covariance, observable):
-    """Flag the feet whose force is known."""
+    """Flag the feet whose force the measurements determine."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
         for k in range(3):
@@ -257,7 +255,7 @@ def tick(layouts, settings_table, integers, floats, out):
                         + now[layout.acceleration] + now[layout.acceleration + 1]
                         + now[layout.acceleration + 2])
 
-    # 2 Find up.
+    # 2 Orientation.
     oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
                                      + now[layout.orientation + 2] + now[layout.orientation + 3])
     mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
@@ -302,7 +300,7 @@ def tick(layouts, settings_table, integers, floats, out):
         if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
             used += 1
 
-    # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
+    # 5 Forces and contact: by torque, else by motion.
     if used > 0 and settings.use_torque > 0.5:
         track_by_torque(robot, layout, settings, scratch, tracking, window, now, memory, up,
                         normal, imu, dt, results)
@@ -313,14 +311,14 @@ def tick(layouts, settings_table, integers, floats, out):
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
         track_by_motion(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
                         imu, dt, results)
-        for k in range(6):      # motion alone cannot tell it from the feet's: it may be anything
+        for k in range(6):      # motion does not determine it: it may be as large as the weight
             results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
     follow_ground(feet, settings, scratch.bodies, states, R_WB, imu, memory.contact.probability,
                   memory.ground, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
-    if used > 0:        # without torque the prediction knows of friction and that no foot pulls
+    if used > 0:        # without torque the filter itself keeps to friction and contact
         keep_limits(feet, layout, ground, window[-1], results)
     write_link_wrench(settings, scratch.bodies, point, results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)

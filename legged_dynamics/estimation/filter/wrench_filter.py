@@ -3,10 +3,8 @@
 """
 Low-pass of estimated forces: second-order Butterworth, causal, per component in world axes.
 
-Forces are filtered and not their inputs: filtering inputs differently breaks the balance that the
-estimate rests on. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Forces are filtered and not their inputs, of which different filters would break the equations of
+motion. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.
 """
 from __future__ import annotations
 
@@ -36,9 +34,9 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, put3
 
-# Below this fraction of the weight there is no centre of pressure to speak of.
+# Below this fraction of the weight the centre of pressure is NaN.
 UNLOADED = 0.02
-# A filtered force this small [N] after the foot has left the ground is none.
+# A filtered force below this, of a foot in the air, is set to zero [N].
 NEGLIGIBLE = 1e-30
 
 
