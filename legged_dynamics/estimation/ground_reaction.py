@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""GroundReaction: what the estimator says about one instant."""
+"""GroundReaction: the estimate of one instant."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -195,7 +195,7 @@ class GroundReaction:
 
     @property
     def center_of_pressure(self) -> np.ndarray:
-        """(3,) in B [m]; NaN when the feet carry next to nothing."""
+        """(3,) in B [m]; NaN when the feet bear less than 2 % of the weight."""
         return self._array('wrenches.center_of_pressure')
 
     @property
@@ -320,8 +320,8 @@ class GroundReaction:
         (nc, nc) covariance of the stacked contact coordinates of `raw_wrench`, in base axes.
 
         Of a foot the force, and moments about its contact point where it carries any: three
-        numbers a point foot, four a line, six a flat foot. Doubt about contact is in it. Without
-        torque, zero for feet that are up.
+        numbers a point foot, four a line, six a flat foot. It contains the uncertainty about
+        contact. Without torque, zero for feet that are up.
         """
         return self._array('forces.covariance')
 

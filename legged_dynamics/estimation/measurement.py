@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the sensors say at one instant: the one record of them, from bus, bag and simulation alike.
+Measurements of one instant: the same record from bus, bag and simulation.
 
 Messages are read into a JointSample, an ImuSample and, where feet have contact switches, a
 SwitchSample (`middleware.conversions`), and those are paired into a Measurement
@@ -142,7 +142,7 @@ CAPACITY = 4096
 IMU_TIMEOUT = 0.1
 # A contact switch counts as it was read for this long [ns].
 SWITCH_AGE_NS = 100_000_000
-# IMU readings further apart than this are not interpolated, unless told otherwise [s].
+# IMU readings further apart than this are not interpolated by default [s].
 MAX_GAP = 0.02
 
 
@@ -188,7 +188,7 @@ class MeasurementSynchronizer:
         self.reset()
 
     def reset(self) -> None:
-        """Drop everything that waits."""
+        """Drop all samples that wait."""
         self._waiting: deque[JointSample] = deque()
         self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
         self._switches: deque[SwitchSample] = deque(maxlen=CAPACITY)
@@ -287,7 +287,7 @@ class MeasurementSynchronizer:
         return switches[0].closed
 
     def _drop_readings_after(self, stamp_ns: int) -> None:
-        """Drop what the IMU said before time was set back."""
+        """Drop readings of the IMU from before time was set back."""
         while self._readings and self._readings[-1].stamp_ns > stamp_ns:
             self._readings.pop()
         self._newest_imu = self._readings[-1].stamp_ns if self._readings else None
@@ -336,7 +336,7 @@ def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
     if cosine < 0.0:
         b, cosine = -b, -cosine
     angle = math.acos(min(cosine, 1.0))
-    if angle < 1e-6:        # sin(angle) is no longer told from angle
+    if angle < 1e-6:        # sin(angle) equals angle
         mixed = (1.0 - t) * a + t * b
     else:
         mixed = math.sin((1.0 - t) * angle) * a + math.sin(t * angle) * b

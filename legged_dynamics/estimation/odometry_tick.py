@@ -9,13 +9,13 @@ One sample of leg odometry, as one kernel.
 3. Predict the pose with that twist.
 4. Pose: weighted least squares over the standing feet, which are where they were, the
    orientation of the IMU, and the prediction.
-5. Move the places of feet that disagree towards where they are seen; give places to feet that
+5. Move the places of feet that disagree towards their measured positions; give places to feet that
    have landed.
 
 A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``.
 
-Arguments of the kernels: see ``estimation/__init__.py``. ``R`` is the base's
-orientation, ``R_imu`` the IMU's, ``p`` a record of settings, ``A`` and ``b`` normal equations.
+``R`` is the base's orientation, ``R_imu`` the IMU's, ``p`` a record of `PARAMETERS`, ``A`` and
+``b`` normal equations.
 """
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 # Weighted least squares for six unknowns of a rigid body: a twist, or a small correction of a
 # pose.
 #
-# Both are ``x = [t; r]`` in base axes at the base's origin, and a point at ``c`` of the body sees
-# ``t + r x c``: so a foot that stands says the same of a velocity and of a displacement. Equations
-# are added one by one to the normal equations ``A x = b``, of which A is kept as lower triangle.
+# Both are ``x = [t; r]`` in base axes at the base's origin, and a point at ``c`` of the body moves
+# by ``t + r x c``: a standing foot gives the same equations for a velocity and for a displacement.
+# They are added one by one to the normal equations ``A x = b``, A as lower triangle.
 
 
 @part
@@ -158,30 +158,27 @@ def add_turn(A, b, seen, weight, up, about_up):
 
 
 # -------------------------------------------------------------------------------------------------
-# Where standing feet stand: places that a pose is corrected by, that roll along, and that settle.
+# Places of standing feet, by which the pose is corrected.
 #
-# A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A
-# foot that carries moments has an orientation beside its place, about their axes.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``. ``places`` is
-# (nf, .), ``p`` a record of settings, ``R`` and ``position`` the pose of the base, ``A`` and ``b``
-# normal equations.
+# The place of a ball rolls along with it. A foot that can have moments has an orientation in
+# addition to its place, about the axes of these moments. ``places`` is (nf, N_PLACE), ``position``
+# that of the base in the world.
 
 
-# The memory of a foot: place in the world, orientation there (of a ball: when it last rolled),
-# number of samples it has stood, how far it is seen from its place; and where it is, standing or
-# not.
+# Columns of ``places``: place in the world, orientation there (of a ball: when it last rolled),
+# number of samples for which the foot has stood, measured distance from its place, and measured
+# position, standing or not.
 PLACE, TURN, AGE, OFFSET, NOW = 0, 3, 12, 13, 14
 N_PLACE = 17
-# Number of samples after which the place of a foot counts half of what it may.
+# Number of samples after which the place of a foot has half of its largest weight.
 TRUSTED = 250.0
-# Arm [m] at which the turn of a sole counts as much as its place.
+# Arm [m] at which the rotation of a sole has the same weight as its place.
 SOLE = 0.1
 
 
 @part
 def _roll_places(feet, places, states, contact, R):
-    """Let the places of standing balls roll along, and remember how each ball is turned."""
+    """Move the places of standing balls as they roll, and keep the orientation of each ball."""
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
@@ -198,8 +195,8 @@ def _add_places(feet, places, states, contact, R, position, p, A, b):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
-    Places found by one orientation of the base say nothing about another one: it takes a while
-    until they are worth more than the IMU.
+    Places that were found with one orientation of the base do not determine another one: their
+    weight grows with time.
     """
     total = 0.0
     for i in range(feet.index.shape[0]):
@@ -263,7 +260,7 @@ def _settle_places(feet, places, states, contact, R, position, p, dt):
                     R_WF = compose(R, get9(states, i, FOOT_ROTATION))
                     before = get9(places, i, TURN)
                     turn = rotation_log(compose(R_WF, transpose(before)))
-                    # What nothing holds has gone all the way.
+                    # Free axes follow the measured rotation at once.
                     kept = rotate(R, held(feet.index, states, i, rotate_back(R, turn)))
                     turn = add_scaled(turn, rate - 1.0, kept)
                     put9(places, i, TURN, compose(rotation_exp(turn), before))
@@ -282,6 +279,7 @@ def _settle_places(feet, places, states, contact, R, position, p, dt):
 
 
 # -------------------------------------------------------------------------------------------------
+# One sample.
 
 PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
     'gyro', 'orientation', 'heading', 'tilt_rate', 'velocity', 'creep', 'foothold',
@@ -295,9 +293,9 @@ KNOWN, R_WB, P_WB, TWIST, RATE, RATE_KNOWN, VARIANCE, DRIFT, STEPS, SLIPS, FAULT
 N_MEMORY = 28
 # Faults, the values of body_state.OdometryFault.
 NO_IMU, NO_ORIENTATION, NO_STANCE, SLIP = 4, 8, 16, 32
-# A guess of the angular velocity [rad/s] where neither gyro nor feet tell it.
+# Deviation of the angular velocity [rad/s] where neither gyro nor feet measure it.
 UNKNOWN_RATE = 10.0
-# A sample corrects at least this part, for weights to stay finite.
+# Least gain of a correction, so that weights stay finite.
 LEAST_GAIN = 1e-6
 
 
@@ -311,7 +309,7 @@ def _read_imu(row, at, p):
 
 @part
 def _leg_variance(jacobian, row, size, p):
-    """Return the variance [m^2/s^2] of a contact's velocity as its leg sees it."""
+    """Return the variance [m^2/s^2] of a contact's velocity by the noise of its leg."""
     s = 0.0
     for r in range(min(size, 3)):
         for j in range(jacobian.shape[1]):
@@ -321,7 +319,7 @@ def _leg_variance(jacobian, row, size, p):
 
 @part
 def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
-    """Add what the standing feet say of the base's twist; return the sum of their weights."""
+    """Add the equations of the standing feet for the base's twist; return their weights' sum."""
     total = 0.0
     for i in range(feet.index.shape[0]):
         if contact[i] < 0.5:
@@ -334,7 +332,7 @@ def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
         weight = 1.0 / _leg_variance(jacobian, row, size, p)
         add_point(A, b, load3(states[i], CONTACT), seen, weight)
         total += weight
-        # One joint rate beside another, as many as in a chain of three.
+        # The sum of three joint rates, as in a chain of three joints.
         weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
         for k in range(size - 3):
             rate = 0.0
@@ -347,7 +345,7 @@ def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
 
 @part
 def _add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
-    """Add what the IMU says of the orientation: all of it, or up by its accelerometer."""
+    """Add the equations of the IMU: its orientation, or gravity's direction."""
     up = (R[6], R[7], R[8])
     if oriented:
         weight = 1.0 / (p.orientation * p.orientation)
@@ -364,7 +362,7 @@ def _add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, d
 
 @part
 def _prior_share(gain):
-    """Return the weight of a prediction, in weights of what corrects it with that gain."""
+    """Return the weight of a prediction over that of the correction, by the gain."""
     return 1.0 / min(max(gain, LEAST_GAIN), 1.0) - 1.0
 
 
@@ -446,7 +444,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     p_BI = load3(p.p_BI, 0)
     starting = memory[KNOWN] < 0.5
     if starting:
-        # The contact points of balls want to know up: once around is enough.
+        # The contact points of balls require the direction of gravity.
         up = (0.0, 0.0, 1.0)
         if oriented:
             up = (R_imu[6], R_imu[7], R_imu[8])
@@ -467,7 +465,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         at_imu = add_scaled(at_imu, 0.5 * dt, add(before, rate))
         memory[VARIANCE] += (p.acceleration * dt) ** 2
     else:
-        memory[VARIANCE] += dt * dt     # 1 m/s^2, of whose direction nothing is known
+        memory[VARIANCE] += dt * dt     # an unknown acceleration of 1 m/s^2
     store3(memory, RATE, rate)
     memory[RATE_KNOWN] = 1.0 if imu else 0.0
 

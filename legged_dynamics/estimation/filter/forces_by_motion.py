@@ -136,7 +136,7 @@ def _put_first3(row, at, n, v):
 @part
 def _predict_moments(feet, states, legs, up, stay, x, P, i):
     """
-    Predict a foot's moments; return the deviations of its centre of pressure across and along.
+    Predict a foot's moments; return the deviations of its centre of pressure along and across.
 
     They change with the lowest part of the sole. The centre of pressure keeps its ratio to these
     deviations, which are large for a sole that lies flat and small for one on its edge.
