@@ -1,19 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """On-line estimation of ground reactions from joint states and an IMU."""
-# The kernels share their arguments:
+# Arguments that the kernels share:
 #
-#   layout, settings      records of layout.LAYOUT and layout.SETTINGS
-#   robot, feet, tree     a layout.Robot, its FeetTable and Tree
-#   scratch, tracking     layout.Scratch and layout.Tracking
+#   layout, settings      records of filter.layout.LAYOUT and filter.layout.SETTINGS
+#   robot, feet, tree     a filter.layout.Robot, its FeetTable and Tree
+#   scratch, tracking     filter.layout.Scratch and filter.layout.Tracking
 #   window, row, middle   measurements: (samples, input_size), the newest, the one estimated
-#   memory, out           (memory_size,) kept from tick to tick; (output_size,) results
-#   bodies, states        body table and feet's frames and contact points, base axes
+#   memory                filter.memory.Memory or a group of it, kept from tick to tick
+#   results, found        filter.results.Results or a group of it
+#   bodies, states        body table, and the feet's frames and contact points, base axes
 #   x, P                  (nx,), (nx, nx): tracked state and its covariance [N, N m]
 #   up, normal            against gravity, and the ground's; unit tuples, base axes
 #   R_WB                  orientation of the base, 9 floats by rows
 #   imu                   whether this sample has an IMU reading
-#   probability, contact  (nf,): of each foot that it is in contact; flags
+#   probability           (nf,): of contact of each foot
 #   i, dt                 number of a foot; time since the last sample [s]
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import Fault, GroundReaction, Mode

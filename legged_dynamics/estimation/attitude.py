@@ -1,16 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Which way is up: from the IMU's orientation, or from its gyro and accelerometer alone.
+Orientation of the base, and derivatives of velocities.
 
-Arguments of the kernels: see ``estimation/__init__.py``. ``up_at`` and ``known_at`` are places in
-the memory, ``w`` [rad/s] and ``acceleration`` [m/s^2] tuples in base axes.
+The orientation is the IMU's where it gives one; else a complementary filter of gyro and
+accelerometer finds the direction of gravity (Mahony et al. 2008), with heading zero.
 """
 from __future__ import annotations
 
 import math
 
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.memory import TILT
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.algebra import (
     add_scaled,
@@ -30,13 +31,26 @@ from legged_dynamics.spatial.jit import kernel
 # Gain of the accelerometer in the complementary filter [1/s], after Mahony et al. (2008), eq. 32:
 # fast enough to remove a gyro's bias, slow against a stride.
 TILT_GAIN = 0.5
-# An accelerometer whose length is off gravity by more than this fraction does not show tilt.
+# The accelerometer is used while its length differs from gravity by less than this fraction.
 STEADY = 0.15
 
 
 @kernel
 def rotation_of_tilt(up):
-    """Return R_WB (9-tuple) for up in base axes, heading zero: world x lies over base x."""
+    """
+    Return the orientation of a base whose heading is zero: world x lies over base x.
+
+    Parameters
+    ----------
+    up : tuple of 3 floats
+        Unit vector against gravity, base axes.
+
+    Returns
+    -------
+    9 floats
+        ``R_WB`` by rows.
+
+    """
     x = add_scaled((1.0, 0.0, 0.0), -up[0], up)
     if norm(x) < 1e-3:      # base x points straight up or down: let world y lie over base y
         y = add_scaled((0.0, 1.0, 0.0), -up[1], up)
@@ -50,7 +64,22 @@ def rotation_of_tilt(up):
 
 @kernel
 def rotation_from_mount(quaternion, start, R):
-    """Return R_WB (9-tuple) from the IMU's orientation in the world and R_BI (9-tuple)."""
+    """
+    Return the base's orientation from that of the IMU.
+
+    Parameters
+    ----------
+    quaternion, start : array, int
+        Orientation of the IMU in the world, xyzw from ``start`` on.
+    R : 9 floats
+        ``R_BI`` by rows: orientation of the IMU on the base.
+
+    Returns
+    -------
+    9 floats
+        ``R_WB`` by rows; NaN where the orientation is.
+
+    """
     R_WI = rotation_of_quaternion(quaternion[start], quaternion[start + 1], quaternion[start + 2],
                                   quaternion[start + 3])
     return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
@@ -58,31 +87,60 @@ def rotation_from_mount(quaternion, start, R):
 
 @kernel
 def rotation_from_imu(quaternion, start, settings, mount):
-    """Return R_WB (9-tuple) from the IMU's orientation in the world and its mount on the base."""
+    """
+    Return the base's orientation from that of an IMU that is fixed to it.
+
+    Parameters
+    ----------
+    quaternion, start : array, int
+        Orientation of the IMU in the world, xyzw from ``start`` on.
+    settings, mount : array, int
+        ``R_BI`` by rows, nine numbers from ``mount`` on.
+
+    Returns
+    -------
+    9 floats
+        ``R_WB`` by rows; NaN where the orientation is.
+
+    """
     return rotation_from_mount(quaternion, start, load9(settings, mount))
 
 
 @kernel
-def advance_tilt(memory, up_at, known_at, w, acceleration, dt):
-    """Complementary filter for up in base axes: turn with the gyro, lean on the accelerometer."""
+def advance_tilt(tilt, w, acceleration, dt):
+    """
+    Advance the direction of gravity by a complementary filter (Mahony et al. 2008, eq. 32).
+
+    The gyro turns it; the accelerometer pulls it back while its length is near gravity.
+
+    Parameters
+    ----------
+    tilt : (TILT.width,) array
+        Direction against gravity in base axes, and whether it is known; written.
+    w, acceleration : tuple of 3 floats [rad/s, m/s^2]
+        Gyro and accelerometer, base axes.
+    dt : float [s]
+        Time since the last sample.
+
+    """
     length = norm(acceleration)
-    if memory[known_at] == 0.0:
+    if tilt[TILT.known] == 0.0:
         if length < 1e-6:
             return
         up = scale(1.0 / length, acceleration)
-        memory[known_at] = 1.0
+        tilt[TILT.known] = 1.0
     else:
-        up = load3(memory, up_at)
+        up = load3(tilt, TILT.up)
         up = add_scaled(up, dt, cross(up, w))
         if math.fabs(length - GRAVITY) < STEADY * GRAVITY:
             measured = scale(1.0 / length, acceleration)
             up = add_scaled(up, min(TILT_GAIN * dt, 1.0), subtract(measured, up))
         up = scale(1.0 / math.sqrt(dot(up, up)), up)
-    store3(memory, up_at, up)
+    store3(tilt, TILT.up, up)
 
 
 # -------------------------------------------------------------------------------------------------
-# The one derivative filter: joint and angular accelerations from velocities.
+# The derivative filter: joint and angular accelerations from velocities.
 #
 # The slope of the least-squares line through the last ``2 h + 1`` samples, at their actual times,
 # is the acceleration at the middle one (for evenly spaced samples the quadratic Savitzky-Golay
@@ -97,7 +155,19 @@ def advance_tilt(memory, up_at, known_at, w, acceleration, dt):
 
 @kernel
 def slopes(window, first, count, out, start):
-    """Write the slopes of ``count`` columns from ``first`` on; column 0 of the window is time."""
+    """
+    Write the slopes of some columns of the window over time.
+
+    Parameters
+    ----------
+    window : (samples, input_size) array
+        Measurements; column 0 is time [s].
+    first, count : int
+        First column, and how many.
+    out, start : array, int
+        Slopes are written from ``start`` on [1/s times the unit].
+
+    """
     n = window.shape[0]
     mean = 0.0
     for i in range(n):
@@ -114,7 +184,19 @@ def slopes(window, first, count, out, start):
 
 
 def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> float:
-    """Return the deviation of an acceleration [1/s^2] from that of the velocities [1/s]."""
+    """
+    Return the standard deviation of an acceleration [1/s^2].
+
+    Parameters
+    ----------
+    velocity_noise : float [1/s]
+        Standard deviation of the velocities.
+    rate : float [Hz]
+        Rate of the measurements.
+    half_window : int
+        Of the derivative filter, in samples; 0: difference of two samples.
+
+    """
     h = half_window
     if h == 0:
         return velocity_noise * rate * math.sqrt(2.0)

@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What evidence makes of a foot's probability of standing: shared by force and by motion.
+Contact of each foot: a Bayes filter with two states, and levels of force and motion for it.
 
-A Bayes filter with two states. Each sample adds a log-likelihood ratio of standing over swinging;
-between samples the odds relax towards even at the switching rate. A foot is down above one
-probability and up below another (hysteresis).
+Each sample adds a log-likelihood ratio of contact over no contact; between samples the odds relax
+towards even at the switching rate. A foot counts as in contact above one probability and as up
+below another (hysteresis). Here are the filter, the likelihoods of force and of motion, and the
+update by force where torque is measured; `contact_by_motion` has the update without torque.
 """
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ from legged_dynamics.dynamics.kinematics import (
     frame_poses,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -37,35 +39,66 @@ from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
 LOW, HEIGHT_AGAINST = 0.5, -2.0
-# Certainty beyond this says nothing more and only makes the next change slow.
-DOUBT = 0.0025
+# Smallest probability, and distance to one: more certainty only makes the next change slow.
+LEAST_PROBABILITY = 0.0025
 
 
 @kernel
 def clip(value, limit):
-    """Return value within [-limit, limit]."""
+    """
+    Return value within [-limit, limit].
+
+    Parameters
+    ----------
+    value, limit : float
+        Number, and its largest size.
+
+    """
     return min(max(value, -limit), limit)
 
 
 @kernel
 def relax(p, rate, dt):
-    """Carry a probability over a time step, in which the foot may have switched."""
+    """
+    Predict a probability of contact: in the time step the foot may have switched.
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    rate : float [1/s]
+        How often the foot switches.
+    dt : float [s]
+        Time step.
+
+    """
     return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
 
 
 @kernel
-def weigh(p, evidence):
-    """Return the probability after evidence, a log-likelihood ratio (Bayes' rule)."""
+def bayes_update(p, evidence):
+    """
+    Return the probability of contact after a measurement (Bayes' rule).
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    evidence : float
+        Log-likelihood ratio of contact over no contact.
+
+    """
     odds = p * math.exp(evidence)
-    return min(max(odds / (odds + 1.0 - p), DOUBT), 1.0 - DOUBT)
+    return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
 
 
 @kernel
-def hysteresis(p, down, settings):
-    """Return whether a foot counts as down, 1 or 0, by its probability and what it counted as."""
+def _hysteresis(p, down, settings):
+    """Return whether a foot counts as in contact (1 or 0), by probability and last flag."""
     if p > settings.on:
         return 1.0
     return 0.0 if p < settings.off else down
@@ -99,9 +132,9 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
 
     Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
-    one, of three dimensions of speed, each with the variance of the base's velocity beside, and
-    one of height. A foot at rest may be one that turns in the air: no more than ``rest`` speaks
-    for it.
+    one, of three dimensions of speed, each with the variance of the base's velocity added, and one
+    of height. A foot at rest may be at its turning point in the air: its ratio is at most
+    ``rest``.
 
     Parameters
     ----------
@@ -112,7 +145,7 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     drift_variance : float [m^2/s^2]
         Of the base's velocity.
     rest, limit : float
-        Most that speaks for a foot at rest, and most that speaks against one.
+        Largest ratio for contact, and largest ratio against it.
     settings : record
         Of layout.SETTINGS.
 
@@ -126,19 +159,18 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
 
 
 # -------------------------------------------------------------------------------------------------
-# At which force a foot is taken to stand: from the robot, not from a number of newtons.
+# Levels of contact, from the robot.
 #
-# The error of the stated torque noise, carried to the foot in the standing pose, is how much a
-# foot in the air may seem to carry for a while; the threshold is twice that. It is bounded by a
-# share of what a foot carries when all stand, so that a robot of many feet does not lose those
-# that carry little.
+# The stated torque noise, mapped to the foot in the standing pose, is the force that a foot in the
+# air may seem to have; the threshold is twice that, and at most a share of an even load, so that
+# lightly loaded feet of a robot with many feet still count.
 
 
 # Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
 LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
-# Without torque: below what load on all feet nothing stands, as a fraction of the weight; two and
-# a half deviations of what the model of a moving robot is wrong by.
+# Without torque: load on all feet below which the robot flies, of the weight; two and a half
+# deviations of the error of a moving robot's model.
 FLIGHT = 0.25
 # Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
 # of sqrt(g l), l the leg length; heights of the two as multiples of l.
@@ -181,8 +213,8 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     levels = np.zeros((nf, 3))
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
-        # A leg cannot tell a force along which it is straight: there the upper bound holds.
-        # By singular values: what joints see and what none sees may be any way apart.
+        # A straight leg does not measure the force along it: there the upper bound holds.
+        # By singular values: measured and unmeasured directions may differ by any factor.
         U, s, _ = np.linalg.svd(J / np.sqrt(variance))
         information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
         error = np.sqrt((U[2] ** 2 / information).sum()) / weight
@@ -193,13 +225,28 @@ def contact_levels(model: RobotModel, config: RobotConfig,
 
 
 def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """Return where the feet are from the base in the standing pose, (nf, 3) [m]."""
+    """
+    Return where the feet are in the standing pose.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    (nf, 3) array [m]
+        From the base's origin, base axes.
+
+    """
     poses = frame_poses(model, nominal_position(model, config),
                         tuple(foot.link for foot in config.feet))
     return np.array([poses[foot.link].p for foot in config.feet])
 
 
-def leg_length(model: RobotModel, config: RobotConfig) -> float:
+def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     """Return the longest distance between a foot and its leg's first joint, standing [m]."""
     longest = 0.0
     bodies = body_workspace(model)
@@ -215,17 +262,32 @@ def leg_length(model: RobotModel, config: RobotConfig) -> float:
 def motion_levels(model: RobotModel, config: RobotConfig,
                   settings: EstimatorSettings) -> dict[str, float]:
     """
-    Return the levels of contact without torque, by their names in the kernel's settings.
+    Return the levels of contact without torque.
 
     Stated ones win over those from the robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+    settings : EstimatorSettings
+        Stated levels; 0: from the robot.
+
+    Returns
+    -------
+    dict from str to float
+        By the names of `filter.layout.SETTINGS`.
+
     """
-    leg = leg_length(model, config)
-    pace = float(np.sqrt(GRAVITY * leg))
-    # A foot's speed is the sum of what its leg's joints do, each at about a leg's length.
+    leg = _leg_length(model, config)
+    speed = float(np.sqrt(GRAVITY * leg))
+    # Noise of a foot's speed: that of its leg's joints, each at about a leg's length.
     stated = float(np.max(config.noise.of_joints('velocity', model, config.joints), initial=0.0))
     return {
-        'slip_speed': settings.contact_slip_speed or float(np.hypot(SLIP * pace, stated * leg)),
-        'swing_speed': settings.contact_swing_speed or SWING * pace,
+        'slip_speed': settings.contact_slip_speed or float(np.hypot(SLIP * speed, stated * leg)),
+        'swing_speed': settings.contact_swing_speed or SWING * speed,
         'clearance': settings.contact_clearance or CLEARANCE * leg,
         'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
         'natural_time': float(np.sqrt(leg / GRAVITY)), 'least_height': 0.3 * leg,
@@ -233,91 +295,119 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether a foot is still where it stood: a help where its force is too small to tell.
+# Lift: whether a foot has risen from the place where it stood.
 #
-# A sole is unloaded slowly before it lifts, and for tens of milliseconds its force is below what
-# torques can tell from nothing. But a foot that has not risen from the place where it bore weight
-# has not lifted. Heights are along the ground's normal, of each foot over its own place, carried
-# along by the feet that bear weight; no height is compared with another foot's. What has risen
-# says nothing: the foot may stand on ground that gives way, and force alone decides. A ball lets
-# go at once, and is not asked.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# A sole is unloaded slowly before it lifts, and for tens of milliseconds its force is below the
+# noise of the torques. But a foot that has not risen from the place where it bore weight has not
+# lifted. Heights are along the ground's normal, of each foot over its own place, moved along with
+# the feet that bear weight; no height is compared with another foot's. A foot that has risen may
+# stand on ground that gives way: then force alone decides. Point feet are unloaded at once, and
+# have no such rule.
 
 
-# Memory of a foot: height of the contact point over the base, that of its place, whether it has
-# one (2: it bears weight), and since when [s].
-N_HEIGHT = 4
-# By how many thresholds of force a foot may be lighter and still stand, because it has not risen;
-# and for how long, of a pendulum's time of the leg's length, it is more after landing: after the
-# blow it may bear nothing for a while, and what has just landed does not leave.
+# By how many thresholds of force a foot that has not risen may be lighter and still stand: later,
+# and just after landing, when an impact may unload it for a while; duration of the latter, as a
+# multiple of the inverse of the natural frequency of a pendulum of the leg's length.
 UNMOVED, LANDED, SETTLING = 0.75, 2.0, 0.3
-# A sole that has just landed rocks: by this its rise counts.
+# Weight of the rise of a sole that has just landed, which rocks.
 ROCKS = 0.5
 
 
 @part
-def follow_heights(feet, layout, states, normal, memory):
-    """Carry each foot's place along with the feet that bear weight."""
+def predict_heights(feet, states, normal, lift):
+    """
+    Move the places of all feet along with the feet that bear weight.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+    lift : (nf, LIFT.width) array
+        Heights; written.
+
+    """
     step, total = 0.0, 0.0
     for i in range(feet.index.shape[0]):
-        at = layout.heights + N_HEIGHT * i
         height = dot(normal, load3(states[i], CONTACT))
-        if memory[at + 2] > 1.5:
-            step += height - memory[at]
+        if lift[i, LIFT.state] > 1.5:
+            step += height - lift[i, LIFT.height]
             total += 1.0
-        memory[at] = height
+        lift[i, LIFT.height] = height
     for i in range(feet.index.shape[0]):
-        at = layout.heights + N_HEIGHT * i
         if total > 0.0:
-            memory[at + 1] += step / total
+            lift[i, LIFT.place] += step / total
         else:
-            memory[at + 2] = 0.0        # nobody bears weight: places are lost
+            lift[i, LIFT.state] = 0.0       # no foot bears weight: places are lost
 
 
 @part
-def still_there(layout, settings, memory, i):
-    """Return by how many thresholds a foot may be lighter, because it has not risen."""
-    at = layout.heights + N_HEIGHT * i
-    if memory[at + 2] < 0.5:
+def lift_allowance(settings, lift, i):
+    """
+    Return by how many thresholds of force a foot may be lighter because it has not risen.
+
+    Parameters
+    ----------
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    lift : (nf, LIFT.width) array
+        Heights of the feet and of their places: see `filter.memory`.
+    i : int
+        Number of the foot.
+
+    """
+    if lift[i, LIFT.state] < 0.5:
         return 0.0
-    rise = max(memory[at] - memory[at + 1], 0.0) / settings.risen
-    if memory[at + 3] * settings.pace < SETTLING:
+    rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
+    if lift[i, LIFT.since] * settings.natural_frequency < SETTLING:
         rise *= ROCKS
         return LANDED * max(1.0 - rise * rise, 0.0)
     return UNMOVED * max(1.0 - rise * rise, 0.0)
 
 
 @part
-def note_place(layout, memory, i, down, bears, dt):
-    """Remember where a foot that bears weight stands; forget the place of one that has left."""
-    at = layout.heights + N_HEIGHT * i
-    if bears and down > 0.5:
-        memory[at + 1], memory[at + 2] = memory[at], 2.0
+def update_place(lift, i, down, loaded, dt):
+    """
+    Keep the place of a foot that bears weight; forget that of one that has left.
+
+    Parameters
+    ----------
+    lift : (nf, LIFT.width) array
+        Heights; written.
+    i : int
+        Number of the foot.
+    down, loaded : float, bool
+        Whether the foot counts as in contact (1 or 0), and whether it is loaded.
+    dt : float [s]
+        Time since the last sample.
+
+    """
+    if loaded and down > 0.5:
+        lift[i, LIFT.place], lift[i, LIFT.state] = lift[i, LIFT.height], 2.0
     elif down > 0.5:
-        memory[at + 2] = min(memory[at + 2], 1.0)
+        lift[i, LIFT.state] = min(lift[i, LIFT.state], 1.0)
     else:
-        memory[at + 2] = 0.0
-    memory[at + 3] = memory[at + 3] + dt if down > 0.5 else 0.0
+        lift[i, LIFT.state] = 0.0
+    lift[i, LIFT.since] = lift[i, LIFT.since] + dt if down > 0.5 else 0.0
 
 
 # -------------------------------------------------------------------------------------------------
-# What forces say about contact, and contact about forces.
+# Contact by force, where torque is measured.
 #
-# One Bayes filter a foot reads the force that the filter of all feet has found, with its variance:
-# ``x`` in body weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one,
-# so the log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. A foot that
-# has not risen from its own place may be lighter and stands (`foot_lift`); no height is compared
-# with another foot's and no speed enters: a foot that bears weight stands, on whatever ground.
+# A Bayes filter for each foot takes its estimated normal force with the variance: ``x`` in body
+# weights is ``N(2 t, s^2)`` on a standing foot and ``N(0, s^2)`` on a swinging one, so the
+# log-likelihood ratio ``2 t (x - t) / s^2`` changes sign at the threshold t. No speed enters: a
+# foot that bears weight stands, on moving ground as well.
 #
-# Where a foot is more likely up than down, the force becomes the mixture of two cases: as it is,
-# and nothing but what a foot in the air may show. Mean and covariance are those of the mixture, so
-# that doubt about contact stands in the force's deviation.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# The force of a foot that is more likely up than down becomes a mixture of two cases, the
+# estimated force and none. Mean and covariance are those of the mixture, so that the force's
+# deviation contains the uncertainty about contact.
 
 
-# What a foot in the air may show, as a fraction of the weight.
+# Deviation of the force of a foot in the air, as a fraction of the weight.
 AIR_FORCE = 0.005
 # Largest log-likelihood ratio that one sample may add.
 LARGEST_EVIDENCE = 12.0
@@ -325,7 +415,19 @@ LARGEST_EVIDENCE = 12.0
 
 @part
 def normal_force(P, x, s, normal):
-    """Return a foot's force along the normal, and its variance."""
+    """
+    Return a foot's force along the normal [N], and its variance [N^2].
+
+    Parameters
+    ----------
+    P, x : (nx, nx), (nx,) array
+        Covariance and tracked state.
+    s : int
+        First contact coordinate of the foot.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+
+    """
     variance = 0.0
     for r in range(3):
         for c in range(3):
@@ -334,8 +436,31 @@ def normal_force(P, x, s, normal):
 
 
 @part
-def mix_with_air(feet, i, settings, x, P, share, few, block):
-    """Mix 'foot i is in the air' into state and covariance, with that probability."""
+def mix_with_air(feet, i, settings, x, P, share, rows, block):
+    """
+    Replace state and covariance by a mixture: with some probability the foot is in the air.
+
+    Mean and covariance are those of the mixture of two Gaussians: the filter's, and the same given
+    that the foot has no more force than `AIR_FORCE` of the weight.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    i : int
+        Number of the foot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    share : float
+        Probability that the foot is in the air.
+    rows : (7, nx) array
+        Scratch.
+    block : (6, 7) array
+        Scratch.
+
+    """
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
     air = (AIR_FORCE * settings.weight) ** 2
     for r in range(size):
@@ -343,16 +468,16 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
             block[r, c] = P[s + r, s + c]
         block[r, r] += air * (1.0 if r < 3 else settings.arm ** 2)
         for k in range(nx):
-            few[r, k] = P[s + r, k]
+            rows[r, k] = P[s + r, k]
     if not factorize(block, size):
         return
-    away = few[6]
+    away = rows[6]
     for k in range(nx):
         away[k] = 0.0
     for r in range(size):
-        row, t = few[r], x[s + r]
+        row, t = rows[r], x[s + r]
         for c in range(r):
-            h, other = block[r, c], few[c]
+            h, other = block[r, c], rows[c]
             t -= h * block[c, 6]
             for k in range(nx):
                 row[k] -= h * other[k]
@@ -367,7 +492,7 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
         for k in range(nx):
             to[k] += more * away[k]
         for r in range(size):
-            h, row = share * few[r, i], few[r]
+            h, row = share * rows[r, i], rows[r]
             for k in range(nx):
                 to[k] -= h * row[k]
     for k in range(nx):
@@ -375,16 +500,48 @@ def mix_with_air(feet, i, settings, x, P, share, few, block):
 
 
 @part
-def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
-    """Advance each foot's probability and hysteresis, and mix what is likely up with nothing."""
-    feet, x, P = robot.feet, tracking.state, tracking.covariance
+def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, normals, dt,
+                   found):
+    """
+    Update each foot's probability and flag of contact by its force.
+
+    The force of a foot that is more likely up than down is mixed with none.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    row : (input_size,) array
+        Newest measurement.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    contact : ContactMemory
+        Probability and flag of contact; written.
+    lift : (nf, LIFT.width) array
+        Heights; written.
+    normals : (nf, 3) array
+        Unit normal of the ground under each foot, base axes.
+    dt : float [s]
+        Time since the last sample.
+    found : ContactResults
+        Probability and flag of contact; written.
+
+    """
+    feet = robot.feet
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
-        up = load3(out, layout.foot_normals + 3 * i)
+        up = get3(normals, i, 0)
         force, variance = normal_force(P, x, feet.index[i, START], up)
-        # A ball lets go at once.
-        there = still_there(layout, settings, memory, i) if has_moment(feet.index, i) else 0.0
-        # What seems to pull after a blow is an error: it speaks no more for the air than none.
+        # Point feet are unloaded at once.
+        there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
+        # A force that seems to pull after an impact is an error, and counts as no force.
         evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
                                   settings.weight, threshold, noise, LARGEST_EVIDENCE)
         if there > 0.0:
@@ -392,36 +549,55 @@ def judge_contact(robot, layout, settings, tracking, row, memory, dt, out):
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
-        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
-        down = hysteresis(p, memory[layout.contact_state + i], settings)
+        p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
+        down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):
-            down, p, lifted = given, weigh(given, 0.0), 1.0 - given
-        note_place(layout, memory, i, down, force > 2.0 * threshold * settings.weight, dt)
-        memory[layout.standing + i] = p
-        memory[layout.contact_state + i] = down
-        out[layout.contact + i], out[layout.probability + i] = down, p
+            down, p, lifted = given, bayes_update(given, 0.0), 1.0 - given
+        update_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
+        contact.probability[i] = p
+        contact.flag[i] = down
+        found.flag[i], found.probability[i] = down, p
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
 
 
 @part
-def mix_what_flies(robot, layout, settings, tracking, memory, x, P, dt, out):
+def mix_latest_with_air(robot, settings, tracking, probability, normals, x, P, dt):
     """
-    Mix forces of now of feet that are likely up with nothing, as those of the filter are.
+    Mix the latest forces of feet that are likely up with none, as those of the filter are.
 
-    Carried to now they have the accelerometer's noise, and what they may have walked in the
-    meantime; what they then show counts as evidence of a landing that the filter has not seen.
+    Predicted to the newest sample they have the noise of the accelerometer, and the process noise
+    of half a tick; a force that they then show counts as evidence of a landing that the filter has
+    not seen.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    normals : (nf, 3) array
+        Unit normal of the ground under each foot, base axes.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Latest state and its covariance; written.
+    dt : float [s]
+        Time since the last sample.
+
     """
     feet = robot.feet
     for i in range(feet.index.shape[0]):
-        if memory[layout.standing + i] > 0.5:
+        if probability[i] > 0.5:
             continue
         force, variance = normal_force(P, x, feet.index[i, START],
-                                       load3(out, layout.foot_normals + 3 * i))
+                                       get3(normals, i, 0))
         evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
                                   robot.contact_levels[i, 1], LARGEST_EVIDENCE)
-        p = weigh(relax(memory[layout.standing + i], settings.switching_rate, dt), evidence)
+        p = bayes_update(relax(probability[i], settings.switching_rate, dt), evidence)
         if p < 0.5:
-            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.foot_rows, tracking.block)

@@ -18,15 +18,22 @@ from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
     end_stops,
     jump_share,
-    lasting_samples,
+    slow_samples,
 )
-from legged_dynamics.estimation.filter.layout import LAYOUT, Robot, allocate, make_layout, unpack
+from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
+from legged_dynamics.estimation.filter.memory import TILT, carve_memory
 from legged_dynamics.estimation.filter.noise import momentum_time
+from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.estimation.filter.tick import tick
 from legged_dynamics.estimation.ground import given_normals, limits_of
-from legged_dynamics.estimation.ground_reaction import GroundReaction, Mode, ResultLayout
+from legged_dynamics.estimation.ground_reaction import (
+    GroundReaction,
+    Mode,
+    ResultLayout,
+    places_of_results,
+)
 from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.push import external_settings, let_bear_external
+from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.settings import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
@@ -40,6 +47,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.layout import length_of
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
 OBSERVABLE = 0.5
@@ -94,15 +102,17 @@ class GroundReactionEstimator:
         self._index = self._layouts[0]
         self._results = ResultLayout(tuple(foot.link for foot in config.feet),
                                      self.model.joint_names, table,
-                                     dict(zip(LAYOUT.names, self._index.tolist())))
+                                     places_of_results(self._index))
         self._settings = self._packed_settings()
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
         self._fill(arrays.robot, table)
         arrays.ground.limits[:], arrays.ground.given[:] = limits, given
-        self._window, self._memory, self._row = arrays.window, arrays.memory, arrays.row
+        self._window, self._row, self._memory = arrays.window, arrays.row, arrays.memory
+        self._kept = self._floats[:length_of(carve_memory, self._index)]
         self._window_stamps = arrays.stamps
-        self._output_size = int(self._index['output_size'])
+        self._output_size = length_of(carve_results, self._index)
+        self._faults = self._results.places['faults'][0]
         self._views = self._input_views(nj, nf)
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
@@ -120,11 +130,9 @@ class GroundReactionEstimator:
 
     def reset(self) -> None:
         """Forget all measurements; the next estimates warm up again."""
-        self._memory[:] = 0.0
-        feet = int(self._index['standing'])
-        self._memory[feet:feet + len(self.feet)] = 0.5
-        self._memory[self._index['up'] + 2] = 1.0
-        self._memory[self._index['normal'] + 2] = 1.0
+        self._kept[:] = 0.0
+        self._memory.contact.probability[:] = 0.5
+        self._memory.tilt[TILT.up:TILT.up + 3] = self._memory.ground.normal[:] = 0.0, 0.0, 1.0
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
@@ -160,7 +168,7 @@ class GroundReactionEstimator:
         self._fill_row(measurement, contact)
         self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
-        out[0] = faults
+        out[self._faults] = faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
             raise MeasurementError(self._not_finite(measurement))
@@ -273,13 +281,14 @@ class GroundReactionEstimator:
             'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
             'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': linear,
-            'linear_lasting': variance_ratio(noise.accelerometer_bias, linear),
+            'linear_slow': variance_ratio(noise.accelerometer_bias, linear),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'lasting_samples': lasting_samples(s.rate), 'jump_share': jump_share(s.rate),
-            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen, 'pace': size.pace,
-            'ahead': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
+            'slow_samples': slow_samples(s.rate), 'jump_share': jump_share(s.rate),
+            'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
+            'natural_frequency': size.natural_frequency,
+            'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'effort_at': effort_place(noise.effort_age, s.rate, s.half_window),
             'use_base': s.fusion != 'torque_only', 'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -300,16 +309,16 @@ class GroundReactionEstimator:
         robot.prior[:] = table.rows.scales(force ** -2, (force * self.settings.prior_length) ** -2)
         for body, start, size in table.index[:, :3]:
             for b in self.model.chain(int(body)):
-                _bear(robot.columns[b - 1], np.arange(start, start + size))
+                _add_columns(robot.columns[b - 1], np.arange(start, start + size))
         mimics = self.model.mimics
         robot.mimics[:, 0], robot.mimics[:, 1] = mimics.follower_v, mimics.master_v
         robot.ratio[:] = mimics.multiplier
-        for follower, master in robot.mimics:       # the master bears what its followers bear
-            bears = robot.columns[follower]
-            _bear(robot.columns[master], bears[1:1 + bears[0]])
-            bears[0] = 0
-        let_bear_external(self.model, int(self._settings['external_body'][0]), robot.columns,
-                          robot.mimics)
+        for follower, master in robot.mimics:       # the master moves what its followers move
+            moved = robot.columns[follower]
+            _add_columns(robot.columns[master], moved[1:1 + moved[0]])
+            moved[0] = 0
+        add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
+                             robot.mimics)
         robot.branches[:] = branches_of(self.model)
         robot.ends[:] = branch_ends(self.model)
         velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
@@ -322,8 +331,8 @@ class GroundReactionEstimator:
         robot.stops[:] = end_stops(self.model)
 
 
-def _bear(joint: np.ndarray, coordinates: np.ndarray) -> None:
-    """Add contact coordinates to those that a joint bears on."""
+def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:
+    """Add contact coordinates to those that a joint moves."""
     new = np.setdiff1d(coordinates, joint[1:1 + joint[0]])
     joint[1 + joint[0]:1 + joint[0] + len(new)] = new
     joint[0] += len(new)

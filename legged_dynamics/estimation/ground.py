@@ -1,14 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The ground's normal, from where feet have stood.
+The ground under the feet: its normal, found or given, and limits of the forces on it.
 
-A plane through the last places of all feet is a help for the contact points of balls, for the
-normal force and for telling a tilted sole from one that lies on a slope; it decides nothing. It
-counts the less the worse the places lie on it: on steps gravity's direction is the better guess.
-Soles that rest say the normal themselves.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+The normal is that of a plane through the last places of all feet, drawn to gravity's direction the
+more the worse the places lie on the plane (stairs, for example); soles at rest show the normal
+themselves. It serves the contact points of balls, the normal force, and telling a tilted sole from
+one on a slope. Users may give normals instead. Limits (friction cone, no pulling) apply to the
+forces of the newest sample only: what the filters estimate further is not cut.
 """
 from __future__ import annotations
 
@@ -35,6 +34,7 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axes,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA
+from legged_dynamics.estimation.filter.memory import PLACE
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
@@ -56,35 +56,56 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import matrix, vector
+from legged_dynamics.spatial.layout import get3, put3
 
-# What places may lie off the plane, as a fraction of the feet's distance from the base.
+# How far places may lie off the plane, as a fraction of the feet's distance from the base.
 UNEVEN = 0.02
-# How fast the normal follows [s], and how fast a sole may turn that counts as resting [rad/s].
+# Time constant of the normal [s], and the fastest turn of a sole at rest [rad/s].
 NORMAL_TIME, RESTING = 0.3, 0.3
-# A robot that was just found may still settle [s]: gravity's direction holds until then.
+# Time after the start for which the normal is gravity's direction: the robot may settle [s].
 SETTLED = 0.5
-# Steepest slope that is believed, as the horizontal part of the normal (35 degrees).
+# Steepest slope that is accepted, as the horizontal part of the normal (35 degrees).
 STEEPEST = 0.57
-# Memory of a foot: its place from the base in world axes, and whether it has one.
-N_PLACE = 4
 
 
 @part
-def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, settle, dt):
+def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory, settle, dt):
     """
     Move the feet's last places along with the base, and the normal towards their plane.
 
-    A standing foot draws its place to where it is by the share ``settle``, at once by 1.
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    memory : GroundMemory
+        Places and normal; written.
+    settle : float
+        Share by which a standing foot moves its place to where it is; 1: at once.
+    dt : float [s]
+        Time since the last sample.
+
     """
-    nf = feet.index.shape[0]
+    nf, places = feet.index.shape[0], memory.places
     moved, total = (0.0, 0.0, 0.0), 0.0
     soles, resting = (0.0, 0.0, 0.0), 0
     for i in range(nf):
-        at, p = layout.places + N_PLACE * i, memory[layout.standing + i]
+        p = probability[i]
         now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-        if p > 0.5 and memory[at + 3] > 0.5:
-            moved, total = add_scaled(moved, p, subtract(now, load3(memory, at))), total + p
+        if p > 0.5 and places[i, PLACE.known] > 0.5:
+            step = subtract(now, get3(places, i, PLACE.position))
+            moved, total = add_scaled(moved, p, step), total + p
         if p > 0.5 and feet.index[i, PLANE] != 0:
             if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < RESTING:
                 R_WF = rotate(R_WB, (states[i, FOOT_ROTATION + 2], states[i, FOOT_ROTATION + 5],
@@ -93,46 +114,45 @@ def follow_ground(feet, layout, settings, bodies, states, R_WB, imu, memory, set
     step = scale(1.0 / total, moved) if total > 0.0 else (0.0, 0.0, 0.0)
     known = 0
     for i in range(nf):
-        at = layout.places + N_PLACE * i
-        place = add(load3(memory, at), step)
-        if memory[layout.standing + i] > 0.5:
+        place = add(get3(places, i, PLACE.position), step)
+        if probability[i] > 0.5:
             now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-            share = settle if memory[at + 3] > 0.5 else 1.0
+            share = settle if places[i, PLACE.known] > 0.5 else 1.0
             place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
-            memory[at + 3] = 1.0
-        store3(memory, at, place)
-        if memory[at + 3] > 0.5:
+            places[i, PLACE.known] = 1.0
+        put3(places, i, PLACE.position, place)
+        if places[i, PLACE.known] > 0.5:
             known += 1
-    memory[layout.followed] = min(memory[layout.followed] + dt, SETTLED)
-    if not imu or memory[layout.followed] < SETTLED:
+    memory.age[0] = min(memory.age[0] + dt, SETTLED)
+    if not imu or memory.age[0] < SETTLED:
         return
     goal = (0.0, 0.0, 1.0)
     if resting > 0:
         goal = soles
     elif known >= 3 and known == nf:
-        goal = plane_normal(layout, settings, memory, nf)
+        goal = _plane_normal(settings, places)
     length = norm(goal)
     slope = math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     if not (length > 0.0 and slope < STEEPEST * length):
         return
-    normal = load3(memory, layout.normal)
+    normal = load3(memory.normal, 0)
     share = min(dt / NORMAL_TIME, 1.0)
     normal = add_scaled(normal, share, subtract(scale(1.0 / length, goal), normal))
-    store3(memory, layout.normal, scale(1.0 / norm(normal), normal))
+    store3(memory.normal, 0, scale(1.0 / norm(normal), normal))
 
 
 @part
-def plane_normal(layout, settings, memory, nf):
+def _plane_normal(settings, places):
     """Return a normal of the plane nearest to the places, drawn to gravity's direction."""
-    mean = (0.0, 0.0, 0.0)
+    nf, mean = places.shape[0], (0.0, 0.0, 0.0)
     for i in range(nf):
-        mean = add_scaled(mean, 1.0 / nf, load3(memory, layout.places + N_PLACE * i))
+        mean = add_scaled(mean, 1.0 / nf, get3(places, i, PLACE.position))
     uneven2 = (UNEVEN * settings.reach) ** 2
     # Ridge: a plane through points that are nearly in line leans nowhere.
     xx = yy = nf * uneven2
     xy = xz = yz = zz = 0.0
     for i in range(nf):
-        x, y, z = subtract(load3(memory, layout.places + N_PLACE * i), mean)
+        x, y, z = subtract(get3(places, i, PLACE.position), mean)
         xx, xy, xz = xx + x * x, xy + x * y, xz + x * z
         yy, yz, zz = yy + y * y, yz + y * z, zz + z * z
     determinant = xx * yy - xy * xy
@@ -143,11 +163,9 @@ def plane_normal(layout, settings, memory, nf):
 
 
 # -------------------------------------------------------------------------------------------------
-# The ground's normals that a user gives, beside the one that feet have found (`ground_plane`).
+# Normals that a user gives.
 #
 # World axes: z up, heading of the IMU. A foot without a given normal stands on the common plane.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
 
 
 # Columns of the tables of `Ground`.
@@ -158,16 +176,16 @@ LEAST_LENGTH = 1e-3
 
 class Ground(NamedTuple):
     """
-    What is known of the ground under the feet beforehand.
+    The ground under the feet, as far as it is known beforehand.
 
     Attributes
     ----------
     given : (nf, N_GIVEN) array
         Whether a normal is given, and it, in world axes.
     limits : (m, N_LIMIT) array
-        What the ground can give: see `force_limits`.
+        Limits of the forces on the feet: see `limits_of`.
     bounds : BoundsRoom
-        Room to keep forces within that.
+        Arrays to work in.
 
     """
 
@@ -177,27 +195,63 @@ class Ground(NamedTuple):
 
 
 @part
-def normals_under_feet(given, R_WB, plane, layout, out):
-    """Fill each foot's normal in base axes; return the common one: given for all, or found."""
+def normals_under_feet(given, R_WB, plane, results):
+    """
+    Fill the normal of the ground under each foot.
+
+    Parameters
+    ----------
+    given : (nf, N_GIVEN) array
+        Normals that are known beforehand: see `Ground`.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    plane : tuple of 3 floats
+        Normal that the feet have found, world axes.
+    results : FeetResults
+        Normals; written.
+
+    Returns
+    -------
+    tuple of 3 floats
+        The common one, base axes: given for all feet, or found.
+
+    """
     shared, total, known = rotate_back(R_WB, plane), ZERO, 0
     for i in range(given.shape[0]):
         normal = shared
         if given[i, 0] > 0.5:
             normal = rotate_back(R_WB, load3(given[i], 1))
             total, known = add(total, normal), known + 1
-        store3(out, layout.foot_normals + 3 * i, normal)
+        put3(results.normals, i, 0, normal)
     length = norm(total)
     if known == given.shape[0] and length > 1e-9:
         shared = scale(1.0 / length, total)
-    store3(out, layout.ground_normal, shared)
+    store3(results.ground_normal, 0, shared)
     return shared
 
 
 @part
-def stand_on_given(feet, given, bodies, shared, layout, states, out):
-    """Move the contact points of feet that stand on ground of their own."""
+def move_to_given_ground(feet, given, bodies, shared, results):
+    """
+    Move the contact points of feet whose ground has a given normal of its own.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    given : (nf, N_GIVEN) array
+        Normals that are known beforehand: see `Ground`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    shared : tuple of 3 floats
+        Normal that the contact points were found with, base axes.
+    results : FeetResults
+        Frames and contact points; written.
+
+    """
+    states = results.states
     for i in range(given.shape[0]):
-        normal = load3(out, layout.foot_normals + 3 * i)
+        normal = get3(results.normals, i, 0)
         if given[i, 0] > 0.5 and normal != shared:
             one = FeetTable(feet.index[i:i + 1], feet.geometry[i:i + 1])
             contact_points(one, bodies, normal, states[i:i + 1])
@@ -206,7 +260,7 @@ def stand_on_given(feet, given, bodies, shared, layout, states, out):
 
 def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) -> np.ndarray:
     """
-    Return the normals that settings give, (feet, 4): whether there is one, and it.
+    Return the normals that the settings give.
 
     Parameters
     ----------
@@ -253,27 +307,23 @@ def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) 
 
 
 # -------------------------------------------------------------------------------------------------
-# What the ground can give the feet, known of the estimated forces as well as the measurements.
+# Limits of the ground's forces.
 #
-# The filters' forces are a Gaussian of all feet, and may pull or lie outside friction by some
-# deviations. Within the limits the likeliest forces are those nearest in the metric of the
-# covariance: the force that a foot cannot have goes to where it is least certain that it does not
-# belong. Only the forces of now are limited. The filters go on from what they have found, and the
-# forces of the sample before stay as they are, for whoever filters them: noise that is cut off on
-# one side is a bias once it is averaged.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``; ``ground`` is a layout.Ground.
+# The filters' forces are a Gaussian of all feet, and may pull or lie outside the friction cone by
+# some deviations. The most likely forces within the limits are the nearest ones in the metric of
+# the covariance. Only the forces of the newest sample are limited; those of the sample before stay
+# as they are, because noise that is cut off on one side becomes a bias when it is averaged.
 
 
 CHOICES = ('none', 'unilateral', 'cone')
 # Columns of a limit: coefficients of force and moment in axes with z along the normal (of a sole:
-# its own, about its middle), what it is to reach at least, the foot.
+# its own, about its middle), the least value, the number of the foot.
 COEFFICIENTS, BOUND, FOOT = 0, 6, 7
 
 
 def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     """
-    Return what the ground can give feet, (m, 8), a limit a row.
+    Return the limits of the ground's forces on the feet.
 
     Parameters
     ----------
@@ -282,13 +332,18 @@ def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     kind : str
         One of `CHOICES`; unilateral: no foot pulls, and soles press inside their edges.
     friction : float
-        Coefficient.
+        Coulomb friction coefficient.
+
+    Returns
+    -------
+    (m, N_LIMIT) array
+        A limit a row, at the columns above.
 
     """
     rows: list[list[float]] = []
     for i, foot in enumerate(feet if kind != 'none' else ()):
         A, b = contact_inequalities(FrictionCone(friction), foot, np.eye(3))
-        if kind == 'unilateral':    # what is so whatever the friction
+        if kind == 'unilateral':    # those that do not depend on friction
             other, _ = contact_inequalities(FrictionCone(2.0 * friction), foot, np.eye(3))
             kept = (A == other).all(axis=1)
             A, b = A[kept], b[kept]
@@ -297,23 +352,23 @@ def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
 
 
 @part
-def turned(a, b, v):
-    """Return v turned by the smallest rotation that takes unit vector a to b."""
+def _turned(a, b, v):
+    """Return v rotated by the smallest rotation from unit vector a to unit vector b."""
     axis, c = cross(a, b), dot(a, b)
     once = cross(axis, v)
     return add_scaled(add(v, once), 1.0 / max(1.0 + c, 1e-9), cross(axis, once))
 
 
 @part
-def fill_limits(feet, states, ground, layout, out):
-    """Turn the limits into rows on contact coordinates, as the feet stand now."""
-    limits, bounds, foot = ground.limits, ground.bounds, -1
+def _fill_limits(feet, ground, results):
+    """Fill the limits in contact coordinates at the present pose."""
+    limits, bounds, states, foot = ground.limits, ground.bounds, results.states, -1
     R, normal, arm, axes, on_ground = NO_AXES, ZERO, ZERO, NO_AXES, NO_AXES
     for k in range(limits.shape[0]):
         i = int(limits[k, FOOT])
         if i != foot:
             foot, arm = i, ZERO
-            R, normal = load9(states[i], FOOT_ROTATION), load3(out, layout.foot_normals + 3 * i)
+            R, normal = load9(states[i], FOOT_ROTATION), get3(results.normals, i, 0)
             axes, on_ground = moment_axes(feet.index, states, i), frame_on(normal)
             if has_moment(feet.index, i):
                 edges = feet.geometry[i]
@@ -324,8 +379,8 @@ def fill_limits(feet, states, ground, layout, out):
         force, moment = load3(limits[k], COEFFICIENTS), load3(limits[k], COEFFICIENTS + 3)
         moment = rotate(R, moment)
         if feet.index[i, PLANE] != 0:       # a tilted sole has the limits of one that lies there
-            force = turned(z_axis(R), normal, rotate(R, force))
-            moment = turned(z_axis(R), normal, moment)
+            force = _turned(z_axis(R), normal, rotate(R, force))
+            moment = _turned(z_axis(R), normal, moment)
         else:
             force = rotate(on_ground, force)
         on_force, on_moment = limit_row(force, moment, arm, axes)
@@ -338,16 +393,31 @@ def fill_limits(feet, states, ground, layout, out):
 
 
 @part
-def keep_limits(feet, layout, states, ground, row, out):
-    """Limit the forces of the newest sample, and their covariance."""
+def keep_limits(feet, layout, ground, row, results):
+    """
+    Keep the forces of the newest sample, and their covariance, within the limits of the ground.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    ground : Ground
+        The limits.
+    row : (input_size,) array
+        Newest measurement.
+    results : Results
+        Forces; written.
+
+    """
     if ground.limits.shape[0] == 0:
         return
-    nc = layout.contacts
-    fill_limits(feet, states, ground, layout, out)
-    w, _ = vector(out, layout.latest_coordinates, nc)
-    P, _ = matrix(out, layout.latest_covariance, nc, nc)
-    within_limits(w, P, ground.bounds)
+    _fill_limits(feet, ground, results.feet)
+    w = results.forces.latest
+    within_limits(w, results.forces.latest_covariance, ground.bounds)
     for i in range(feet.index.shape[0]):
-        if row[layout.given_contact + i] < 0.5:     # what is known to be up stays without force
+        if row[layout.given_contact + i] < 0.5:     # feet that are known to be up have no force
             for k in range(feet.index[i, SIZE]):
-                out[layout.latest_coordinates + feet.index[i, START] + k] = 0.0
+                w[feet.index[i, START] + k] = 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""GroundReaction: what the estimator says about one instant."""
+"""GroundReaction: the estimate of one instant."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +18,10 @@ from legged_dynamics.dynamics.jacobians import (
     FeetTable,
 )
 from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.layout import length_of
 
 
 class Mode(IntEnum):
@@ -46,12 +49,48 @@ class Fault(IntFlag):
 
 @dataclass(frozen=True)
 class ResultLayout:
-    """Where an estimator's results lie in its flat output; the same for all its estimates."""
+    """
+    Where an estimator's results lie in its flat output; the same for all its estimates.
+
+    Attributes
+    ----------
+    feet, joints : tuple of str
+        Links of the feet, and joints, in the order of all arrays.
+    table : FeetTable
+        Contact coordinates of the feet.
+    places : mapping from str to (slice, tuple of int)
+        Part of the flat output, and shape, of each array of `filter.results.Results`, by its name:
+        ``'forces.covariance'``.
+
+    """
 
     feet: tuple[str, ...]
     joints: tuple[str, ...]
     table: FeetTable
-    index: Mapping[str, int]
+    places: Mapping[str, tuple[slice, tuple[int, ...]]]
+
+
+def places_of_results(layout: np.record) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """
+    Return the part of the flat output, and the shape, of each result by its name.
+
+    Parameters
+    ----------
+    layout : record
+        Of `filter.layout.LAYOUT`.
+
+    """
+    # Each view of numbers that count up says where it begins.
+    size = length_of(carve_results, layout)
+    results, _ = as_python(carve_results)(np.arange(size), layout)
+    places = {}
+    for name, part in results._asdict().items():
+        fields = {'': part} if isinstance(part, np.ndarray) else part._asdict()
+        for field, array in fields.items():
+            start = int(array.flat[0]) if array.size else 0
+            places[f'{name}.{field}' if field else name] = (
+                slice(start, start + array.size), array.shape)
+    return places
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -97,16 +136,14 @@ class GroundReaction:
         _put_layout(self, layout)
         _put_data(self, data)
 
-    def _array(self, start: int, *shape: int) -> np.ndarray:
-        size = 1
-        for length in shape:
-            size *= length
-        return self.data[start:start + size].reshape(shape)
+    def _array(self, name: str) -> np.ndarray:
+        place, shape = self.layout.places[name]
+        return self.data[place].reshape(shape)
 
     @property
     def faults(self) -> Fault:
         """Return what was wrong with the input of the sample that completed this estimate."""
-        return Fault(int(self.data[self.layout.index['faults']]))
+        return Fault(int(self._array('faults')[0]))
 
     @property
     def feet(self) -> tuple[str, ...]:
@@ -125,22 +162,22 @@ class GroundReaction:
 
         Within what the ground can give (`ground.limits`), low-passed if set.
         """
-        return self._array(self.layout.index['wrench'], len(self.feet), 6)
+        return self._array('wrenches.latest')
 
     @property
     def raw_wrench(self) -> np.ndarray:
         """(nf, 6) ``[f; m]`` in F about F's origin, at `stamp_ns` and full bandwidth [N, N m]."""
-        return self._array(self.layout.index['raw_wrench'], len(self.feet), 6)
+        return self._array('wrenches.raw')
 
     @property
     def contact(self) -> np.ndarray:
         """(nf,) bool: feet in contact at `stamp_ns`."""
-        return self._array(self.layout.index['contact'], len(self.feet)) > 0.5
+        return self._array('contact.flag') > 0.5
 
     @property
     def contact_probability(self) -> np.ndarray:
         """(nf,) probability of contact at `stamp_ns`, the sample before the newest."""
-        return self._array(self.layout.index['probability'], len(self.feet))
+        return self._array('contact.probability')
 
     @property
     def observable(self) -> np.ndarray:
@@ -149,17 +186,17 @@ class GroundReaction:
 
         False, for example, for the squeeze between feet when no torque is measured.
         """
-        return self._array(self.layout.index['observable'], len(self.feet)) > 0.5
+        return self._array('contact.observable') > 0.5
 
     @property
     def net_wrench(self) -> np.ndarray:
         """(6,) sum of `wrench` over the feet, in B about B's origin [N, N m]."""
-        return self._array(self.layout.index['net_wrench'], 6)
+        return self._array('wrenches.net')
 
     @property
     def center_of_pressure(self) -> np.ndarray:
-        """(3,) in B [m]; NaN when the feet carry next to nothing."""
-        return self._array(self.layout.index['center_of_pressure'], 3)
+        """(3,) in B [m]; NaN when the feet bear less than 2 % of the weight."""
+        return self._array('wrenches.center_of_pressure')
 
     @property
     def base_residual(self) -> np.ndarray:
@@ -168,18 +205,17 @@ class GroundReaction:
 
         NaN without an IMU.
         """
-        return self._array(self.layout.index['base_residual'], 6)
+        return self._array('base_residual')
 
     @property
     def latest_contact(self) -> np.ndarray:
         """(nf,) bool: feet in contact at `latest_ns`."""
-        return self._array(self.layout.index['latest_contact'], len(self.feet)) > 0.5
+        return self._array('contact.latest') > 0.5
 
     @property
     def latest_covariance(self) -> np.ndarray:
         """(nc, nc) as `covariance`, of `wrench` before any low-pass."""
-        nc = self.layout.table.size
-        return self._array(self.layout.index['latest_covariance'], nc, nc)
+        return self._array('forces.latest_covariance')
 
     @property
     def external_wrench(self) -> np.ndarray:
@@ -189,7 +225,7 @@ class GroundReaction:
         A push, a pull, a hand on the robot. Slow parts fade into `mass_error`. Zero where no
         torque is measured, which alone can tell it from the feet's.
         """
-        return self._array(self.layout.index['external_wrench'], 6)
+        return self._array('external.wrench')
 
     @property
     def external_deviation(self) -> np.ndarray:
@@ -198,37 +234,37 @@ class GroundReaction:
 
         The weight, and that at the feet's distance, where no torque is measured.
         """
-        return self._array(self.layout.index['external_deviation'], 6)
+        return self._array('external.deviation')
 
     @property
     def link_wrench(self) -> np.ndarray:
         """(6,) `external_wrench` in the axes of the link that is pushed, about its point."""
-        return self._array(self.layout.index['link_wrench'], 6)
+        return self._array('external.link_wrench')
 
     @property
     def link_deviation(self) -> np.ndarray:
         """(6,) standard deviation of `link_wrench` [N, N m]."""
-        return self._array(self.layout.index['link_deviation'], 6)
+        return self._array('external.link_deviation')
 
     @property
     def link_point(self) -> np.ndarray:
         """(3,) point of the link that is pushed, in B [m]; the base's origin by default."""
-        return self._array(self.layout.index['link_point'], 3)
+        return self._array('external.link_point')
 
     @property
     def mass_error(self) -> float:
         """Return how much more the base weighs than the model says, a payload for example [kg]."""
-        return float(self.data[self.layout.index['mass_error']])
+        return float(self._array('external.mass_error')[0])
 
     @property
     def external_torque(self) -> np.ndarray:
         """(nj,) joint torque that the estimate leaves unexplained; NaN where none is measured."""
-        return self._array(self.layout.index['external_torque'], len(self.joints))
+        return self._array('joint_residual')
 
     @property
     def joint_acceleration(self) -> np.ndarray:
         """(nj,) acceleration from the derivative filter [rad/s^2 or m/s^2]."""
-        return self._array(self.layout.index['joint_acceleration'], len(self.joints))
+        return self._array('joint_acceleration')
 
     @property
     def joint_noise(self) -> np.ndarray:
@@ -238,33 +274,33 @@ class GroundReaction:
         One standard deviation, [rad/s] and [N m]: what the configuration states, unless the
         samples themselves say otherwise.
         """
-        return self._array(self.layout.index['joint_noise'], 2, len(self.joints))
+        return self._array('joint_noise')
 
     @property
     def base_rotation(self) -> np.ndarray:
         """(3, 3) R_WB used; heading is zero when the IMU gives no orientation."""
-        return self._array(self.layout.index['base_rotation'], 3, 3)
+        return self._array('base_rotation').reshape(3, 3)
 
     @property
     def ground_normal(self) -> np.ndarray:
         """(3,) normal of the ground that feet have stood on, in B; gravity's where not known."""
-        return self._array(self.layout.index['ground_normal'], 3)
+        return self._array('feet.ground_normal')
 
     @property
     def foot_normal(self) -> np.ndarray:
         """(nf, 3) normal of the ground under each foot in B: given, or else `ground_normal`."""
-        return self._array(self.layout.index['foot_normals'], len(self.feet), 3)
+        return self._array('feet.normals')
 
     @property
     def foot_rotation(self) -> np.ndarray:
         """(nf, 3, 3) R_BF."""
-        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        states = self._array('feet.states')
         return states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
 
     @property
     def foot_position(self) -> np.ndarray:
         """(nf, 3) p_BF [m]."""
-        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        states = self._array('feet.states')
         return states[:, FOOT_POSITION:FOOT_POSITION + 3]
 
     @property
@@ -275,7 +311,7 @@ class GroundReaction:
         The bottom of a point foot's ball; of a flat foot the middle of its sole, or its low edge
         while it is tilted.
         """
-        states = self._array(self.layout.index['feet'], len(self.feet), 15)
+        states = self._array('feet.states')
         return states[:, CONTACT:CONTACT + 3]
 
     @property
@@ -284,11 +320,10 @@ class GroundReaction:
         (nc, nc) covariance of the stacked contact coordinates of `raw_wrench`, in base axes.
 
         Of a foot the force, and moments about its contact point where it carries any: three
-        numbers a point foot, four a line, six a flat foot. Doubt about contact is in it. Without
-        torque, zero for feet that are up.
+        numbers a point foot, four a line, six a flat foot. It contains the uncertainty about
+        contact. Without torque, zero for feet that are up.
         """
-        nc = self.layout.table.size
-        return self._array(self.layout.index['covariance'], nc, nc)
+        return self._array('forces.covariance')
 
     def covariance_of(self, foot: str, latest: bool = False) -> np.ndarray:
         """

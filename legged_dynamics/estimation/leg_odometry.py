@@ -66,7 +66,7 @@ SETTINGS = OdometrySettings.table()
 
 
 # -------------------------------------------------------------------------------------------------
-# BodyState: where the base is and how it moves, with what speaks for and against it.
+# BodyState: pose and twist of the base, with how certain they are.
 
 
 class OdometryFault(IntFlag):
@@ -136,7 +136,7 @@ class BodyState:
 # -------------------------------------------------------------------------------------------------
 
 
-# Noise below these is not believed: sensors are never exact, and weights must stay finite.
+# Smallest noise of gyro and orientation: sensors are never exact, and weights must stay finite.
 LEAST_RATE_NOISE, LEAST_TURN_NOISE = 1e-5, 1e-5
 # The orientation corrects the gyro at least this fast [1/s].
 LEAST_TILT_RATE = 1.0
@@ -239,7 +239,7 @@ class LegOdometry:
             OdometryFault(int(out[codes.FAULTS])))
 
     def _step(self, stamp: int) -> tuple[float, int]:
-        """Return the time since the last sample [s], and what is wrong with it."""
+        """Return the time since the last sample [s], and its fault bits."""
         if self._newest is None:
             return 0.0, 0
         step = (stamp - self._newest) * 1e-9
@@ -278,7 +278,7 @@ class LegOdometry:
 
 
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
-    """Return what the kernel needs to know of noise, settings and the IMU's mount."""
+    """Return noise, settings and the IMU's mount as the kernel's parameters."""
     noise: SensorNoise = config.noise
     config.require_fixed_imu(model, 'leg odometry')
     velocity = noise.of_joints('velocity', model, config.joints)

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the sensors say at one instant: the one record of them, from bus, bag and simulation alike.
+Measurements of one instant: the same record from bus, bag and simulation.
 
 Messages are read into a JointSample, an ImuSample and, where feet have contact switches, a
 SwitchSample (`middleware.conversions`), and those are paired into a Measurement
@@ -110,7 +110,15 @@ class Measurement:
     switches: np.ndarray | None = None
 
     def ordered(self, order: JointOrder) -> Measurement:
-        """Return the measurement with its joints in another order, a model's say."""
+        """
+        Return the measurement with its joints in another order.
+
+        Parameters
+        ----------
+        order : JointOrder
+            From the order of this measurement to the other.
+
+        """
         return replace(self, position=order(self.position), velocity=order(self.velocity),
                        effort=None if self.effort is None else order(self.effort))
 
@@ -134,7 +142,7 @@ CAPACITY = 4096
 IMU_TIMEOUT = 0.1
 # A contact switch counts as it was read for this long [ns].
 SWITCH_AGE_NS = 100_000_000
-# IMU readings further apart than this are not interpolated, unless told otherwise [s].
+# IMU readings further apart than this are not interpolated by default [s].
 MAX_GAP = 0.02
 
 
@@ -180,7 +188,7 @@ class MeasurementSynchronizer:
         self.reset()
 
     def reset(self) -> None:
-        """Drop everything that waits."""
+        """Drop all samples that wait."""
         self._waiting: deque[JointSample] = deque()
         self._readings: deque[ImuSample] = deque(maxlen=CAPACITY)
         self._switches: deque[SwitchSample] = deque(maxlen=CAPACITY)
@@ -189,7 +197,20 @@ class MeasurementSynchronizer:
         self._first_joints: int | None = None
 
     def push_joints(self, sample: JointSample) -> list[Measurement]:
-        """Take a joint state and return the measurements that are complete now, oldest first."""
+        """
+        Add a joint state.
+
+        Parameters
+        ----------
+        sample : JointSample
+            In the order of its stamps, as its topic has them.
+
+        Returns
+        -------
+        list of Measurement
+            Those that are complete now, oldest first.
+
+        """
         stamp_ns = sample.stamp_ns
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
@@ -207,7 +228,20 @@ class MeasurementSynchronizer:
         return self._release()
 
     def push_imu(self, sample: ImuSample) -> list[Measurement]:
-        """Take an IMU reading and return the measurements that are complete now, oldest first."""
+        """
+        Add a reading of the IMU.
+
+        Parameters
+        ----------
+        sample : ImuSample
+            In the order of its stamps, as its topic has them.
+
+        Returns
+        -------
+        list of Measurement
+            Those that are complete now, oldest first.
+
+        """
         stamp_ns = sample.stamp_ns
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:
@@ -224,9 +258,15 @@ class MeasurementSynchronizer:
 
     def push_switches(self, sample: SwitchSample) -> None:
         """
-        Take a reading of the contact switches; it counts for joint states of its stamp or later.
+        Add a reading of the contact switches; it counts for joint states of its stamp or later.
 
-        Nothing waits for it: it counts from the next joint state on that is complete.
+        Nothing waits for it: it counts from the next complete joint state on.
+
+        Parameters
+        ----------
+        sample : SwitchSample
+            In the order of its stamps, as its topic has them.
+
         """
         switches = self._switches
         if switches and sample.stamp_ns <= switches[-1].stamp_ns:
@@ -247,7 +287,7 @@ class MeasurementSynchronizer:
         return switches[0].closed
 
     def _drop_readings_after(self, stamp_ns: int) -> None:
-        """Drop what the IMU said before time was set back."""
+        """Drop readings of the IMU from before time was set back."""
         while self._readings and self._readings[-1].stamp_ns > stamp_ns:
             self._readings.pop()
         self._newest_imu = self._readings[-1].stamp_ns if self._readings else None
@@ -296,7 +336,7 @@ def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
     if cosine < 0.0:
         b, cosine = -b, -cosine
     angle = math.acos(min(cosine, 1.0))
-    if angle < 1e-6:        # sin(angle) is no longer told from angle
+    if angle < 1e-6:        # sin(angle) equals angle
         mixed = (1.0 - t) * a + t * b
     else:
         mixed = math.sin((1.0 - t) * angle) * a + math.sin(t * angle) * b

@@ -9,13 +9,13 @@ One sample of leg odometry, as one kernel.
 3. Predict the pose with that twist.
 4. Pose: weighted least squares over the standing feet, which are where they were, the
    orientation of the IMU, and the prediction.
-5. Move the places of feet that disagree towards where they are seen; give places to feet that
+5. Move the places of feet that disagree towards their measured positions; give places to feet that
    have landed.
 
 A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``.
 
-Arguments of the kernels: see ``estimation/__init__.py``. ``R`` is the base's
-orientation, ``R_imu`` the IMU's, ``p`` a record of settings, ``A`` and ``b`` normal equations.
+``R`` is the base's orientation, ``R_imu`` the IMU's, ``p`` a record of `PARAMETERS`, ``A`` and
+``b`` normal equations.
 """
 from __future__ import annotations
 
@@ -71,14 +71,22 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 # Weighted least squares for six unknowns of a rigid body: a twist, or a small correction of a
 # pose.
 #
-# Both are ``x = [t; r]`` in base axes at the base's origin, and a point at ``c`` of the body sees
-# ``t + r x c``: so a foot that stands says the same of a velocity and of a displacement. Equations
-# are added one by one to the normal equations ``A x = b``, of which A is kept as lower triangle.
+# Both are ``x = [t; r]`` in base axes at the base's origin, and a point at ``c`` of the body moves
+# by ``t + r x c``: a standing foot gives the same equations for a velocity and for a displacement.
+# They are added one by one to the normal equations ``A x = b``, A as lower triangle.
 
 
 @part
 def clear_equations(A, b):
-    """Start over."""
+    """
+    Set the normal equations to zero.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations, A as lower triangle; written.
+
+    """
     for i in range(6):
         b[i] = 0.0
         for j in range(6):
@@ -87,7 +95,21 @@ def clear_equations(A, b):
 
 @part
 def add_point(A, b, c, seen, weight):
-    """Add ``t + r x c = seen`` (vectors), each component with that weight."""
+    """
+    Add the equations ``t + r x c = seen`` of a point.
+
+    Parameters
+    ----------
+    A, b : (6, 6), (6,) array
+        Normal equations, A as lower triangle; written.
+    c : tuple of 3 floats [m]
+        The point, base axes.
+    seen : tuple of 3 floats [m or m/s]
+        Displacement or velocity of the point that was measured.
+    weight : float
+        Inverse variance of each component.
+
+    """
     x, y, z = c
     for i in range(3):
         A[i, i] += weight
@@ -136,30 +158,27 @@ def add_turn(A, b, seen, weight, up, about_up):
 
 
 # -------------------------------------------------------------------------------------------------
-# Where standing feet stand: places that a pose is corrected by, that roll along, and that settle.
+# Places of standing feet, by which the pose is corrected.
 #
-# A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``. A
-# foot that carries moments has an orientation beside its place, about their axes.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``. ``places`` is
-# (nf, .), ``p`` a record of settings, ``R`` and ``position`` the pose of the base, ``A`` and ``b``
-# normal equations.
+# The place of a ball rolls along with it. A foot that can have moments has an orientation in
+# addition to its place, about the axes of these moments. ``places`` is (nf, N_PLACE), ``position``
+# that of the base in the world.
 
 
-# The memory of a foot: place in the world, orientation there (of a ball: when it last rolled),
-# number of samples it has stood, how far it is seen from its place; and where it is, standing or
-# not.
+# Columns of ``places``: place in the world, orientation there (of a ball: when it last rolled),
+# number of samples for which the foot has stood, measured distance from its place, and measured
+# position, standing or not.
 PLACE, TURN, AGE, OFFSET, NOW = 0, 3, 12, 13, 14
 N_PLACE = 17
-# Number of samples after which the place of a foot counts half of what it may.
+# Number of samples after which the place of a foot has half of its largest weight.
 TRUSTED = 250.0
-# Arm [m] at which the turn of a sole counts as much as its place.
+# Arm [m] at which the rotation of a sole has the same weight as its place.
 SOLE = 0.1
 
 
 @part
-def roll_places(feet, places, states, contact, R):
-    """Let the places of standing balls roll along, and remember how each ball is turned."""
+def _roll_places(feet, places, states, contact, R):
+    """Move the places of standing balls as they roll, and keep the orientation of each ball."""
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
@@ -172,12 +191,12 @@ def roll_places(feet, places, states, contact, R):
 
 
 @part
-def add_places(feet, places, states, contact, R, position, p, A, b):
+def _add_places(feet, places, states, contact, R, position, p, A, b):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
-    Places found by one orientation of the base say nothing about another one: it takes a while
-    until they are worth more than the IMU.
+    Places that were found with one orientation of the base do not determine another one: their
+    weight grows with time.
     """
     total = 0.0
     for i in range(feet.index.shape[0]):
@@ -201,13 +220,13 @@ def add_places(feet, places, states, contact, R, position, p, A, b):
 
 
 @part
-def on_ground(place, p):
+def _on_ground(place, p):
     """Return a place of a foot, on the ground if that is known to be flat."""
     return place[0], place[1], 0.0 if p.flat_ground > 0.5 else place[2]
 
 
 @part
-def settle_places(feet, places, states, contact, R, position, p, dt):
+def _settle_places(feet, places, states, contact, R, position, p, dt):
     """
     Compare standing feet with their places, and give places to those that have landed.
 
@@ -234,14 +253,14 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
                 known, offsets = known + 1, offsets + dot(away, away)
                 # A running mean, until it has the length of the settling time.
                 rate = max(1.0 / (places[i, AGE] + 1.0), min(dt / p.settling, 1.0))
-                place = on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
+                place = _on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
                 put3(places, i, PLACE, place)
                 put3(places, i, NOW, place)
                 if has_moment(feet.index, i):
                     R_WF = compose(R, get9(states, i, FOOT_ROTATION))
                     before = get9(places, i, TURN)
                     turn = rotation_log(compose(R_WF, transpose(before)))
-                    # What nothing holds has gone all the way.
+                    # Free axes follow the measured rotation at once.
                     kept = rotate(R, held(feet.index, states, i, rotate_back(R, turn)))
                     turn = add_scaled(turn, rate - 1.0, kept)
                     put9(places, i, TURN, compose(rotation_exp(turn), before))
@@ -249,7 +268,7 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
                 continue
             slips += 1
         stepping += 1
-        seen = on_ground(seen, p)
+        seen = _on_ground(seen, p)
         put3(places, i, PLACE, seen)
         put3(places, i, NOW, seen)
         put9(places, i, TURN, compose(R, get9(states, i, FOOT_ROTATION)))
@@ -260,6 +279,7 @@ def settle_places(feet, places, states, contact, R, position, p, dt):
 
 
 # -------------------------------------------------------------------------------------------------
+# One sample.
 
 PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
     'gyro', 'orientation', 'heading', 'tilt_rate', 'velocity', 'creep', 'foothold',
@@ -273,14 +293,14 @@ KNOWN, R_WB, P_WB, TWIST, RATE, RATE_KNOWN, VARIANCE, DRIFT, STEPS, SLIPS, FAULT
 N_MEMORY = 28
 # Faults, the values of body_state.OdometryFault.
 NO_IMU, NO_ORIENTATION, NO_STANCE, SLIP = 4, 8, 16, 32
-# A guess of the angular velocity [rad/s] where neither gyro nor feet tell it.
+# Deviation of the angular velocity [rad/s] where neither gyro nor feet measure it.
 UNKNOWN_RATE = 10.0
-# A sample corrects at least this part, for weights to stay finite.
+# Least gain of a correction, so that weights stay finite.
 LEAST_GAIN = 1e-6
 
 
 @part
-def read_imu(row, at, p):
+def _read_imu(row, at, p):
     """Return gyro and accelerometer in base axes and R_WB of the IMU's orientation; NaN if not."""
     R_BI = load9(p.R_BI, 0)
     w, a = rotate(R_BI, load3(row, at)), rotate(R_BI, load3(row, at + 3))
@@ -288,8 +308,8 @@ def read_imu(row, at, p):
 
 
 @part
-def leg_variance(jacobian, row, size, p):
-    """Return the variance [m^2/s^2] of a contact's velocity as its leg sees it."""
+def _leg_variance(jacobian, row, size, p):
+    """Return the variance [m^2/s^2] of a contact's velocity by the noise of its leg."""
     s = 0.0
     for r in range(min(size, 3)):
         for j in range(jacobian.shape[1]):
@@ -298,8 +318,8 @@ def leg_variance(jacobian, row, size, p):
 
 
 @part
-def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
-    """Add what the standing feet say of the base's twist; return the sum of their weights."""
+def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
+    """Add the equations of the standing feet for the base's twist; return their weights' sum."""
     total = 0.0
     for i in range(feet.index.shape[0]):
         if contact[i] < 0.5:
@@ -309,10 +329,10 @@ def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
         for j in range(v.shape[0]):
             seen = (seen[0] - jacobian[row, j] * v[j], seen[1] - jacobian[row + 1, j] * v[j],
                     seen[2] - jacobian[row + 2, j] * v[j])
-        weight = 1.0 / leg_variance(jacobian, row, size, p)
+        weight = 1.0 / _leg_variance(jacobian, row, size, p)
         add_point(A, b, load3(states[i], CONTACT), seen, weight)
         total += weight
-        # One joint rate beside another, as many as in a chain of three.
+        # The sum of three joint rates, as in a chain of three joints.
         weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
         for k in range(size - 3):
             rate = 0.0
@@ -324,8 +344,8 @@ def add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
 
 
 @part
-def add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
-    """Add what the IMU says of the orientation: all of it, or up by its accelerometer."""
+def _add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
+    """Add the equations of the IMU: its orientation, or gravity's direction."""
     up = (R[6], R[7], R[8])
     if oriented:
         weight = 1.0 / (p.orientation * p.orientation)
@@ -341,13 +361,13 @@ def add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt
 
 
 @part
-def prior_share(gain):
-    """Return the weight of a prediction, in weights of what corrects it with that gain."""
+def _prior_share(gain):
+    """Return the weight of a prediction over that of the correction, by the gain."""
     return 1.0 / min(max(gain, LEAST_GAIN), 1.0) - 1.0
 
 
 @part
-def start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
+def _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
     """Put the world's origin on the ground in the middle of the standing feet (or of all)."""
     R = IDENTITY
     if oriented:
@@ -366,7 +386,7 @@ def start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
 
 
 @part
-def legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
+def _fill_legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
     """Fill the feet's frames, contact points and Jacobians."""
     forward_kinematics(tree, q, v, still, base, bodies)
     contact_points(feet, bodies, normal, states)
@@ -376,10 +396,33 @@ def legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
 @lean_kernel
 def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     """
-    Advance the memory by one sample; return False when the joints are not finite.
+    Advance the memory of leg odometry by one sample.
 
-    ``row`` holds positions, velocities (nj each), gyro, accelerometer, quaternion, flags of
-    standing feet; ``work`` is scratch: rows for bodies, feet, Jacobian, and eight more.
+    Parameters
+    ----------
+    tree : Tree
+        Kinematic tree of the robot.
+    feet : FeetTable
+        Feet of the robot.
+    p : (1,) record array
+        Of `PARAMETERS`.
+    row : (2 nj + 10 + nf,) array
+        Positions, velocities, gyro, accelerometer, quaternion xyzw, and flags of standing
+        feet.
+    memory : (N_MEMORY,) array
+        Of the base; written.
+    places : (nf, N_PLACE) array
+        Of the feet; written.
+    work : (rows, width) array
+        Scratch: rows for bodies, feet and Jacobian, and eight more.
+    dt : float [s]
+        Time since the last sample.
+
+    Returns
+    -------
+    bool
+        False when a joint position or velocity is not finite; nothing is written then.
+
     """
     p = p[0]
     nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
@@ -392,7 +435,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     bodies, states = work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE]
     jacobian, A = work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6]
     b, still = work[rows + nc + 6], work[rows + nc + 7]
-    w, acceleration, R_imu = read_imu(row, 2 * nj, p)
+    w, acceleration, R_imu = _read_imu(row, 2 * nj, p)
     imu = math.isfinite(w[0] + w[1] + w[2] + acceleration[0] + acceleration[1] + acceleration[2])
     oriented = math.isfinite(R_imu[0] + R_imu[4] + R_imu[8])
     faults = int(memory[FAULTS])
@@ -401,12 +444,12 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     p_BI = load3(p.p_BI, 0)
     starting = memory[KNOWN] < 0.5
     if starting:
-        # The contact points of balls want to know up: once around is enough.
+        # The contact points of balls require the direction of gravity.
         up = (0.0, 0.0, 1.0)
         if oriented:
             up = (R_imu[6], R_imu[7], R_imu[8])
-        legs(tree, feet, q, v, up, bodies, states, jacobian, still, still)
-        start(feet, states, contact, R_imu, acceleration, oriented, imu, memory)
+        _fill_legs(tree, feet, q, v, up, bodies, states, jacobian, still, still)
+        _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory)
         dt = 0.0
 
     # 1 Predict.
@@ -422,15 +465,15 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         at_imu = add_scaled(at_imu, 0.5 * dt, add(before, rate))
         memory[VARIANCE] += (p.acceleration * dt) ** 2
     else:
-        memory[VARIANCE] += dt * dt     # 1 m/s^2, of whose direction nothing is known
+        memory[VARIANCE] += dt * dt     # an unknown acceleration of 1 m/s^2
     store3(memory, RATE, rate)
     memory[RATE_KNOWN] = 1.0 if imu else 0.0
 
     # 2 Velocity.
-    legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), bodies, states, jacobian, still,
-         still)
+    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), bodies, states, jacobian,
+               still, still)
     clear_equations(A, b)
-    total = add_standing_velocities(feet, states, jacobian, v, contact, p, A, b)
+    total = _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b)
     add_point(A, b, p_BI, rotate_back(R_next, at_imu), 1.0 / memory[VARIANCE])
     weight = 1.0 / (p.gyro * p.gyro) if imu else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, w if imu else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
@@ -450,15 +493,15 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     memory[FAULTS] = float(faults)
 
     # 4 Correct it.
-    roll_places(feet, places, states, contact, R)
+    _roll_places(feet, places, states, contact, R)
     if not starting:
         clear_equations(A, b)
-        total = add_places(feet, places, states, contact, R, position, p, A, b)
-        share = min(prior_share(p.tilt_rate * dt), memory[KNOWN])
+        total = _add_places(feet, places, states, contact, R, position, p, A, b)
+        share = min(_prior_share(p.tilt_rate * dt), memory[KNOWN])
         prior = share / (p.orientation * p.orientation) + 1.0
         add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
-        add_orientation(R, R_imu, acceleration, oriented, imu, prior, memory[KNOWN], p, dt, A, b)
-        share = prior_share(p.position_rate * dt)
+        _add_orientation(R, R_imu, acceleration, oriented, imu, prior, memory[KNOWN], p, dt, A, b)
+        share = _prior_share(p.position_rate * dt)
         add_point(A, b, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), total * share + 1.0)
         factorize(A, 6)
         solve_factorized(A, 6, b)
@@ -468,7 +511,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     store3(memory, P_WB, position)
 
     # 5 Places.
-    stepping, slips, variance = settle_places(feet, places, states, contact, R, position, p, dt)
+    stepping, slips, variance = _settle_places(feet, places, states, contact, R, position, p, dt)
     if slips > 0:
         memory[FAULTS] = float(faults | SLIP)
     if not starting:

@@ -1,14 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The external wrench on the base: a push is let in fast, a lasting error of the equations is not.
+The external wrench on the base or on another link: a push, a pull, a hand on the robot.
 
-The base's equations, with the feet taken as their own joints see them, leave a wrench that is off
-by what torques, the accelerometer and the model are off by for long. The filter's external wrench
-stays small unless what is left is so large that such errors do not explain it: at once where a few
-samples say so, else by what lasts a tenth of a second. What is published is all that is left,
-nothing held back: the filter's wrench and, until a push is let in, averaged, what it does not
-follow, with the deviation that lasting errors and the average leave.
+The equations of the base, with the feet's forces as their own joints see them, leave a wrench: a
+push, or slowly varying errors of torques, accelerometer and model. The filter's external wrench
+has little process noise unless what is left is too large for such errors: by a few samples at
+once, or by a mean over a tenth of a second. The published wrench is the filter's and, until a push
+is found, the mean of what the filter does not follow; its deviation is that of slowly varying
+errors and of the mean.
 """
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.filter.equation_errors import LASTING_SHARE
-from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
-from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.equation_errors import OFFSET_SHARE
+from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.memory import N_EXTRA, PUSH
+from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
@@ -31,7 +32,6 @@ from legged_dynamics.optimization.factorizations import factorize, solve_factori
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
-    add_scaled,
     compose,
     cross,
     dot,
@@ -48,25 +48,23 @@ from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
-# The link that is pushed: where an external wrench acts, and what it does to joints and base.
+# The link that is pushed.
 #
-# The tracked wrench e acts at a point p of a link, axes of the base. At the base's origin that is
-# ``A_e e`` with ``A_e = [1, 0; [p]x, 1]``; the joints between base and link feel ``J_e^T e``.
-# Without a named link p is the base's origin, and no joint feels it.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# The external wrench e acts at a point p of a link, axes of the base. At the base's origin that is
+# ``A_e e`` with ``A_e = [1, 0; [p]x, 1]``; the joints between base and link have ``J_e^T e``.
+# Without a named link p is the base's origin, and no joint has a part in it.
 
 
-# Its deviation where nobody states one, of the weight, and how long it lasts [s].
+# Its deviation unless one is stated, of the weight, and the time in which it decays [s].
 EXTERNAL_FORCE, EXTERNAL_TIME = 0.0011, 0.5
-# Its deviation along what neither joints nor base see of a push near a foot, of the weight.
+# Deviation of a push near a foot where neither joints nor base measure it, of the weight.
 LARGE_PUSH = 0.3
 
 
 def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
                       force: float, moment: float, length: float) -> dict[str, Any]:
     """
-    Return what the kernel is told of the link that is pushed, by the name of its setting.
+    Return the settings of the link that is pushed, by their names in `layout.SETTINGS`.
 
     Parameters
     ----------
@@ -105,27 +103,51 @@ def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: 
             'external_force': force, 'external_moment': moment or force * length}
 
 
-def let_bear_external(model: RobotModel, body: int, columns: np.ndarray,
-                      mimics: np.ndarray) -> None:
-    """Let joints that carry a link bear its external wrench: `layout.Robot.columns` and mimics."""
+def add_external_columns(model: RobotModel, body: int, columns: np.ndarray,
+                         mimics: np.ndarray) -> None:
+    """
+    Add the external wrench to the elements of the state of the joints between base and link.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    body : int
+        Body of the link that is pushed; 0 or less: the base.
+    columns : (nv, nx + 2) int array
+        `layout.Robot.columns`; written.
+    mimics : (nm, 2) int array
+        Each joint that follows another, and its master.
+
+    """
     columns[:, -1] = columns[:, 0]
-    carrying = {b - 1 for b in model.chain(body)} if body > 0 else set()
+    between = {b - 1 for b in model.chain(body)} if body > 0 else set()
     for follower, master in mimics.tolist():
-        if follower in carrying:
-            carrying = (carrying - {follower}) | {master}
-    beside = columns.shape[1] - 2 - N_BESIDE + np.arange(N_BESIDE)
-    for joint in carrying:
+        if follower in between:
+            between = (between - {follower}) | {master}
+    external = columns.shape[1] - 2 - N_EXTRA + np.arange(N_EXTRA)
+    for joint in between:
         count = columns[joint, 0]
-        columns[joint, 1 + count:1 + count + N_BESIDE] = beside
-        columns[joint, -1] = count + N_BESIDE
+        columns[joint, 1 + count:1 + count + N_EXTRA] = external
+        columns[joint, -1] = count + N_EXTRA
 
 
 @part
-def fade_external(x, P, dt):
-    """Let the external wrench decay towards nothing for a tick."""
+def predict_external(x, P, dt):
+    """
+    Predict the external wrench: it decays towards zero.
+
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    dt : float [s]
+        Time since the last sample.
+
+    """
     nx = x.shape[0]
     keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
-    for j in range(nx - N_BESIDE, nx - N_BESIDE + 6):
+    for j in range(nx - N_EXTRA, nx - N_EXTRA + 6):
         x[j] *= keep
         for k in range(nx):
             P[j, k] *= keep
@@ -133,8 +155,8 @@ def fade_external(x, P, dt):
 
 
 @part
-def about_point(grasp, found, nc, k, left, spread):
-    """Return what an equation of the base leaves, and its variance, about the external point."""
+def _about_point(grasp, found, nc, k, left, spread):
+    """Return the rest of an equation of the base, and its variance, about the external point."""
     if k < 3:
         found[k], found[3 + k] = left, spread
         return left, spread
@@ -145,29 +167,30 @@ def about_point(grasp, found, nc, k, left, spread):
 
 
 @part
-def push_through_leg(robot, settings, scratch, tracking, joints, beyond, deviation):
+def _force_on_leg(robot, settings, scratch, tracking, joints, beyond, deviation):
     """
-    Turn what the base's equations leave into the force on a link that a foot's joints carry.
+    Turn what the base's equations leave into the force on a link of a leg.
 
-    With the foot as its joints see it such a force e leaves ``M e``, ``M = A_e - A N^-1 B`` with
-    ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T`` of lasting variances R: what looks like the foot's
-    force does not show. The joints themselves say ``J_e R^-1 J_e^T - B^T N^-1 B`` of e.
+    With the foot's force as its joints see it such a force e leaves ``M e``,
+    ``M = A_e - A N^-1 B`` with ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T``, R the variances of
+    slowly varying errors: the part that looks like the foot's force does not show. The joints' own
+    information about e is ``J_e R^-1 J_e^T - B^T N^-1 B``.
 
-    ``joints`` equations are of joints. The force of ``beyond``, what is left about the point, is
-    replaced by e and its moment by none; the force's ``deviation`` by that of e.
+    The force of ``beyond``, the rest about the point, is replaced by e and its moment by zero; the
+    force's ``deviation`` by that of e.
     """
     nc, vectors, rows = robot.prior.shape[0], scratch.vectors, tracking.rows
     jacobian, grasp, information = scratch.jacobian, scratch.grasp, scratch.information
-    weights, B, M = vectors[WEIGHTS], tracking.few, tracking.block
+    weights, B, M = vectors[WEIGHTS], tracking.foot_rows, tracking.block
     for j in range(robot.columns.shape[0]):
         weights[j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
-        weights[rows[r] - 6] = 1.0 / tracking.steady[0, r]
+        weights[rows[r] - 6] = 1.0 / tracking.slow_variance[0, r]
     joint_information(robot.columns, jacobian, vectors[BEYOND], weights, robot.prior, information,
                       vectors[VECTOR])
     if not factorize(information, nc):
         return
-    known = tracking.ahead      # e's information, and what `beyond` says of it
+    known = tracking.sensor_rows    # information of e, and its right side by `beyond`
     nothing = (LARGE_PUSH * settings.weight) ** -2
     for c in range(3):
         for r in range(nc + 3):
@@ -203,8 +226,31 @@ def push_through_leg(robot, settings, scratch, tracking, joints, beyond, deviati
 
 
 @part
-def push_at_link(tree, settings, bodies, nc, jacobian, grasp):
-    """Fill rows and columns of the external wrench, behind the feet's; return its point."""
+def external_jacobian(tree, settings, bodies, nc, jacobian, grasp):
+    """
+    Fill the columns of the external wrench in grasp matrix and Jacobian.
+
+    Parameters
+    ----------
+    tree : Tree
+        Kinematic tree of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    nc : int
+        Number of contact coordinates, after which the columns lie.
+    jacobian : (nx, nv) array
+        Written.
+    grasp : (6, nx) array
+        Written.
+
+    Returns
+    -------
+    tuple of 3 floats [m]
+        Where the wrench acts, base axes.
+
+    """
     point, body = ZERO, settings.external_body
     if body >= 0:
         R = load9(bodies[body], ROTATION)
@@ -231,141 +277,210 @@ def push_at_link(tree, settings, bodies, nc, jacobian, grasp):
 
 
 @part
-def describe_push(layout, settings, bodies, point, out):
-    """Fill the wrench in the link's axes; move the one in the base's to the base's origin."""
-    f, m = load3(out, layout.external_wrench), load3(out, layout.external_wrench + 3)
-    s, t = load3(out, layout.external_deviation), load3(out, layout.external_deviation + 3)
-    store3(out, layout.link_point, point)
+def write_link_wrench(settings, bodies, point, found):
+    """
+    Fill the wrench in the link's axes; move that in the base's axes to the base's origin.
+
+    Parameters
+    ----------
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    point : tuple of 3 floats [m]
+        Where the wrench acts, base axes.
+    found : ExternalResults
+        Written.
+
+    """
+    f, m = load3(found.wrench, 0), load3(found.wrench, 3)
+    s, t = load3(found.deviation, 0), load3(found.deviation, 3)
+    store3(found.link_point, 0, point)
     body = settings.external_body
     if body < 0:
         for k in range(6):
-            out[layout.link_wrench + k] = out[layout.external_wrench + k]
-            out[layout.link_deviation + k] = out[layout.external_deviation + k]
+            found.link_wrench[k] = found.wrench[k]
+            found.link_deviation[k] = found.deviation[k]
         return
     R = compose(load9(bodies[body], ROTATION), load9(settings.R_external, 0))
-    store3(out, layout.link_wrench, rotate_back(R, f))
-    store3(out, layout.link_wrench + 3, rotate_back(R, m))
-    store3(out, layout.link_deviation, turned_deviation(R, s))
-    store3(out, layout.link_deviation + 3, turned_deviation(R, t))
-    store3(out, layout.external_wrench + 3, add(m, cross(point, f)))
+    store3(found.link_wrench, 0, rotate_back(R, f))
+    store3(found.link_wrench, 3, rotate_back(R, m))
+    store3(found.link_deviation, 0, _rotated_deviation(R, s))
+    store3(found.link_deviation, 3, _rotated_deviation(R, t))
+    store3(found.wrench, 3, add(m, cross(point, f)))
     x, y, z = point
-    store3(out, layout.external_deviation + 3,
+    store3(found.deviation, 3,
            (math.sqrt(t[0] ** 2 + (y * s[2]) ** 2 + (z * s[1]) ** 2),
             math.sqrt(t[1] ** 2 + (z * s[0]) ** 2 + (x * s[2]) ** 2),
             math.sqrt(t[2] ** 2 + (x * s[1]) ** 2 + (y * s[0]) ** 2)))
 
 
 @part
-def turned_deviation(R, s):
-    """Return deviations along a link's axes of what is independent along the base's."""
+def _rotated_deviation(R, s):
+    """Return deviations along a link's axes of errors that are independent along the base's."""
     return (math.sqrt((R[0] * s[0]) ** 2 + (R[3] * s[1]) ** 2 + (R[6] * s[2]) ** 2),
             math.sqrt((R[1] * s[0]) ** 2 + (R[4] * s[1]) ** 2 + (R[7] * s[2]) ** 2),
             math.sqrt((R[2] * s[0]) ** 2 + (R[5] * s[1]) ** 2 + (R[8] * s[2]) ** 2))
 
 
 # -------------------------------------------------------------------------------------------------
+# Pushes and slowly varying errors.
 
 
-# How the wrench walks once it is a push: its deviation after a second, of the weight.
+# Process noise of the wrench during a push: deviation after a second, of the weight.
 PUSH_RATE = 0.45
-# A push: the base's equations have been off in one direction by so many deviations of a sample, no
-# sample counting for more than so many, in the mean of so many seconds, or of so many samples
-# where those are rare.
+# A push is found when the mean of the base's equations is off by so many deviations of a sample, a
+# sample counting for no more than so many; the mean is over so many seconds, and at least so many
+# samples.
 PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
-# The mean of what is left, or of all of it, off by so many deviations of a lasting error is a push
-# as well; by this its variance counts.
-LASTING_LEVEL = 2.5
-LASTING_COUNTS = (LASTING_LEVEL / PUSH_LEVEL) ** 2
-# Over how long what the filter does not follow is averaged [s], and how many deviations of a
-# sample count.
+# A push is also found when the mean of the wrench, or of the part that the filter does not follow,
+# is off by so many deviations of a slowly varying error, whose variance counts by this factor.
+SLOW_LEVEL = 2.5
+SLOW_COUNTS = (SLOW_LEVEL / PUSH_LEVEL) ** 2
+# Time over which the part that the filter does not follow is averaged [s], and how many deviations
+# a sample counts for.
 BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
-# A sample whose wrench lasting errors make uncertain by so much of the weight counts half.
+# A sample counts half when slowly varying errors of its wrench are so large, of the weight.
 UNSURE = 0.1
 
 
 @part
-def lasting_doubt(robot, scratch, tracking, joints, n):
-    """Fill the first six of ``tracking.doubt``: what lasting errors leave in the wrench."""
-    feet, vectors, steady, rows = robot.feet, scratch.vectors, tracking.steady[0], tracking.rows
+def slow_push_variance(robot, scratch, tracking, joints, n):
+    """
+    Fill the variance of the external wrench by slowly varying errors of the equations.
+
+    It becomes the first six of ``tracking.push_variance``.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    joints, n : int
+        How many equations of joints come first in ``tracking.rows``, and how many there are.
+
+    """
+    feet, vectors, rows = robot.feet, scratch.vectors, tracking.rows
+    steady = tracking.slow_variance[0]
     for j in range(robot.columns.shape[0]):
         vectors[WEIGHTS, j] = vectors[BEYOND, j] = 0.0
     for r in range(joints):
-        # That a torque is quieter than stated does not make its offset a push or a mass.
+        # A torque that is less noisy than stated may have the stated offset all the same.
         j = rows[r] - 6
         stated = robot.stated_noise[robot.columns.shape[0] + j]
         quieter = max(stated * stated - robot.effort_variance[j], 0.0)
-        vectors[WEIGHTS, j] = 1.0 / (steady[r] + LASTING_SHARE ** 2 * quieter)
+        vectors[WEIGHTS, j] = 1.0 / (steady[r] + OFFSET_SHARE ** 2 * quieter)
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     for r in range(joints, n):
-        tracking.doubt[rows[r]] = steady[r]
+        tracking.push_variance[rows[r]] = steady[r]
     for i in range(feet.index.shape[0]):
         s = feet.index[i, START]
-        _, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
+        _, C = solve_foot_alone(feet, i, scratch.information, vectors[VECTOR])
         for k in range(6):
             arm = load3(scratch.grasp[k], s)
-            tracking.doubt[k] += dot(arm, symmetric_times(C, arm))
+            tracking.push_variance[k] += dot(arm, symmetric_times(C, arm))
 
 
 @part
-def doubt_about_point(grasp, doubt, nc, k):
-    """Return the variance of component k where the wrench acts."""
-    total = doubt[k]
+def _variance_about_point(grasp, slow, nc, k):
+    """Return the variance of component k of the wrench about the point where it acts."""
+    total = slow[k]
     if k > 2:
         for c in range(3):
-            total += grasp[k, nc + c] ** 2 * doubt[c]
+            total += grasp[k, nc + c] ** 2 * slow[c]
     return total
 
 
 @part
-def trust(settings, doubt, k):
-    """Return how much a sample says of component k of the wrench, 0 to 1."""
+def sample_weight(settings, slow, k):
+    """
+    Return the weight of a sample for a component of the wrench, 0 to 1.
+
+    Parameters
+    ----------
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    slow : float [N^2, (N m)^2]
+        Variance of the component by slowly varying errors.
+    k : int
+        Number of the component.
+
+    """
     unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
-    return 1.0 / (1.0 + doubt / (unit * unit))
+    return 1.0 / (1.0 + slow / (unit * unit))
 
 
 @part
-def follow_external(layout, settings, tracking, memory, k, whole, left, spread, doubt, dt):
+def _push_process_noise(settings, push, push_variance, k, whole, left, spread, slow, dt):
     """
-    Return by how much component k of the wrench walks in a tick because it is a push, a variance.
+    Return the process noise of component k of the wrench in a tick of a push, a variance; else 0.
 
-    ``whole`` is the wrench as this sample has it, ``left`` the part that the filter's does not
-    follow, ``spread`` the variance of both by errors of a sample, ``doubt`` by lasting ones.
+    ``whole`` is the wrench of this sample, ``left`` the part that the filter does not follow,
+    ``spread`` the variance of both by errors of a sample, ``slow`` by slowly varying ones.
     """
-    deviation = math.sqrt(spread + LASTING_COUNTS * doubt)
+    deviation = math.sqrt(spread + SLOW_COUNTS * slow)
     share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
-    # All of it shows that a push is there, what is not followed that one has changed.
-    for at, off in ((layout.push + k, whole), (layout.push_change + k, left)):
+    # The whole wrench shows that there is a push, the rest that a push has changed.
+    for at, off in ((PUSH.whole, whole), (PUSH.change, left)):
         score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
-        memory[at] += share * (score - memory[at])
-        opened = opened or math.fabs(memory[at]) > PUSH_LEVEL
-    share, at = min(dt / BEYOND_TIME, 1.0), layout.push_beyond + k
-    limit = BEYOND_CLIP * math.sqrt(spread + doubt)
-    memory[at] += (share * trust(settings, doubt, k)
-                   * min(max(left - memory[at], -limit), limit))
+        push[k, at] += share * (score - push[k, at])
+        opened = opened or math.fabs(push[k, at]) > PUSH_LEVEL
+    share = min(dt / BEYOND_TIME, 1.0)
+    limit = BEYOND_CLIP * math.sqrt(spread + slow)
+    push[k, PUSH.beyond] += (share * sample_weight(settings, slow, k)
+                             * min(max(left - push[k, PUSH.beyond], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
-    tracking.doubt[6 + k] = spread * share * share / (2.0 - share)
-    level = LASTING_LEVEL * math.sqrt(doubt + tracking.doubt[6 + k])
-    lasts = max(math.fabs(memory[at]), math.fabs(memory[at] + whole - left))
-    opened = opened or lasts > level
+    push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
+    level = SLOW_LEVEL * math.sqrt(slow + push_variance[N_EXTRA + k])
+    slow_part = max(math.fabs(push[k, PUSH.beyond]),
+                math.fabs(push[k, PUSH.beyond] + whole - left))
+    opened = opened or slow_part > level
     rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 
 
 @part
-def widen_external(feet, layout, settings, grasp, tracking, memory, force, joints, n, dt):
+def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, joints, n, dt):
     """
-    Fill by how much the wrench walks in a tick; return whether a push is let in.
+    Fill the process noise of the external wrench in a tick.
 
-    ``force`` is what the feet's own joints add to their forces; its variances are the first row of
-    ``tracking.few``.
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    grasp : (6, nx) array
+        Wrench on the base by each element of the tracked state.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance.
+    push : (6, PUSH.width) array
+        What tells a push from an error; written.
+    force : (nc,) array [N]
+        Forces of the feet that their own joints add to the predicted ones; variances are the
+        first row of ``tracking.foot_rows``.
+    joints, n : int
+        How many equations of joints come first in ``tracking.rows``, and how many there are.
+    dt : float [s]
+        Time since the last sample.
+
+    Returns
+    -------
+    bool
+        Whether there is a push.
+
     """
-    nx, S = tracking.state.shape[0], tracking.noise
-    nc, variance, pushed = nx - N_BESIDE, tracking.few[0], False
-    x, P, walk = tracking.state, tracking.covariance, tracking.walk
+    nx, S, process_noise = x.shape[0], tracking.noise, tracking.process_noise
+    nc, variance, pushed = nx - N_EXTRA, tracking.foot_rows[0], False
     for k in range(6):
         deviation = settings.external_force if k < 3 else settings.external_moment
-        walk[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
+        process_noise[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
         if n > joints:
             # The base's equation with the feet taken as their joints see them.
             r = joints + k
@@ -375,144 +490,82 @@ def widen_external(feet, layout, settings, grasp, tracking, memory, force, joint
                 for m in range(3):
                     left -= grasp[k, s + m] * force[s + m]
                     spread += grasp[k, s + m] ** 2 * variance[s + m]
-            tracking.left[k] = left
+            tracking.unexplained[k] = left
             for c in range(nc, nx):
-                tracking.left[k] += grasp[k, c] * x[c]
+                tracking.unexplained[k] += grasp[k, c] * x[c]
             if settings.external_body >= 0:
-                left, spread = about_point(grasp, tracking.vector, nc, k, left, spread)
-            doubt = doubt_about_point(grasp, tracking.doubt, nc, k)
-            more = follow_external(
-                layout, settings, tracking, memory, k, left + x[nc + k], left, spread, doubt, dt)
-            walk[nc + k], pushed = max(walk[nc + k], more), pushed or more > 0.0
+                left, spread = _about_point(grasp, tracking.vector, nc, k, left, spread)
+            slow = _variance_about_point(grasp, tracking.push_variance, nc, k)
+            more = _push_process_noise(
+                settings, push, tracking.push_variance, k, left + x[nc + k], left, spread, slow,
+                dt)
+            process_noise[nc + k], pushed = max(process_noise[nc + k], more), pushed or more > 0.0
     return pushed
 
 
 @part
-def slow_share(walk, variance):
+def slow_share(process_noise, variance):
     """
-    Return by how much of its gain a lasting innovation moves the wrench.
+    Return the share of its gain by which a slowly varying innovation moves the wrench.
 
-    What lasts comes again in every tick and is no news: only what the wrench walked in the
-    meantime makes room for it. With the gain of new innovations it would become all of it.
+    Such an innovation comes again in every tick: with the gain of new ones all of it would become
+    the wrench. It may fill what the process noise of a tick has opened.
+
+    Parameters
+    ----------
+    process_noise : float
+        Variance that the element of the wrench has gained in this tick.
+    variance : float
+        Its variance.
+
     """
-    return min(0.5 * walk / variance, 1.0) if variance > 0.0 else 1.0
+    return min(0.5 * process_noise / variance, 1.0) if variance > 0.0 else 1.0
 
 
 @part
-def write_external(robot, layout, settings, scratch, tracking, memory, joints, base_known, out):
-    """Fill the wrench and its deviation into the results."""
-    grasp, now, covariance = scratch.grasp, tracking.now, tracking.carried
-    nc, pushed = now.shape[0] - N_BESIDE, False
-    for k in range(6):      # a push that is let in is all in the filter
-        whole, change = memory[layout.push + k], memory[layout.push_change + k]
-        pushed = pushed or max(math.fabs(whole), math.fabs(change)) > PUSH_LEVEL
+def write_external(robot, settings, scratch, tracking, push, joints, base_known, found):
+    """
+    Fill the external wrench and its deviation into the results.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    push : (6, PUSH.width) array
+        What tells a push from an error.
+    joints : int
+        How many equations of joints come first in ``tracking.rows``.
+    base_known : bool
+        Whether the equations of the base hold.
+    found : ExternalResults
+        Written.
+
+    """
+    grasp, now, covariance = scratch.grasp, tracking.latest, tracking.latest_covariance
+    nc, pushed = now.shape[0] - N_EXTRA, False
+    for k in range(6):      # the filter follows all of a push
+        scores = math.fabs(push[k, PUSH.whole]), math.fabs(push[k, PUSH.change])
+        pushed = pushed or max(scores[0], scores[1]) > PUSH_LEVEL
     beyond = tracking.vector
     for k in range(6):
-        beyond[k] = memory[layout.push_beyond + k]
+        beyond[k] = push[k, PUSH.beyond]
         variance = max(covariance[nc + k, nc + k], 0.0)
         if base_known:
-            variance = doubt_about_point(grasp, tracking.doubt, nc, k) + tracking.doubt[6 + k]
-        out[layout.external_deviation + k] = math.sqrt(variance)
+            variance = (_variance_about_point(grasp, tracking.push_variance, nc, k)
+                        + tracking.push_variance[N_EXTRA + k])
+        found.deviation[k] = math.sqrt(variance)
     if base_known and settings.external_on_leg > 0.5:
-        push_through_leg(robot, settings, scratch, tracking, joints, beyond,
-                         out[layout.external_deviation:])
+        _force_on_leg(robot, settings, scratch, tracking, joints, beyond,
+                      found.deviation)
     for k in range(6):
-        wrench, deviation = now[nc + k], out[layout.external_deviation + k]
-        # Beside a push only what lasting errors do not explain is another part of it.
-        if base_known and (not pushed or math.fabs(beyond[k]) > LASTING_LEVEL * deviation):
+        wrench, deviation = now[nc + k], found.deviation[k]
+        # During a push the rest belongs to it only where slowly varying errors do not explain it.
+        if base_known and (not pushed or math.fabs(beyond[k]) > SLOW_LEVEL * deviation):
             wrench += beyond[k]
-        out[layout.external_wrench + k] = wrench
-
-
-# -------------------------------------------------------------------------------------------------
-# What the base carries that the model does not know: an error of mass and of first moment.
-#
-# The base's equations, with the feet's forces as their own joints see them, leave ``B theta``,
-# theta = [dm; dm c]. Least squares with a memory of seconds finds theta; a lasting error of torque
-# looks the same, so theta counts only as far as it is larger than that could make it.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
-
-
-# Memory [s].
-MASS_TIME = 5.0
-# The model's own mass and first moment count like so many seconds of measuring.
-KNOWN_TIME = 0.05
-# An error of so many deviations counts half.
-DOUBTFUL = 2.0
-# What a sample counts while a push is let in: it may as well be that.
-PUSHED_SHARE = 0.2
-# Over how long the acceleration is averaged that an error of mass is sought along [s]: noise that
-# is in the equations and in what they are compared with would look like a mass.
-STEADY_TIME = 0.05
-# Share of the weight that feet must bear where mass is learned.
-CARRIED = 0.8
-
-
-@part
-def mass_columns(a, columns):
-    """Fill B, (6, 4), from the proper acceleration of the base."""
-    for k in range(3):
-        columns[k, 0] = -a[k]
-    columns[3, 2], columns[3, 3] = -a[2], a[1]
-    columns[4, 1], columns[4, 3] = a[2], -a[0]
-    columns[5, 1], columns[5, 2] = -a[1], a[0]
-
-
-@part
-def steady_columns(a, memory, at, columns, dt):
-    """Fill B from the acceleration's mean up to the last tick, and take in ``a``."""
-    mean = load3(memory, at)
-    mass_columns(mean, columns)
-    store3(memory, at, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
-
-
-@part
-def feet_carry(feet, up, weight, probability, x):
-    """
-    Return whether the feet bear most of the weight, as far as they surely stand.
-
-    A robot that somebody holds up is not lighter, and in free fall nobody knows.
-    """
-    total = 0.0
-    for i in range(feet.index.shape[0]):
-        total += probability[i] * dot(up, load3(x, feet.index[i, START]))
-    return total > CARRIED * weight
-
-
-@part
-def learn_mass(settings, columns, left, doubt, pushed, memory, at, weight, block, theta, dt):
-    """
-    Take in what the base's equations leave, (6,), and fill theta, (4,).
-
-    ``columns`` are of a steady acceleration, ``doubt``, (6,), is the variance of what lasts of
-    ``left`` for other reasons, ``pushed`` whether a push is let in.
-
-    ``memory`` holds the normal equations, 4 x 5 numbers from ``at``; ``weight``, (6,), is filled.
-    """
-    keep = 1.0 - min(dt / MASS_TIME, 1.0)
-    g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
-    share = PUSHED_SHARE * dt if pushed else dt
-    for e in range(6):
-        weight[e] = share * trust(settings, doubt[e], e) / (1.0 if e < 3 else arm2)
-    for r in range(4):
-        for c in range(5):
-            total = 0.0
-            for e in range(6):
-                other = left[e] if c == 4 else columns[e, c]
-                total += weight[e] * columns[e, r] * other
-            memory[at + 5 * r + c] = keep * memory[at + 5 * r + c] + total
-            if c < 4:
-                block[r, c] = memory[at + 5 * r + c]
-        block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
-        theta[r] = memory[at + 5 * r + 4]
-    if not factorize(block, 4):
-        return
-    solve_factorized(block, 4, theta)
-    for r in range(4):
-        sight, error = 1e-12 * g2, 0.0
-        for e in range(6):
-            sight += columns[e, r] ** 2
-            error += columns[e, r] ** 2 * doubt[e]
-        t = (theta[r] * sight / DOUBTFUL) ** 4 / max(error * error, 1e-300)
-        theta[r] *= t / (1.0 + t)
+        found.wrench[k] = wrench

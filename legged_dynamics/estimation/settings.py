@@ -12,7 +12,7 @@ import numpy as np
 from legged_dynamics.dynamics.kinematics import FORCE, body_workspace, frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
-from legged_dynamics.estimation.filter.equation_errors import LASTING_TIME
+from legged_dynamics.estimation.filter.equation_errors import SLOW_TIME
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -120,20 +120,33 @@ SETTINGS = EstimatorSettings.table()
 
 
 # -------------------------------------------------------------------------------------------------
-# What of the equations' errors does not depend on the pose: of the model, and guesses of motion.
-#
-# What noise of sensors does to the equations: see `equation_errors` and `momentum_noise`.
+# Errors of the equations that do not depend on the pose; for sensor noise see
+# `filter.equation_errors` and `filter.noise`.
 
 
 # Without an IMU the base's motion is guessed to be rest: standard deviations of that guess.
 UNKNOWN_ACCELERATION = 1.0          # m/s^2
 UNKNOWN_ANGULAR_ACCELERATION = 5.0  # rad/s^2
-# After which time an error of the model counts as a new one, without torque [s].
+# Time after which an error of the model counts as a new one, without torque [s].
 MODEL_LASTS = 0.048
 
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """Return the standing pose in the model's joint order, (nq,) [rad or m]."""
+    """
+    Return the standing pose in the model's joint order.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    (nq,) array [rad or m]
+
+    """
     return config.nominal_in(model)
 
 
@@ -141,7 +154,8 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
     Return the variances of the base's equations by the stated errors of mass and its centre.
 
-    Of an equation a `LASTING_TIME`: what lasts longer is no news so often, and counts for more.
+    Of one equation in every `SLOW_TIME`: an error of the model that stays for longer is counted
+    again in each, and has a larger variance instead.
 
     Parameters
     ----------
@@ -163,21 +177,36 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     error = (noise.mass * bodies[0, FORCE:FORCE + 6]) ** 2
     error[3:] += (weight * noise.center_of_mass) ** 2
     # Exact sensors still meet a finite precision.
-    return MODEL_LASTS / LASTING_TIME * error + (1e-6 * weight) ** 2
+    return MODEL_LASTS / SLOW_TIME * error + (1e-6 * weight) ** 2
 
 
-def variance_ratio(lasting: float, brief: float) -> float:
-    """Return by how much the variance of a lasting error is larger than that of a brief one."""
-    return (lasting / brief) ** 2 if brief > 0.0 else 1.0
+def variance_ratio(slow: float, white: float) -> float:
+    """
+    Return the variance of a slowly varying error over that of white noise.
+
+    Parameters
+    ----------
+    slow, white : float
+        Standard deviations of the two.
+
+    """
+    return (slow / white) ** 2 if white > 0.0 else 1.0
 
 
 # -------------------------------------------------------------------------------------------------
-# What a robot must be for its base to be followed: floating, on feet, by 1-DoF joints.
+# Robots that can be estimated: with floating base, feet and 1-DoF joints.
 
 
 def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
     """
     Check that a robot has feet, a floating base and joints of one degree of freedom.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
 
     Raises
     ------
@@ -197,10 +226,10 @@ def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# How large the robot is: lengths and times that thresholds are in terms of.
+# Size of the robot: lengths and times that thresholds are in terms of.
 
 
-# A foot has risen by more than so many deviations of kinematics, and by more than so much of the
+# A foot has risen when it did so by more than so many deviations of kinematics plus so much of the
 # leg's length, by which ground and rubber give way.
 RISEN, GIVING_WAY = 1.5, 0.001
 
@@ -213,7 +242,7 @@ class RobotSize(NamedTuple):
     ----------
     reach : float [m]
         How far the feet are from the base on the ground.
-    pace : float [1/s]
+    natural_frequency : float [1/s]
         Angular frequency of a pendulum as long as the legs.
     risen : float [m]
         Height that a foot must rise by to be seen to have risen.
@@ -221,12 +250,26 @@ class RobotSize(NamedTuple):
     """
 
     reach: float
-    pace: float
+    natural_frequency: float
     risen: float
 
 
 def robot_size(model: RobotModel, config: RobotConfig) -> RobotSize:
-    """Return the robot's size, with the stated noise of position and orientation."""
+    """
+    Return lengths and times of the robot that thresholds are in terms of.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Returns
+    -------
+    RobotSize
+
+    """
     feet = frame_poses(model, nominal_position(model, config),
                        tuple(foot.link for foot in config.feet))
     places = np.array([pose.p for pose in feet.values()])

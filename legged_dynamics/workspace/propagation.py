@@ -41,7 +41,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.layout import get3, get9, matrix
 from legged_dynamics.workspace.stance_arrays import GROUP
 
 
@@ -156,7 +156,8 @@ def free_efforts(M, h, acceleration, effort, wrench):
 @part
 def wrenches_in_feet(feet, states, shares, out):
     """Fill the (6 nf,) wrenches in the feet's axes about their links' origins."""
-    write_wrenches(feet, states, shares, out, 0)
+    wrenches, _ = matrix(out, 0, feet.index.shape[0], 6)
+    write_wrenches(feet, states, shares, wrenches)
     for i in range(feet.index.shape[0]):
         R_BF = get9(states, i, FOOT_ROTATION)
         for start in range(6 * i, 6 * i + 6, 3):

@@ -8,9 +8,9 @@ import pytest
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation.filter.forces_by_torque import (
-    STRUCK_SHARE,
+    IMPACT_SHARE,
     WALK_SHARE,
-    what_may_have_happened,
+    add_variance_within_ticks,
 )
 from legged_dynamics.spatial.jit import as_python
 
@@ -21,17 +21,15 @@ def added(before: float, now: float, struck: bool = False) -> tuple[np.ndarray, 
     """Return what a tick adds to one foot's variances, and the next tick, in which it is up."""
     index = np.zeros((1, N_INDEX), int)
     index[0, START], index[0, SIZE] = 0, 3
-    layout = SimpleNamespace(contacts=3, standing=0, contact_before=1, struck=3, walked=11,
-                             covariance=0)
-    memory, walk = np.zeros(14), np.full(3, WALK)
-    memory[layout.standing], memory[layout.contact_before + 1] = now, before
-    memory[layout.struck] = float(struck)
+    probability, impact, walk = np.array([now]), np.array([float(struck)]), np.full(3, WALK)
+    previous = SimpleNamespace(probability=np.array([before]), variance=np.zeros(3))
     found = []
     for _ in range(2):
-        out = np.zeros(9)
-        as_python(what_may_have_happened)(SimpleNamespace(index=index), layout, walk, memory, out)
-        found.append(out.reshape(3, 3).diagonal())
-        memory[layout.standing] = memory[layout.contact_before + 1] = UP
+        covariance = np.zeros((3, 3))
+        as_python(add_variance_within_ticks)(
+            SimpleNamespace(index=index), walk, probability, impact, previous, covariance)
+        found.append(covariance.diagonal())
+        probability[0] = previous.probability[0] = UP
     return found[0], found[1]
 
 
@@ -52,7 +50,7 @@ def test_a_foot_in_the_air_bears_nothing_in_between():
 def test_a_blow_is_anywhere_in_its_tick():
     """A blow that is over when the tick is: the sample at either end may have had all of it."""
     for values in added(DOWN, UP, struck=True):
-        np.testing.assert_allclose(values, STRUCK_SHARE * WALK)
+        np.testing.assert_allclose(values, IMPACT_SHARE * WALK)
 
 
 def test_the_share_of_a_random_walk():

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
 from legged_dynamics.estimation.attitude import acceleration_noise, slopes
-from legged_dynamics.estimation.contact import force_evidence, motion_evidence, relax, weigh
+from legged_dynamics.estimation.contact import bayes_update, force_evidence, motion_evidence, relax
 from legged_dynamics.optimization.factorizations import (
     factorize,
     invert_factorized,
@@ -115,6 +115,6 @@ def test_odds_relax_towards_even():
 
 
 def test_evidence_follows_bayes_rule_and_never_makes_certain():
-    assert weigh(0.2, math.log(3.0)) == pytest.approx(0.2 * 3 / (0.2 * 3 + 0.8))
-    assert 0.99 < weigh(0.999, 50.0) < 1.0
-    assert 0.0 < weigh(0.001, -50.0) < 0.01
+    assert bayes_update(0.2, math.log(3.0)) == pytest.approx(0.2 * 3 / (0.2 * 3 + 0.8))
+    assert 0.99 < bayes_update(0.999, 50.0) < 1.0
+    assert 0.0 < bayes_update(0.001, -50.0) < 0.01

@@ -10,8 +10,9 @@ from motions import RATE, Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.contact import follow_heights, note_place, still_there
-from legged_dynamics.estimation.filter.equation_errors import LASTING_SHARE
+from legged_dynamics.estimation.contact import lift_allowance, predict_heights, update_place
+from legged_dynamics.estimation.filter.equation_errors import OFFSET_SHARE
+from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -25,7 +26,7 @@ def test_the_covariance_holds_for_sensors_that_are_off_for_long():
     for _ in range(20):
         estimator = GroundReactionEstimator(scene.model, scene.config)
         scale = 1.0 + noise.effort_gain * rng.normal(size=12)
-        offset = LASTING_SHARE * noise.effort * rng.normal(size=12)
+        offset = OFFSET_SHARE * noise.effort * rng.normal(size=12)
         bias = noise.accelerometer_bias * rng.normal(size=3)
         for k in range(120):
             r = estimator.update(replace(
@@ -61,7 +62,7 @@ def test_noise_of_the_gyro_does_not_look_like_a_mass():
 
 
 FEET = SimpleNamespace(index=np.zeros((2, 3), dtype=np.int64))
-LAYOUT, SETTINGS = SimpleNamespace(heights=0), SimpleNamespace(risen=0.002, pace=4.0)
+SETTINGS = SimpleNamespace(risen=0.002, natural_frequency=4.0)
 UP = (0.0, 0.0, 1.0)
 
 
@@ -71,41 +72,40 @@ def heights(*values):
     return states
 
 
-def stand(memory, at, seconds=1.0):
+def stand(lift, at, seconds=1.0):
     for i in range(2):
-        memory[4 * i:4 * i + 2] = at[i]
-        as_python(note_place)(LAYOUT, memory, i, 1.0, True, seconds)
+        lift[i, LIFT.height] = lift[i, LIFT.place] = at[i]
+        as_python(update_place)(lift, i, 1.0, True, seconds)
 
 
 @pytest.mark.parametrize('body', [0.0, -0.03, 0.05])
 def test_a_foot_rises_over_its_own_place_however_the_body_moves(body):
-    memory = np.zeros(8)
-    stand(memory, (-0.5, -0.4))         # on a step
+    lift = np.zeros((2, LIFT.width))
+    stand(lift, (-0.5, -0.4))         # on a step
     places = []
     for rise in (0.0, 0.001, 0.004):
         # Only the other foot bears weight and carries the place along.
-        trial = memory.copy()
-        trial[6] = 1.0
-        as_python(follow_heights)(FEET, LAYOUT, heights(-0.5 + body, -0.4 + body + rise), UP,
-                                  trial)
-        places.append(as_python(still_there)(LAYOUT, SETTINGS, trial, 1))
+        trial = lift.copy()
+        trial[1, LIFT.state] = 1.0
+        as_python(predict_heights)(FEET, heights(-0.5 + body, -0.4 + body + rise), UP, trial)
+        places.append(as_python(lift_allowance)(SETTINGS, trial, 1))
     assert places[0] > places[1] > 0.0
     assert places[2] == 0.0
 
 
 def test_what_has_just_landed_does_not_leave():
-    memory = np.zeros(8)
-    stand(memory, (-0.5, -0.5), seconds=0.01)
-    landed = as_python(still_there)(LAYOUT, SETTINGS, memory, 0)
-    stand(memory, (-0.5, -0.5), seconds=1.0)
-    stood = as_python(still_there)(LAYOUT, SETTINGS, memory, 0)
+    lift = np.zeros((2, LIFT.width))
+    stand(lift, (-0.5, -0.5), seconds=0.01)
+    landed = as_python(lift_allowance)(SETTINGS, lift, 0)
+    stand(lift, (-0.5, -0.5), seconds=1.0)
+    stood = as_python(lift_allowance)(SETTINGS, lift, 0)
     assert landed > 1.0 > stood > 0.0
 
 
 def test_places_are_lost_where_nobody_bears_weight():
-    memory = np.zeros(8)
-    stand(memory, (-0.5, -0.5))
+    lift = np.zeros((2, LIFT.width))
+    stand(lift, (-0.5, -0.5))
     for i in range(2):
-        as_python(note_place)(LAYOUT, memory, i, 0.0, False, 0.01)
-    as_python(follow_heights)(FEET, LAYOUT, heights(-0.5, -0.5), UP, memory)
-    assert as_python(still_there)(LAYOUT, SETTINGS, memory, 0) == 0.0
+        as_python(update_place)(lift, i, 0.0, False, 0.01)
+    as_python(predict_heights)(FEET, heights(-0.5, -0.5), UP, lift)
+    assert as_python(lift_allowance)(SETTINGS, lift, 0) == 0.0

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from legged_dynamics.estimation.filter.layout import make_layout
-from legged_dynamics.estimation.filter.noise import LEAST_SHARE, follow_noise
+from legged_dynamics.estimation.filter.memory import SIGNAL, NoiseMemory
+from legged_dynamics.estimation.filter.noise import LEAST_SHARE, update_noise
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.spatial.jit import as_python
 
@@ -20,17 +21,18 @@ def seen(velocity, stated=STATED, effort=None):
     robot = SimpleNamespace(
         stated_noise=np.array([stated, 1.0]), slope_noise=np.ones(1), motion_noise=np.zeros(1),
         effort_variance=np.zeros(1), columns=np.array([[1, 0, 1]]))
-    memory, out = np.zeros(layout.memory_size), np.zeros(layout.output_size)
+    memory = NoiseMemory(ticks=np.zeros(1), signals=np.zeros((2, SIGNAL.width)))
+    results = SimpleNamespace(faults=np.zeros(1), joint_noise=np.zeros((2, 1)))
     window = np.zeros((2, layout.input_size))
     for k in range(len(velocity)):
         window[0] = window[1]
         window[1, layout.velocity] = velocity[k]
         window[1, layout.effort] = 0.0 if effort is None else effort[k]
-        out[layout.faults] = 0.0
+        results.faults[0] = 0.0
         if k > 0:
-            as_python(follow_noise)(robot, layout, window, memory, out)
-    assert robot.motion_noise[0] == out[layout.joint_noise]
-    return out[layout.joint_noise], Fault(int(out[layout.faults]))
+            as_python(update_noise)(robot, layout, window, memory, results)
+    assert robot.motion_noise[0] == results.joint_noise[0, 0]
+    return results.joint_noise[0, 0], Fault(int(results.faults[0]))
 
 
 def gait(rate=RATE, seconds=4.0, sigma=STATED, seed=0):

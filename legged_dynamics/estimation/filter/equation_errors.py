@@ -1,21 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How wrong each equation of an instant is, and what errors equations share.
+Covariance of the errors of an instant's equations, in a sample and over longer times.
 
-The equations are those of the base (0 to 5) and of each joint (6 + j). Their errors come from
+The equations are those of the base (0 to 5) and of each joint (6 + j). Sources of error:
 
-* joint and angular accelerations, differences of noisy velocities: the mass matrix carries one
-  joint's error into the equations of its whole branch and into those of the base;
-* the accelerometer, whose mean over a tick is not what its two readings say when a foot strikes
-  in between: that error lies along the jump of the reading and is as large as a share of it;
-* measured torque, dry friction near rest, what a joint's end stop bears while it touches it, and
-  what the model of the base leaves out.
+* joint and angular accelerations, differences of noisy velocities: the mass matrix takes the error
+  of one joint into the equations of its whole branch and of the base;
+* the accelerometer, whose mean over a tick is not that of its two readings when a foot has an
+  impact in between: that error lies along the jump of the reading, and is a share of it;
+* measured torque, dry friction near rest, the torque of an end stop while the joint touches it,
+  and errors of the base's model.
 
-The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations.
-
-Arguments of the kernels: see ``estimation/__init__.py``. ``rows`` are the n
-equations that hold, ``mass`` their right sides and mass matrix.
+The first two are errors of motion: ``M d``, with ``d`` the error of the accelerations. ``rows``
+are the n equations that hold, ``mass`` their right sides and mass matrix.
 """
 from __future__ import annotations
 
@@ -25,48 +23,91 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.rigid_body import place_inertias
-from legged_dynamics.estimation.filter.layout import AHEAD
+from legged_dynamics.estimation.filter.layout import N_RIGHT_SIDES
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
-# of the tick over so long [s], as far as a blow spreads over ticks; if it is shorter, anything.
+# of the tick over this time [s], that of an impact; at most the share of an even distribution.
 JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Share of the stated noise of torques that lasts: an offset.
-LASTING_SHARE = 0.3
-# Share of its variance that dry friction of a joint at rest has: it is anywhere within its bounds.
+# Offset of torques, as a share of their stated noise.
+OFFSET_SHARE = 0.3
+# Variance of dry friction at rest over its square: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
-# Time after which an error counts as lasting [s].
-LASTING_TIME = 0.016
+# Time after which an error counts as slowly varying [s].
+SLOW_TIME = 0.016
 # Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
 # that come back with the opposite sign, times n^2.
 WANDER = 0.5
-# What the model of the base leaves out, as a fraction of the weight: force, moment over a metre.
+# Error of the base's model, as a fraction of the weight: force, moment over a metre.
 BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
 def end_stops(model: RobotModel) -> np.ndarray:
-    """Return the (nv, 2) positions between which joints move freely; nowhere stopped: infinite."""
+    """
+    Return the positions between which joints move freely.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+
+    Returns
+    -------
+    (nv, 2) array [rad or m]
+        Infinite for a joint without stops.
+
+    """
     stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
     stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
     return stops
 
 
-def lasting_samples(rate: float) -> float:
-    """Return the number of samples after which an error counts as lasting."""
-    return max(LASTING_TIME * rate, 1.0)
+def slow_samples(rate: float) -> float:
+    """
+    Return the number of samples after which an error counts as slowly varying.
+
+    Parameters
+    ----------
+    rate : float [Hz]
+        Rate of the measurements.
+
+    """
+    return max(SLOW_TIME * rate, 1.0)
 
 
 def jump_share(rate: float) -> float:
-    """Return the share of the accelerometer's jump that its mean over a tick is wrong by."""
+    """
+    Return the error of the accelerometer's mean over a tick, as a share of its jump.
+
+    Parameters
+    ----------
+    rate : float [Hz]
+        Rate of the measurements.
+
+    """
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
 
 
 @part
 def stop_variance(robot, settings, j, position):
-    """Return the variance of a joint's equation by what its end stop may bear."""
+    """
+    Return the variance of a joint's equation by the torque of its end stop.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    j : int
+        Number of the joint.
+    position : float [rad or m]
+        Of the joint.
+
+    """
     if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
         return 0.0
     prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
@@ -76,7 +117,21 @@ def stop_variance(robot, settings, j, position):
 @part
 def usable_equations(robot, layout, row, use_base, rows):
     """
-    List the equations that hold: joints that bear on forces and whose torque is known, the base.
+    List the equations that hold: joints that move the state and whose torque is known, the base.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    row : (input_size,) array
+        Measurement of this instant.
+    use_base : bool
+        Whether those of the base hold.
+    rows : (n,) int array
+        Numbers of the equations; written.
 
     Returns
     -------
@@ -86,8 +141,8 @@ def usable_equations(robot, layout, row, use_base, rows):
     """
     n = 0
     for j in range(robot.columns.shape[0]):
-        bears = robot.columns[j, robot.columns.shape[1] - 1] > 0
-        if bears and math.isfinite(row[layout.effort + j]):
+        moves = robot.columns[j, robot.columns.shape[1] - 1] > 0
+        if moves and math.isfinite(row[layout.effort + j]):
             rows[n] = 6 + j
             n += 1
     joints = n
@@ -100,21 +155,55 @@ def usable_equations(robot, layout, row, use_base, rows):
 
 @part
 def fill_masses(robot, scratch, tracking):
-    """Fill the mass matrix at the pose of the scratch's bodies into ``tracking.mass``."""
+    """
+    Fill ``tracking.mass`` with the mass matrix at the pose of the scratch's bodies.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+
+    """
     for i in range(robot.tree.topology.shape[0]):
         for k in range(12):
             tracking.rigid[i, k] = scratch.bodies[i, k]
     place_inertias(robot.tree, tracking.rigid)
     composite_inertias(robot.tree, tracking.rigid)
-    for r in range(6):      # elimination has filled what is zero there and is not written
+    for r in range(6):      # zero, filled by the elimination of the last tick
         for c in range(6):
-            tracking.mass[r, AHEAD + c] = 0.0
-    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, AHEAD:])
+            tracking.mass[r, N_RIGHT_SIDES + c] = 0.0
+    fill_mass_matrix(robot.tree, tracking.rigid, 6, tracking.mass[:, N_RIGHT_SIDES:])
 
 
 @part
 def motion_response(robot, settings, mass, rows, n, imu, jump, response):
-    """Fill each equation's error by each error of motion, one deviation each."""
+    """
+    Fill each equation's error by each error of motion, one standard deviation each.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    mass : (., N_RIGHT_SIDES + n) array
+        Right sides and mass matrix.
+    rows : (n,) int array
+        Equations that hold.
+    n : int
+        Number of equations.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    jump : tuple of 3 floats [m/s^2]
+        Change of the accelerometer's reading in this tick, base axes.
+    response : (., nv + N_SHARED) array
+        Written.
+
+    """
     nv = robot.columns.shape[0]
     p = load3(settings.p_BI, 0)
     angular = settings.angular_noise if imu else settings.angular_unknown
@@ -126,29 +215,55 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
         if e >= 6:
             first, end = robot.branches[e - 6, 0], robot.branches[e - 6, 1]
         for m in range(first, end):
-            L[m] = robot.motion_noise[m] * M[AHEAD + 6 + m]
-        along = (M[AHEAD], M[AHEAD + 1], M[AHEAD + 2])
+            L[m] = robot.motion_noise[m] * M[N_RIGHT_SIDES + 6 + m]
+        along = (M[N_RIGHT_SIDES], M[N_RIGHT_SIDES + 1], M[N_RIGHT_SIDES + 2])
         # The accelerometer sits at p: its reading is moved to the base by the gyro's slope.
         lever = cross(along, p)
         for k in range(3):
-            L[nv + k] = angular * (M[AHEAD + 3 + k] + lever[k])
+            L[nv + k] = angular * (M[N_RIGHT_SIDES + 3 + k] + lever[k])
             L[nv + 3 + k] = linear * along[k]
         L[nv + 6] = settings.jump_share * dot(along, jump)
 
 
 @part
-def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, lasting,
+def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, slow_noise,
                         steady):
     """
-    Fill the lower triangles of the (n, n) covariances of the equations' errors.
+    Fill the covariances of the equations' errors, lower triangles.
 
     Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over n ticks they leave little, 1 / n^2, and other white noise 1 / n: ``lasting`` is the
-    covariance of such a mean and of what lasts. Of its diagonal the first row of ``steady`` stays
-    for seconds, the second is what an exponential mean leaves of velocities and torques.
+    over n ticks they leave little, 1 / n^2, and other white noise 1 / n.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    row : (input_size,) array
+        Measurement of this instant.
+    slipping : (nv,) array
+        Part of its dry friction that each joint has at its speed, -1 to 1.
+    rows : (n,) int array
+        Equations that hold.
+    n : int
+        Number of equations.
+    response : (., nv + N_SHARED) array
+        As `motion_response` fills it.
+    S : (n, n) array
+        Covariance in a sample; written.
+    slow_noise : (n, n) array
+        Covariance of a mean over `slow_samples`, and of what varies slowly; written.
+    steady : (2, n) array
+        Variance by what stays for seconds, and what an exponential mean leaves of the rest;
+        written.
+
     """
     nv = robot.columns.shape[0]
-    share, linear = 1.0 / settings.lasting_samples, settings.linear_lasting
+    share, linear = 1.0 / settings.slow_samples, settings.linear_slow
     fewer = share * share
     for r in range(n):
         e = rows[r]
@@ -170,24 +285,24 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
             for m in range(first, end):
                 brief += L[m] * K[m]
             sensed = x * K[nv + 3] + y * K[nv + 4] + z * K[nv + 5]
-            struck = jump * K[nv + 6]
-            S[r, s] = brief + sensed + struck
-            lasting[r, s] = brief * fewer + (linear + share) * sensed + struck
+            of_jump = jump * K[nv + 6]
+            S[r, s] = brief + sensed + of_jump
+            slow_noise[r, s] = brief * fewer + (linear + share) * sensed + of_jump
         steady[0, r] = linear * sensed
         steady[1, r] = WANDER * brief * fewer
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
             stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
-            slow = (LASTING_SHARE ** 2 * robot.effort_variance[j]
+            slow = (OFFSET_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
-            lasting[r, r] += share * robot.effort_variance[j] + slow + stuck
+            slow_noise[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
             more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
             S[r, r] += more
-            lasting[r, r] += more
+            slow_noise[r, r] += more
             steady[0, r] += more

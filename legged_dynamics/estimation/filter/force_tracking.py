@@ -1,63 +1,75 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces before contacts: a Kalman filter of all feet's forces, whether they stand or not.
+The Kalman filter of all feet's forces, in contact or not, where torque is measured.
 
 The state is ``x = [w; e]``: contact coordinates w and an external wrench e on a link, the base or
-another (`external_link`). Every instant gives
+another (`push`). Every instant gives
 
-    J^T w + J_e^T e = tau_model - tau_measured        one equation a joint
-    A w + A_e e     = b - B theta                     six of the base
+    J^T w + J_e^T e = tau_model - tau_measured        one equation for each joint
+    A w + A_e e     = b - B m                         six of the base
 
-with theta from `mass_error`. Between ticks w walks at random, as fast as it has of late, and e
-decays; a foot whose own joints contradict its prediction may have been struck and walks as far as
-they say.
-Nothing here decides about contact; see `force_contact` for what contact does to forces.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+with the mass parameters m (`mass_error`). Between ticks w is a random walk whose rate follows
+how much forces have changed of late, and e decays; a foot whose own joints contradict its
+prediction may have had an impact and gets more process noise. Contact is decided afterwards: see
+`contact`.
 """
 from __future__ import annotations
 
 import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
-from legged_dynamics.estimation.contact import DOUBT
-from legged_dynamics.estimation.filter.fusion import joint_information, leg_alone
-from legged_dynamics.estimation.filter.layout import BEYOND, N_BESIDE, VECTOR, WEIGHTS
-from legged_dynamics.estimation.push import slow_share, widen_external
+from legged_dynamics.estimation.contact import LEAST_PROBABILITY
+from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.memory import N_EXTRA
+from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
+from legged_dynamics.estimation.push import external_process_noise, slow_share
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
     load3,
-    store3,
     subtract,
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import inlined_part, part
+from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
-# All rates are deviations after one second of a random walk, as fractions of the weight.
-# Standing feet's forces walk the faster, the further all feet's are from their means over a short
-# time [s]: by so many times that distance. A distance that the variances of the forces, so many
-# times, explain is noise. A pace that was reached is kept for a while [s], for the next foot lands
-# or leaves soon. Bounds, the lower one of a robot at rest.
-RECENT, PACE, EXPLAINED, PACE_TIME = 0.02, 1.0, 6.0, 0.04
-RESTING, FASTEST = 0.005, 1.5
+# Rates are deviations of a random walk after one second, as fractions of the weight. That
+# of standing feet is a multiple (RATE_GAIN) of the distance of all forces from their means over a
+# short time [s]; distances within so many variances of the forces are noise. A rate stays for a
+# while [s]: another foot will land or leave soon. The slowest rate is that of a robot at rest.
+RECENT, RATE_GAIN, EXPLAINED, RATE_TIME = 0.02, 1.0, 6.0, 0.04
+SLOWEST_RATE, FASTEST_RATE = 0.005, 1.5
 SWINGING_RATE = 6.7         # that of a foot in the air, which may land
-# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is a strike: the
-# foot's force may then have changed by as much as its joints say.
-STRIKE, STRIKE_SHARE = 12.0, 0.5
-# How many deviations of a sample count for what lasts.
-LASTING_CLIP = 2.5
+# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is an impact:
+# process noise is then this share of the squared innovation.
+IMPACT, IMPACT_SHARE = 12.0, 0.5
+# Deviations that a sample counts for in the slowly varying part of the innovation.
+SLOW_CLIP = 2.5
 
 
 @part
 def start_tracking(feet, settings, up, x, P):
-    """Begin with the weight on all feet and no knowledge of it."""
+    """
+    Start with the weight on all feet and little knowledge of it.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    up : tuple of 3 floats
+        Unit vector against gravity, base axes.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+
+    """
     nx, nf = x.shape[0], feet.index.shape[0]
-    nc = nx - N_BESIDE
+    nc = nx - N_EXTRA
     for r in range(nx):
         x[r] = 0.0
         for c in range(nx):
@@ -75,8 +87,24 @@ def start_tracking(feet, settings, up, x, P):
 
 
 @inlined_part
-def predicted(columns, grasp, jacobian, e, x):
-    """Return what the state says equation e's left side is."""
+def predict_equation(columns, grasp, jacobian, e, x):
+    """
+    Return the left side of an equation by the state.
+
+    Parameters
+    ----------
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+    grasp : (6, nx) array
+        Wrench on the base by each element of the tracked state.
+    jacobian : (nx, nv) array
+        Contact coordinates and external wrench by joint.
+    e : int
+        Number of the equation: 0 to 5 of the base, 6 + j of joint j.
+    x : (nx,) array [N, N m]
+        Tracked state.
+
+    """
     total = 0.0
     if e >= 6:
         j = e - 6
@@ -90,31 +118,79 @@ def predicted(columns, grasp, jacobian, e, x):
 
 
 @part
-def walking_rate(feet, layout, settings, memory, x, P, dt):
-    """Return how fast standing feet's forces walk, from how far all have moved of late."""
+def force_rate(feet, settings, memory, x, P, dt):
+    """
+    Return the process noise of standing feet, by how far all forces have moved of late.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    memory : ForceMemory
+        Mean forces and rate; written.
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance.
+    dt : float [s]
+        Time since the last sample.
+
+    Returns
+    -------
+    float
+        Standard deviation of a random walk after a second, of the weight.
+
+    """
     moved, share = 0.0, min(dt / RECENT, 1.0)
     for i in range(feet.index.shape[0]):
-        s, at = feet.index[i, START], layout.recent_force + 3 * i
-        recent = load3(memory, at)
-        off = subtract(load3(x, s), recent)
-        store3(memory, at, add_scaled(recent, share, off))
+        s, mean = feet.index[i, START], get3(memory.mean, i, 0)
+        off = subtract(load3(x, s), mean)
+        put3(memory.mean, i, 0, add_scaled(mean, share, off))
         noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
         moved += max(dot(off, off) - EXPLAINED * noise, 0.0)
-    rate = PACE * math.sqrt(moved / RECENT) / settings.weight
-    kept = (1.0 - min(dt / PACE_TIME, 1.0)) * memory[layout.pace]
-    memory[layout.pace] = min(max(rate, kept, RESTING), FASTEST)
-    return memory[layout.pace]
+    rate = RATE_GAIN * math.sqrt(moved / RECENT) / settings.weight
+    kept = (1.0 - min(dt / RATE_TIME, 1.0)) * memory.rate[0]
+    memory.rate[0] = min(max(rate, kept, SLOWEST_RATE), FASTEST_RATE)
+    return memory.rate[0]
 
 
 @part
-def widen(robot, layout, settings, tracking, probability, memory, scratch, joints, n, dt):
+def add_process_noise(robot, settings, tracking, probability, memory, push, scratch, joints, n,
+                      dt):
     """
-    Let the state walk for a tick; a foot that its joints contradict walks as far as they say.
+    Add the process noise of a tick to the covariance.
 
-    ``tracking.innovation`` and ``tracking.noise`` must stand; fills ``tracking.walk`` and adds it.
-    Returns whether a push is let in.
+    A foot that its own joints contradict may have had an impact and gets as much as they say.
+    ``tracking.innovation`` and ``tracking.noise`` are read.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    memory : ForceMemory
+        State, covariance, impacts; written.
+    push : (6, PUSH.width) array
+        What tells a push from an error; written.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    joints, n : int
+        How many equations of joints come first in ``tracking.rows``, and how many there are.
+    dt : float [s]
+        Time since the last sample.
+
+    Returns
+    -------
+    bool
+        Whether there is a push.
+
     """
-    feet, x, P, walk = robot.feet, tracking.state, tracking.covariance, tracking.walk
+    feet, x, P, process_noise = robot.feet, memory.state, memory.covariance, tracking.process_noise
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
     W2, arm2 = weight * weight, settings.arm * settings.arm
     vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
@@ -126,38 +202,57 @@ def widen(robot, layout, settings, tracking, probability, memory, scratch, joint
         vectors[BEYOND, j] = nu[r]
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
-    variance = tracking.few
-    rate = walking_rate(feet, layout, settings, memory, x, P, dt)
+    variance = tracking.foot_rows
+    rate = force_rate(feet, settings, memory, x, P, dt)
     for i in range(nf):
         s = feet.index[i, START]
-        v, C = leg_alone(feet, i, scratch.information, vectors[VECTOR])
+        v, C = solve_foot_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
-        g = (p * rate * rate + max(1.0 - p - DOUBT, 0.0) * SWINGING_RATE ** 2) * W2 * dt
+        swings = max(1.0 - p - LEAST_PROBABILITY, 0.0)
+        g = (p * rate * rate + swings * SWINGING_RATE ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
-        struck = dot(v, symmetric_times(known, v)) > STRIKE
-        memory[layout.struck + i] = 1.0 if struck else 0.0
-        if struck:
-            g += STRIKE_SHARE * dot(v, v)
+        impact = dot(v, symmetric_times(known, v)) > IMPACT
+        memory.impact[i] = 1.0 if impact else 0.0
+        if impact:
+            g += IMPACT_SHARE * dot(v, v)
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
-            # What is as unknown as before measuring need not become more so.
+            # The variance does not grow beyond that of the prior.
             room = 1.0 - P[s + k, s + k] * robot.prior[s + k]
-            walk[s + k] = g * unit * max(room, 0.0)
+            process_noise[s + k] = g * unit * max(room, 0.0)
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
-    pushed = widen_external(feet, layout, settings, scratch.grasp, tracking, memory,
-                            vectors[VECTOR], joints, n, dt)
+    pushed = external_process_noise(feet, settings, scratch.grasp, tracking, x, P, push,
+                                    vectors[VECTOR], joints, n, dt)
     for k in range(nx):
-        P[k, k] += walk[k]
+        P[k, k] += process_noise[k]
     return pushed
 
 
 @inlined_part
-def times_covariance(columns, grasp, jacobian, e, P, out):
-    """Fill equation e's row of ``H P``."""
+def covariance_row(columns, grasp, jacobian, e, P, out):
+    """
+    Fill the row of ``H P`` of an equation.
+
+    Parameters
+    ----------
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+    grasp : (6, nx) array
+        Wrench on the base by each element of the tracked state.
+    jacobian : (nx, nv) array
+        Contact coordinates and external wrench by joint.
+    e : int
+        Number of the equation: 0 to 5 of the base, 6 + j of joint j.
+    P : (nx, nx) array
+        Covariance of the tracked state.
+    out : (nx,) array
+        Written.
+
+    """
     nx = P.shape[0]
     for k in range(nx):
         out[k] = 0.0
@@ -177,53 +272,77 @@ def times_covariance(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def split_lasting(tracking, memory, at, ticks, n):
+def _split_slow(tracking, bias, ticks, n):
     """
-    Take from the innovations the part that lasts, and keep it in ``tracking.lasting``.
+    Split off the slowly varying part of the innovations, ``tracking.slow_innovation``.
 
-    One sample counts for no more than a few deviations: a strike does not last.
+    One sample counts for no more than a few deviations, because impacts are short.
     """
     nu, S = tracking.innovation, tracking.noise
     for r in range(n):
-        e = at + tracking.rows[r]
-        limit = LASTING_CLIP * math.sqrt(S[r, r])
-        memory[e] += (min(max(nu[r], -limit), limit) - memory[e]) / ticks
-        tracking.lasting[r] = memory[e]
-        nu[r] -= memory[e]
+        e = tracking.rows[r]
+        limit = SLOW_CLIP * math.sqrt(S[r, r])
+        bias[e] += (min(max(nu[r], -limit), limit) - bias[e]) / ticks
+        tracking.slow_innovation[r] = bias[e]
+        nu[r] -= bias[e]
 
 
 @part
-def correct(columns, layout, settings, tracking, memory, grasp, jacobian, n):
+def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     """
-    Take the equations in: Kalman's update with all of them at once.
+    Update the state by all equations at once (Kalman 1960).
 
     With two gains: errors of velocities are large from tick to tick and small in the mean, those
-    of torques the other way round, so what lasts is weighed by what lasts.
+    of torques the other way round, so the slowly varying part of the innovations is weighted by
+    the covariance of slowly varying errors.
+
+    Parameters
+    ----------
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    memory : ForceMemory
+        State, covariance and bias; written.
+    grasp : (6, nx) array
+        Wrench on the base by each element of the tracked state.
+    jacobian : (nx, nv) array
+        Contact coordinates and external wrench by joint.
+    n : int
+        Number of equations.
+
+    Returns
+    -------
+    bool
+        False when a covariance is not positive definite; the state is then not updated.
+
     """
-    x, P, S, gain = tracking.state, tracking.covariance, tracking.noise, tracking.gain
-    nu, rows, nx = tracking.innovation, tracking.rows, tracking.state.shape[0]
-    slow, lasting = tracking.noise_lasting, tracking.lasting
+    x, P, S, gain = memory.state, memory.covariance, tracking.noise, tracking.gain
+    nu, rows, nx = tracking.innovation, tracking.rows, x.shape[0]
+    slow, slow_innovation = tracking.slow_noise, tracking.slow_innovation
     for r in range(n):
-        times_covariance(columns, grasp, jacobian, rows[r], P, gain[r])
+        covariance_row(columns, grasp, jacobian, rows[r], P, gain[r])
     for r in range(n):
         for s in range(r + 1):
-            known = predicted(columns, grasp, jacobian, rows[s], gain[r])
+            known = predict_equation(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    split_lasting(tracking, memory, layout.lasting, settings.lasting_samples, n)
+    _split_slow(tracking, memory.bias, settings.slow_samples, n)
     if not (factorize(slow, n) and factorize(S, n)):
         return False
-    solve_factorized(slow, n, lasting)
-    nc = nx - N_BESIDE
+    solve_factorized(slow, n, slow_innovation)
+    nc = nx - N_EXTRA
     for r in range(n):
-        t, row = lasting[r], gain[r]
+        t, row = slow_innovation[r], gain[r]
         for k in range(nc):
             x[k] += t * row[k]
     for k in range(nc, nx):
         t = 0.0
         for r in range(n):
-            t += lasting[r] * gain[r, k]
-        x[k] += slow_share(tracking.walk[k], P[k, k]) * t
+            t += slow_innovation[r] * gain[r, k]
+        x[k] += slow_share(tracking.process_noise[k], P[k, k]) * t
     whiten(S, gain, nu, n)
     take_in(x, P, gain, nu, n)
     return True

@@ -3,20 +3,18 @@
 """
 Forces where no torque is measured: six equations of the base, and how load passes between feet.
 
-The same filter as with torque, ``x = [w; e]`` and ``A w + e = b``, without the joints' rows and
-with nothing external; so motion alone decides a sum, and what it leaves open is carried on from
-the tick before:
+A Kalman filter as with torque (`force_tracking`), ``x = [w; p]`` and ``A w + d(p) = b``, without
+equations of joints, and with an error p of the base's momentum instead of an external wrench. The
+equations determine a sum of all forces; the rest is predicted from the tick before:
 
-* the load on a foot walks, as fast as legs pass load on, along the line on which it acts now: its
-  centre of pressure goes with it. Load goes back to an even share over a few natural times;
-* where in a sole it presses travels through the sole, and is known while the foot stands alone;
-* no foot pulls, and friction bounds what pushes sideways. That of a sole aims above where the foot
-  stands at rest, as the forces of legs do in whatever walks upright (the virtual pivot point, Maus
-  2010). Squeeze between feet no motion tells: that is all that is known of it.
+* the load on a foot is a random walk along the line of action of its force, so that the centre of
+  pressure stays; it decays to an even share in a few natural times;
+* the centre of pressure of a sole moves through the sole;
+* no foot pulls, and friction bounds sideways forces. The force of a sole aims above the base, as
+  in upright walkers (virtual pivot point, Maus et al. 2010). Motion does not determine squeeze
+  between feet: this is all that is known of it.
 
-Contact mixes hypotheses, as it does with torque: see `force_contact`.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Contact mixes hypotheses, as it does with torque: see `contact`.
 """
 from __future__ import annotations
 
@@ -33,16 +31,21 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact import mix_with_air, normal_force
-from legged_dynamics.estimation.contact_by_motion import LASTS, judge_by_motion, predict_velocity
-from legged_dynamics.estimation.filter.force_tracking import predicted, times_covariance
-from legged_dynamics.estimation.filter.fusion import first3
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND, N_BESIDE
-from legged_dynamics.estimation.filter.noise import (
-    base_errors,
-    carry_momentum_error,
-    forget_momentum_error,
-    see_momentum_error,
+from legged_dynamics.estimation.contact_by_motion import (
+    CORRELATION_TIME,
+    predict_velocity,
+    update_contact_by_motion,
 )
+from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND
+from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
+from legged_dynamics.estimation.filter.noise import (
+    base_covariances,
+    momentum_columns,
+    predict_momentum_error,
+    reset_momentum_error,
+)
+from legged_dynamics.estimation.filter.normal_equations import first3
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.optimization.kalman_update import take_in, whiten
 from legged_dynamics.spatial.algebra import (
@@ -61,43 +64,37 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 
 # -------------------------------------------------------------------------------------------------
-# How forces go on from tick to tick where no torque is measured.
-#
-# The load on a foot walks along the line on which it acts, and goes back to an even share; a
-# sole's centre of pressure travels through it, with the sole's low part as it tilts; what pushes
-# sideways aims above where the foot stands at rest, within friction.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# Prediction of forces.
 
 
-# How fast the load of a foot in the air walks, which may land: its deviation after one natural
-# time sqrt(l / g), as a fraction of the weight.
+# Process noise of the load of a foot in the air, which may land: deviation after one natural time
+# sqrt(l / g), as a fraction of the weight.
 LANDING_RATE = 3.0
-# No foot is so sure to stand that its load does not walk as if it might have just landed.
+# Largest probability of contact in the process noise: any foot may have just landed.
 SUREST = 0.99
-# After how many natural times load is shared evenly, and how unevenly feet share it, as a
+# Natural times in which load becomes even, and how unevenly feet share it, as a
 # fraction of an even share.
 EVEN_TIME, UNEVEN = 3.0, 0.5
-# After how many natural times the centre of pressure has crossed the sole.
+# Natural times in which the centre of pressure crosses the sole.
 CROSSING = 1.5
 # How far a force departs sideways from where it aims: friction's bound over the square root of
 # three, and the steepest aim.
 SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
-# After how many natural times it aims again.
+# Natural times in which it aims again.
 STRAYING = 0.03
 # Height of the point where legs' forces meet, over that of the base.
 PIVOT = 1.3
 # How far from its low edge a tilted sole presses, as a fraction of its size.
 EDGE = 0.08
-# A spread of where a foot presses that is none [m].
+# Smallest deviation of a centre of pressure [m].
 TINY = 1e-9
 # Moment about the vertical over that which the sole's length allows.
 TWIST = 0.3
 
 
 @part
-def start_loads(feet, settings, up, x, P):
-    """Begin with an even share on all feet and little knowledge of it."""
+def _start_loads(feet, settings, up, x, P):
+    """Start with an even share on all feet and little knowledge of it."""
     nx, nf = x.shape[0], feet.index.shape[0]
     share = settings.weight / nf
     for r in range(nx):
@@ -111,7 +108,7 @@ def start_loads(feet, settings, up, x, P):
 
 
 @part
-def aim(robot, settings, states, up, i):
+def _aim(robot, settings, states, up, i):
     """Return a foot's force for a load of one: towards a point above where it stands at rest."""
     point = load3(states[i], CONTACT)
     home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
@@ -123,57 +120,58 @@ def aim(robot, settings, states, up, i):
 
 
 @part
-def columns_times(A, v):
+def _scale_columns(A, v):
     """Return a 3x3 matrix with its columns multiplied by the elements of a vector."""
     return (A[0] * v[0], A[1] * v[1], A[2] * v[2], A[3] * v[0], A[4] * v[1], A[5] * v[2],
             A[6] * v[0], A[7] * v[1], A[8] * v[2])
 
 
 @part
-def put_first3(row, at, n, v):
+def _put_first3(row, at, n, v):
     """Put the first n numbers of a vector into a row."""
     for k in range(n):
         row[at + k] = v[k]
 
 
 @part
-def follow_sole(feet, layout, states, memory, up, stay, x, P, i):
+def _predict_moments(feet, states, legs, up, stay, x, P, i):
     """
-    Carry a foot's moments on as its low part changes; return how far it may press from there.
+    Predict a foot's moments; return the deviations of its centre of pressure along and across.
 
-    Where it presses is kept as a multiple of how far that may be: all of a sole that lies flat,
-    next to nothing of one on its edge.
+    They change with the lowest part of the sole. The centre of pressure keeps its ratio to these
+    deviations, which are large for a sole that lies flat and small for one on its edge.
     """
-    s, nx, at = feet.index[i, START] + 3, x.shape[0], layout.soles + 2 * i
+    s, nx = feet.index[i, START] + 3, x.shape[0]
     n = feet.index[i, SIZE] - 3
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
-    # The variance of a coin that shows one edge or the other, over three as of an even spread.
+    # Variance of a choice between two edges, over three as of an even distribution.
     spread_x = math.sqrt(max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) / 3.0
                          + (EDGE * long) ** 2)
     spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
                          + (EDGE * wide) ** 2)
     keep = (stay, stay, stay)
-    if memory[at] > 0.0:
-        keep = (stay * spread_y / max(memory[at + 1], TINY), stay * spread_x / memory[at], stay)
-    memory[at], memory[at + 1] = spread_x, spread_y
+    if legs[i, LEG.spread_x] > 0.0:
+        keep = (stay * spread_y / max(legs[i, LEG.spread_y], TINY),
+                stay * spread_x / legs[i, LEG.spread_x], stay)
+    legs[i, LEG.spread_x], legs[i, LEG.spread_y] = spread_x, spread_y
     axes = compose(moment_axes(feet.index, states, i), R)
-    on = compose(columns_times(axes, keep), transpose(axes))
-    put_first3(x, s, n, rotate(on, first3(x, s, n)))
+    on = compose(_scale_columns(axes, keep), transpose(axes))
+    _put_first3(x, s, n, rotate(on, first3(x, s, n)))
     for k in range(nx):
         column = P[:, k]
-        put_first3(column, s, n, rotate(on, first3(column, s, n)))
+        _put_first3(column, s, n, rotate(on, first3(column, s, n)))
     for k in range(nx):
-        put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
+        _put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
     return spread_x, spread_y
 
 
 @part
-def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
+def _predict_loads(robot, settings, states, up, probability, memory, dt):
     """Predict the forces of all feet from those of the tick before."""
+    x, P, legs = memory.state, memory.covariance, memory.legs
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
-    probability = memory[layout.standing:]
     nf, ticks = feet.index.shape[0], dt / settings.natural_time
     keep = math.exp(-ticks / EVEN_TIME)
     stay = math.exp(-ticks / CROSSING)
@@ -183,9 +181,9 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
         standing += probability[i]
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
-        # Of balls no more is known than that friction holds them.
-        d = aim(robot, settings, states, up, i) if size > 3 else up
-        # What is kept: load, along the aim; what departs from it for a while; moments.
+        # A point foot has no aim: only friction bounds its force.
+        d = _aim(robot, settings, states, up, i) if size > 3 else up
+        # Mean: load along the aim decays to even; departures from the aim decay soon; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
@@ -202,16 +200,16 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
             for m in range(3):
                 P[k, s + m] = stray * P[k, s + m] + d[m] * t
         if size > 3:
-            spread_x, spread_y = follow_sole(feet, layout, states, memory, up, stay, x, P, i)
+            spread_x, spread_y = _predict_moments(feet, states, legs, up, stay, x, P, i)
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
-        # What is new: load walks along the line on which it acts.
-        rate = memory[layout.load_rate + 5 * i]
+        # Process noise: of the load, along its line of action.
+        rate = legs[i, LEG.load_rate]
         known = 0.0
         for r in range(3):
             for c in range(3):
                 known += up[r] * P[s + r, s + c] * up[c]
-        # What is as unknown as an even share is large need not become more so.
+        # The variance does not grow beyond the square of an even share.
         room = max(1.0 - known / max(even * even, 1e-9), 0.0)
         q = ((p * rate ** 2 * room + (1.0 - min(p, SUREST)) * LANDING_RATE ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
@@ -241,45 +239,47 @@ def carry_loads(robot, layout, settings, states, up, memory, x, P, dt):
 
 
 # -------------------------------------------------------------------------------------------------
+# Update by the equations of the base.
 
 
-# How fast a standing foot's load walks is learned: deviations after one natural time sqrt(l / g),
-# as fractions of the weight, at first, at least, at most; and how fast it is learned [1/s].
+# Process noise of a standing foot's load is estimated: deviations after one natural time
+# sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
+# [1/s].
 FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
-# Noise of the base's equations is learned, too, as a share of what the stated noise makes of it:
-# bounds, and in which time [s].
+# Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
 LEAST_SCALE, NOISE_TIME = 0.1, 0.17
-# How large a squared deviation of moments counts for that, and how fast one sample is believed:
-# impacts are no Gaussian's.
+# Bounds of a squared deviation of moments, and of its effect in one sample: impacts are not
+# Gaussian.
 SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
-# What the load on a foot may seem to be for other reasons, as a fraction of the weight.
+# Error of the load on a foot by other causes, as a fraction of the weight.
 LOAD_NOISE = 0.04
-# How many deviations of a moment count.
+# Deviations beyond which a moment has a smaller weight.
 FAR_OFF = 2.0
 
 
 @part
-def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
-    """Take the six equations of the base in: Kalman's update with all of them at once."""
-    x, P, S, gain, nu = (tracking.state, tracking.covariance, tracking.block, tracking.gain,
+def _base_update(robot, settings, scratch, tracking, up, memory, dt):
+    """Update the state by the six equations of the base at once (Kalman 1960)."""
+    x, P, S, gain, nu = (memory.state, memory.covariance, tracking.block, tracking.gain,
                          tracking.innovation)
-    nx, noise, others = x.shape[0], tracking.noise, tracking.noise_lasting
-    nc, scale = nx - N_BESIDE, memory[layout.noise_scale]
+    nx, noise, others = x.shape[0], tracking.noise, tracking.slow_noise
+    nc, body, legs = nx - N_EXTRA, memory.body, memory.legs
+    scale = body[MOTION.noise_scale]
     keep = settings.momentum_keep
     new = scale * (1.0 - keep * keep) * settings.momentum_time ** 2
-    see_momentum_error(scratch.grasp, nc, keep, dt)
+    momentum_columns(scratch.grasp, nc, keep, dt)
     for r in range(6):
         nu[r] = (scratch.bodies[0, FORCE + r]
-                 - predicted(robot.columns, scratch.grasp, scratch.jacobian, r, x))
-        times_covariance(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
+                 - predict_equation(robot.columns, scratch.grasp, scratch.jacobian, r, x))
+        covariance_row(robot.columns, scratch.grasp, scratch.jacobian, r, P, gain[r])
         for s in range(r + 1):
-            S[r, s] = (predicted(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
+            S[r, s] = (predict_equation(robot.columns, scratch.grasp, scratch.jacobian, s, gain[r])
                        + scale * others[r, s] + new * noise[r, s] / dt ** 2)
-    carry_momentum_error(x, P, gain, noise, nc, keep, new, dt)
+    predict_momentum_error(x, P, gain, noise, nc, keep, new, dt)
     if not factorize(S, 6):
         return False
     whiten(S, gain, nu, 6)
-    # An impact puts moments off by far more than forces: what is too far off counts for less.
+    # An impact changes moments by far more than forces: outliers get smaller weights.
     surprise = 0.0
     for r in range(3, 6):
         surprise += min(nu[r] * nu[r], SURPRISING) / 3.0
@@ -288,16 +288,16 @@ def take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
         for k in range(nx):
             gain[r, k] *= weight
     change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
-    memory[layout.noise_scale] = min(max(memory[layout.noise_scale] * math.exp(change),
-                                         LEAST_SCALE), 1.0)
-    learn_rates(robot, layout, settings, gain, nu, up, memory, dt)
+    body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
+                                   1.0)
+    _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
     take_in(x, P, gain, nu, 6)
     return True
 
 
 @part
-def push_only(feet, up, x, P):
-    """Move along what is not known until no foot pulls at the ground."""
+def _keep_unilateral(feet, up, x, P):
+    """Condition the state on no foot pulling: by its covariance, the worst foot first."""
     nx, nf = x.shape[0], feet.index.shape[0]
     for _ in range(nf):
         worst, least = -1, -1e-9
@@ -317,118 +317,168 @@ def push_only(feet, up, x, P):
 
 
 @part
-def learn_rates(robot, layout, settings, gain, nu, up, memory, dt):
+def _learn_load_rates(feet, gain, nu, up, legs, dt):
     """
-    Learn how fast each foot's load walks, from whether its corrections agree in sign.
+    Estimate the process noise of each foot's load, from whether its corrections agree in sign.
 
-    Those of a filter that expects too little come with one sign, those of one that expects too
-    much change sign; summed over as long as errors last.
+    Corrections of a filter with too little process noise keep their sign, with too much they
+    change it; they are summed over the correlation time of the errors.
     """
-    for i in range(robot.feet.index.shape[0]):
-        s, at = robot.feet.index[i, START], layout.load_rate + 5 * i
+    for i in range(feet.index.shape[0]):
+        s = feet.index[i, START]
         for r in range(6):
             g = up[0] * gain[r, s] + up[1] * gain[r, s + 1] + up[2] * gain[r, s + 2]
-            memory[at + 1] += g * nu[r]
-            memory[at + 2] += g * g
-        memory[at + 4] += dt
-        if memory[at + 4] > 0.99 * LASTS:
-            agreement = memory[at + 1] * memory[at + 3] / max(memory[at + 2], 1e-12)
+            legs[i, LEG.correction] += g * nu[r]
+            legs[i, LEG.information] += g * g
+        legs[i, LEG.elapsed] += dt
+        if legs[i, LEG.elapsed] > 0.99 * CORRELATION_TIME:
+            agreement = (legs[i, LEG.correction] * legs[i, LEG.before]
+                         / max(legs[i, LEG.information], 1e-12))
             agreement = min(max(agreement, -1.0), 1.0)
-            rate = memory[at] * math.exp(min(LEARNING * memory[at + 4], 1.0) * agreement)
-            memory[at] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
-            memory[at + 3] = memory[at + 1]
-            memory[at + 1] = memory[at + 2] = memory[at + 4] = 0.0
+            rate = legs[i, LEG.load_rate] * math.exp(
+                min(LEARNING * legs[i, LEG.elapsed], 1.0) * agreement)
+            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
+            legs[i, LEG.before] = legs[i, LEG.correction]
+            legs[i, LEG.correction] = legs[i, LEG.information] = legs[i, LEG.elapsed] = 0.0
 
 
 @part
-def density_of_no_load(tracking, feet, settings, i, up):
-    """Return the logarithm of the density that a foot's load has at nothing."""
-    load, variance = normal_force(tracking.covariance, tracking.state, feet.index[i, START], up)
+def _log_density_of_no_load(x, P, feet, settings, i, up):
+    """Return the logarithm of the density of a foot's load at zero."""
+    load, variance = normal_force(P, x, feet.index[i, START], up)
     variance += (LOAD_NOISE * settings.weight) ** 2
     return -0.5 * (load * load / variance + math.log(variance))
 
 
 @part
-def standing_forces(robot, layout, settings, scratch, tracking, row, states, memory, R_WB, imu, dt,
-                    out):
-    """Find contact and forces from motion alone, where no torque is measured."""
-    feet, nf, nc = robot.feet, robot.feet.index.shape[0], layout.contacts
-    x, P = tracking.state, tracking.covariance
+def _start_from_torque(forces, motion):
+    """Take over the forces of the filter with torque."""
+    nc = forces.state.shape[0] - N_EXTRA
+    for r in range(nc):
+        motion.state[r] = forces.state[r]
+        for c in range(nc):
+            motion.covariance[r, c] = forces.covariance[r, c]
+
+
+@part
+def _start_learning(feet, settings, up, memory, contact):
+    """Reset the error of momentum and all that is estimated in addition to the forces."""
+    reset_momentum_error(memory.state, memory.covariance)
+    for i in range(feet.index.shape[0]):
+        legs = memory.legs
+        legs[i, LEG.load_rate], legs[i, LEG.spread_x] = FIRST_RATE, 0.0
+        legs[i, LEG.correction] = legs[i, LEG.information] = 0.0
+        legs[i, LEG.before] = legs[i, LEG.elapsed] = 0.0
+        legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
+    memory.body[MOTION.noise_scale], memory.body[MOTION.switches] = 1.0, 0.0
+    memory.body[MOTION.slip_variance] = settings.swing_speed ** 2
+
+
+@part
+def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
+                    results):
+    """
+    Find contact and forces from motion alone, where no torque is measured.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    row : (input_size,) array
+        Measurement of this instant.
+    memory : Memory
+        Written.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    imu, dt : bool, float [s]
+        Whether there is a reading of the IMU, and the time since the last sample.
+    results : Results
+        Written.
+
+    """
+    feet, nf, nc, status = robot.feet, robot.feet.index.shape[0], layout.contacts, memory.status
+    motion, contact, states = memory.motion, memory.contact, results.feet.states
+    x, P = motion.state, motion.covariance
     nx = x.shape[0]
     up = (R_WB[6], R_WB[7], R_WB[8])
     base_used = imu and settings.use_base > 0.5
     a = load3(scratch.vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
-    if memory[layout.by_motion] > 0.5:
-        jump = subtract(a, load3(memory, layout.reading))
-    store3(memory, layout.reading, a)
-    if memory[layout.tracking] < 0.5 and memory[layout.by_motion] < 0.5:
-        start_loads(feet, settings, up, x, P)
-    if memory[layout.by_motion] < 0.5:
-        forget_momentum_error(x, P, nc)
-        for i in range(nf):
-            for k in range(5):
-                memory[layout.load_rate + 5 * i + k] = FIRST_RATE if k == 0 else 0.0
-            memory[layout.soles + 2 * i] = 0.0
-        memory[layout.noise_scale], memory[layout.restless] = 1.0, 0.0
-        memory[layout.slip_variance] = settings.swing_speed ** 2
-        for i in range(nf):
-            memory[layout.lasted + i] = memory[layout.flag + i] = memory[layout.standing + i]
-    memory[layout.tracking], memory[layout.by_motion] = 0.0, 1.0
-    carry_loads(robot, layout, settings, states, up, memory, x, P, dt)
-    total, spread = 0.0, -1.0
-    told = scratch.vectors[BEYOND]
-    for i in range(nf):
-        told[i] = 0.0
-    if base_used:
-        base_errors(robot, settings, scratch, tracking, imu, jump, dt)
-        for i in range(nf):
-            told[i] = density_of_no_load(tracking, feet, settings, i, up)
-        if take_base(robot, layout, settings, scratch, tracking, up, memory, dt):
-            for i in range(nf):
-                told[i] -= density_of_no_load(tracking, feet, settings, i, up)
+    if status[STATUS.by_motion] > 0.5:
+        jump = subtract(a, load3(memory.acceleration, 0))
+    store3(memory.acceleration, 0, a)
+    if status[STATUS.by_motion] < 0.5:
+        if status[STATUS.by_torque] < 0.5:
+            _start_loads(feet, settings, up, x, P)
         else:
-            start_loads(feet, settings, up, x, P)
-            forget_momentum_error(x, P, nc)
+            _start_from_torque(memory.forces, motion)
+        _start_learning(feet, settings, up, motion, contact)
+    status[STATUS.by_torque], status[STATUS.by_motion] = 0.0, 1.0
+    _predict_loads(robot, settings, states, up, contact.probability, motion, dt)
+    total, spread = 0.0, -1.0
+    evidence = scratch.vectors[BEYOND]
+    for i in range(nf):
+        evidence[i] = 0.0
+    if base_used:
+        base_covariances(robot, settings, scratch, tracking, imu, jump, dt)
+        for i in range(nf):
+            evidence[i] = _log_density_of_no_load(x, P, feet, settings, i, up)
+        if _base_update(robot, settings, scratch, tracking, up, motion, dt):
             for i in range(nf):
-                told[i] = 0.0
-        push_only(feet, up, x, P)
+                evidence[i] -= _log_density_of_no_load(x, P, feet, settings, i, up)
+        else:
+            _start_loads(feet, settings, up, x, P)
+            reset_momentum_error(x, P)
+            for i in range(nf):
+                evidence[i] = 0.0
+        _keep_unilateral(feet, up, x, P)
         total = dot(up, load3(scratch.bodies[0], FORCE))
         spread = 0.0
         for r in range(3):
             for s in range(3):
-                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.noise_lasting[r, s])
+                spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.slow_noise[r, s])
     else:
-        forget_momentum_error(x, P, nc)
-    predict_velocity(feet, layout, settings, scratch, states, memory, R_WB,
-                     a, imu, dt)
-    judge_by_motion(robot, layout, settings, scratch, row, states, memory, R_WB, imu, told, total,
-                    spread, dt, out)
+        reset_momentum_error(x, P)
+    predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
+                     dt, motion.body)
+    update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
+                             evidence, total, spread, dt, motion, contact, results.contact)
 
-    # A foot that is likely up is mixed with nothing, for good; one that may be, in the output.
-    now, covariance = tracking.now, tracking.carried
+    # Feet that are likely up are mixed with no force in the state, others in the results only.
+    latest, covariance = tracking.latest, tracking.latest_covariance
     for i in range(nf):
         given = row[layout.given_contact + i]
-        lifted = 1.0 - memory[layout.standing + i] if math.isnan(given) else 1.0 - given
+        lifted = 1.0 - contact.probability[i] if math.isnan(given) else 1.0 - given
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.few, tracking.block)
+            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
     for r in range(nx):
-        now[r] = x[r]
+        latest[r] = x[r]
         for c in range(nx):
             covariance[r, c] = P[r, c]
     for i in range(nf):
-        lifted = 1.0 - memory[layout.standing + i]
+        lifted = 1.0 - contact.probability[i]
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
-            mix_with_air(feet, i, settings, now, covariance, lifted, tracking.few, tracking.block)
-    push_only(feet, up, now, covariance)
+            mix_with_air(feet, i, settings, latest, covariance, lifted, tracking.foot_rows,
+                         tracking.block)
+    _keep_unilateral(feet, up, latest, covariance)
+    found = results.forces
     for i in range(nf):
         s = feet.index[i, START]
         lifted = row[layout.given_contact + i] < 0.5    # False where it is not given
         for k in range(s, s + feet.index[i, SIZE]):
-            out[layout.coordinates + k] = 0.0 if lifted else now[k]
-            out[layout.latest_coordinates + k] = out[layout.coordinates + k]
-        out[layout.latest_contact + i] = out[layout.contact + i]
+            found.coordinates[k] = 0.0 if lifted else latest[k]
+            found.latest[k] = found.coordinates[k]
+        results.contact.latest[i] = results.contact.flag[i]
     for r in range(nc):
         for c in range(nc):
-            out[layout.covariance + r * nc + c] = covariance[r, c]
-            out[layout.latest_covariance + r * nc + c] = covariance[r, c]
+            found.covariance[r, c] = covariance[r, c]
+            found.latest_covariance[r, c] = covariance[r, c]

@@ -1,11 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Forces first, contact after: what joint torques and the base's motion say of all feet's forces.
+One tick where torque is measured: forces of all feet, then contact.
 
-One instant of the filter of `force_tracking`, from the equations' errors to the forces of now.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+The filter of `force_tracking`, from the covariance of the equations' errors to the forces of the
+newest sample and of the one before it, with their covariances.
 """
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from legged_dynamics.dynamics.composite_body import eliminate_branches, substitu
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.contact import follow_heights, judge_contact, mix_what_flies
+from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
     equation_covariance,
     fill_masses,
@@ -24,34 +23,35 @@ from legged_dynamics.estimation.filter.equation_errors import (
     usable_equations,
 )
 from legged_dynamics.estimation.filter.force_tracking import (
-    FASTEST,
-    correct,
-    predicted,
+    FASTEST_RATE,
+    add_process_noise,
+    measurement_update,
+    predict_equation,
     start_tracking,
-    widen,
 )
-from legged_dynamics.estimation.filter.fusion import add_base_information, joint_information
 from legged_dynamics.estimation.filter.layout import (
-    AHEAD,
     BASE,
     BASE_WEIGHTS,
     BEYOND,
-    LASTING_WEIGHTS,
-    N_BESIDE,
+    N_RIGHT_SIDES,
     RESIDUAL,
     SLIPPING,
+    SLOW_WEIGHTS,
     TAU,
     VECTOR,
 )
-from legged_dynamics.estimation.push import (
-    fade_external,
-    feet_carry,
-    lasting_doubt,
-    learn_mass,
-    mass_columns,
-    steady_columns,
-    write_external,
+from legged_dynamics.estimation.filter.memory import N_EXTRA, N_MASS, STATUS
+from legged_dynamics.estimation.filter.normal_equations import (
+    add_base_information,
+    joint_information,
 )
+from legged_dynamics.estimation.mass_error import (
+    feet_carry_weight,
+    mass_columns,
+    mean_mass_columns,
+    update_mass_error,
+)
+from legged_dynamics.estimation.push import predict_external, slow_push_variance, write_external
 from legged_dynamics.model.tree import DAMPING, FRICTION
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -66,32 +66,32 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
-# From the middle of the last tick to now: what the newest accelerometer reading says of forces.
+# Prediction to the newest sample by the accelerometer.
 #
 # Forces tracked from differences of velocities are means over the last tick. The accelerometer's
-# reading is of now, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place of
-# the accelerometer. One more update carries the forces to now. It goes to the output and
-# is not fed back: the next tick sees the same strike in the joints.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# reading is of its end, and obeys ``a = a_0 + G [w; e]`` with ``G = E^T M^-1 [J; 1]``, E the place
+# of the accelerometer. One more Kalman update gives the forces there. It goes to the results and
+# is not fed back: the next tick has the same information from the joints.
 
 
-# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is a
-# strike, of an unknown foot: all forces are then less certain by this fraction of the weight.
+# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is
+# an impact on an unknown foot: all forces are then less certain by this fraction of the weight.
 SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
 @part
-def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, middle, G):
+def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                        G):
     """
     Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
 
     Uses up ``tracking.mass``.
     """
-    nv, nx = robot.columns.shape[0], tracking.state.shape[0]
+    nv, nx = robot.columns.shape[0], G.shape[1]
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
     for e in range(6 + nv):
@@ -102,10 +102,10 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
     X[3, 1], X[3, 2] = -p[2], p[1]
     X[4, 0], X[4, 2] = p[2], -p[0]
     X[5, 0], X[5, 1] = -p[1], p[0]
-    if not eliminate_branches(X, robot.ends, AHEAD, 0.0):
+    if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
         return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
-    substitute(X, AHEAD)
-    # The middle's accelerations are right for the middle's torques and the wrench they ask for.
+    substitute(X, N_RIGHT_SIDES)
+    # The middle's accelerations belong to its torques and to the wrench that they require.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
     free = tracking.vector
     for k in range(3):
@@ -121,7 +121,7 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
-        if not math.isfinite(effort):       # a head's or a gripper's: as it must be to move so
+        if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
         a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]
         free[0] += a * effort
@@ -130,11 +130,11 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
         xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
         yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
     for e in range(6):
-        wanted = scratch.bodies[0, FORCE + e]
+        required = scratch.bodies[0, FORCE + e]
         for m in range(4):
-            wanted -= tracking.columns[e, m] * tracking.theta[m]
+            required -= tracking.mass_columns[e, m] * mass_error[m]
         for k in range(3):
-            free[k] -= X[e, k] * wanted
+            free[k] -= X[e, k] * required
     for k in range(3):
         to = G[k]
         for c in range(nx):
@@ -144,7 +144,7 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
             for c in range(nx):
                 to[c] += h * row[c]
         for j in range(nv):
-            # A motor whose torque nobody knows holds what is pushed at behind it.
+            # A motor without a measured torque is taken as locked against forces on its link.
             if not math.isfinite(newest[layout.effort + j]):
                 continue
             for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
@@ -154,18 +154,19 @@ def acceleration_of_forces(robot, layout, settings, tracking, scratch, newest, m
 
 
 @part
-def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, probability, x, P):
-    """Replace x and P, copies of the state and its covariance, by those of now."""
-    G, GP = tracking.ahead[0:3], tracking.ahead[3:6]
-    ok, free, R = acceleration_of_forces(robot, layout, settings, tracking, scratch, newest,
-                                         middle, G)
+def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
+                    probability, x, P):
+    """Replace x and P, copies of the state and its covariance, by those of the newest sample."""
+    G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
+    ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
+                                      newest, middle, G)
     if not ok:
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
     for i in range(feet.index.shape[0]):
-        for k in range(feet.index[i, SIZE]):    # half a tick more of walking
+        for k in range(feet.index[i, SIZE]):    # process noise of half a tick
             at = feet.index[i, START] + k
-            P[at, at] += 0.5 * tracking.walk[at]
+            P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     reading = subtract(rotate(R_BI, load3(newest, layout.acceleration)),
@@ -209,43 +210,42 @@ def carry_ahead(robot, layout, settings, tracking, scratch, newest, middle, prob
 
 
 # -------------------------------------------------------------------------------------------------
-# What no averaging takes away: the covariance that lasting errors leave in the forces.
+# Covariance of the forces by slowly varying errors.
 #
-# Offsets and scales of torque sensors, dry friction at rest, the accelerometer's bias and what the
-# model of the base leaves out stay as they are for seconds. A filter that takes its errors for new
-# in every tick averages them away on paper alone. The forces settle where the weighted least
-# squares of all equations put them, so these errors leave what least squares says:
+# Offsets and scales of torque sensors, dry friction at rest, the accelerometer's bias and errors
+# of the base's model stay the same for seconds; a Kalman filter averages them away on paper alone.
+# The forces settle at the weighted least squares of all equations, so these errors leave
 #
-#     P_lasting = (J R_j^-1 J^T + A^T R_b^-1 A + P_0^-1)^-1
+#     P_slow = (J R_j^-1 J^T + A^T R_b^-1 A + P_0^-1)^-1
 #
-# with the lasting variances R. A foot in the air carries nothing, whatever its joints say.
+# with the variances R of slowly varying errors. A foot in the air has no force, and no such error.
 
 
 @part
-def keep_lasting(tracking, vectors, joints, n):
-    """Note the lasting weights of the equations."""
-    steady, wander, rows = tracking.steady[0], tracking.steady[1], tracking.rows
+def _store_slow_weights(tracking, vectors, joints, n):
+    """Store the inverse variances of the equations by slowly varying errors."""
+    steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
-        vectors[LASTING_WEIGHTS, j] = 0.0
+        vectors[SLOW_WEIGHTS, j] = 0.0
     for k in range(6):
         vectors[BASE_WEIGHTS, k] = 0.0
     for r in range(joints):
-        vectors[LASTING_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
+        vectors[SLOW_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
 
 
 @part
-def lasting_covariance(robot, scratch, tracking, probability, nc):
+def _slow_covariance(robot, scratch, P, probability, nc):
     """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
-    feet, vectors, P = robot.feet, scratch.vectors, tracking.covariance
+    feet, vectors = robot.feet, scratch.vectors
     information = scratch.information
     for j in range(robot.columns.shape[0]):
         vectors[BEYOND, j] = 0.0
-    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[LASTING_WEIGHTS],
+    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
     if vectors[BASE_WEIGHTS, 0] > 0.0:
-        for k in range(6):      # a push that is not known is an error of the base's equation
+        for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
         add_base_information(scratch.grasp, vectors[BEYOND], vectors[BASE_WEIGHTS], information,
                              vectors[VECTOR])
@@ -262,55 +262,87 @@ def lasting_covariance(robot, scratch, tracking, probability, nc):
 
 
 # -------------------------------------------------------------------------------------------------
+# One tick.
 
 
-# Errors of velocities are counted as new in every tick, although half of each goes back in the
-# next one: shares of the filter's covariance that are left of it, in the mean of two ticks and in
-# one.
+# The filter takes errors of velocities as white, although half of each comes back with the
+# opposite sign in the next tick: shares of its covariance in the mean of two ticks, and in one.
 MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
-# How far the force between two ticks is from the mean of their two means: its variance, as a share
-# of what the force walks in each; of a random walk, and of a blow, which is anywhere in its tick.
-WALK_SHARE, STRUCK_SHARE = 1.0 / 12.0, 0.5
-# The same of the force of now, which no accelerometer tells, half a tick after its mean.
+# Variance of the force between two ticks about the mean of their two means, as a share of the
+# process noise of each: of a random walk, and of an impact, which is anywhere in its tick.
+WALK_SHARE, IMPACT_SHARE = 1.0 / 12.0, 0.5
+# The same of the newest force without an accelerometer, half a tick after the mean.
 UNSEEN_SHARE = 0.5
 
 
 @part
-def track_forces(robot, layout, settings, scratch, tracking, window, middle, states, memory, up,
-                 normal, imu, dt, out):
-    """Advance the filter of all forces by one instant; fill contact, forces and covariance."""
+def _start(feet, settings, up, a, memory):
+    """Start the filter: pushes, errors and places are unknown."""
+    forces, mass = memory.forces, memory.mass
+    start_tracking(feet, settings, up, forces.state, forces.covariance)
+    memory.status[STATUS.by_torque] = 1.0
+    memory.push[:, :] = 0.0
+    forces.rate[0] = FASTEST_RATE
+    for i in range(feet.index.shape[0]):
+        put3(forces.mean, i, 0, load3(forces.state, feet.index[i, START]))
+    forces.bias[:] = 0.0
+    mass.equations[:, :] = 0.0
+    mass.error[:] = 0.0
+    store3(mass.acceleration, 0, a)
+    memory.lift[:, :] = 0.0
+
+
+@part
+def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
+                    imu, dt, results):
+    """
+    Advance the filter of all feet's forces by one tick; fill contact, forces and covariance.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    middle : (input_size,) array
+        Measurement that the estimate starts from.
+    memory : Memory
+        Written.
+    up : tuple of 3 floats
+        Unit vector against gravity, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+    imu, dt : bool, float [s]
+        Whether there is a reading of the IMU, and the time since the last sample.
+    results : Results
+        Written.
+
+    """
     feet, nc, nj = robot.feet, layout.contacts, layout.joints
-    x, P, nx = tracking.state, tracking.covariance, layout.contacts + N_BESIDE
+    forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
+    x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
     vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
     base_used = imu and settings.use_base > 0.5
     a = load3(vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
-    started = memory[layout.tracking] < 0.5
-    if started:
-        start_tracking(feet, settings, up, x, P)
-        memory[layout.tracking] = 1.0
-        for k in range(6):
-            memory[layout.push + k] = memory[layout.push_change + k] = 0.0
-            memory[layout.push_beyond + k] = 0.0
-        memory[layout.pace] = FASTEST
-        for i in range(feet.index.shape[0]):
-            store3(memory, layout.recent_force + 3 * i, load3(x, feet.index[i, START]))
-        for k in range(6 + nj):
-            memory[layout.lasting + k] = 0.0
-        for k in range(20):
-            memory[layout.mass + k] = 0.0
-        for k in range(4):
-            tracking.theta[k] = 0.0
-        store3(memory, layout.steady_reading, a)
-        for k in range(4 * feet.index.shape[0]):
-            memory[layout.heights + k] = 0.0
+    if memory.status[STATUS.by_torque] < 0.5:
+        _start(feet, settings, up, a, memory)
     elif imu:
-        jump = subtract(a, load3(memory, layout.reading))
-    store3(memory, layout.reading, a)
+        jump = subtract(a, load3(memory.acceleration, 0))
+    store3(memory.acceleration, 0, a)
 
-    # What the equations say, and how wrong they are.
+    # Equations and the covariances of their errors.
     fill_masses(robot, scratch, tracking)
-    mass_columns(a, tracking.columns)
+    mass_columns(a, tracking.mass_columns)
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
@@ -319,113 +351,144 @@ def track_forces(robot, layout, settings, scratch, tracking, window, middle, sta
         v = middle[layout.velocity + j]
         vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
     equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
-                        tracking.response, tracking.noise, tracking.noise_lasting, tracking.steady)
-    keep_lasting(tracking, vectors, joints, n)
+                        tracking.response, tracking.noise, tracking.slow_noise,
+                        tracking.slow_variance)
+    _store_slow_weights(tracking, vectors, joints, n)
     if n > joints:
-        lasting_doubt(robot, scratch, tracking, joints, n)
-    follow_heights(feet, layout, states, normal, memory)
+        slow_push_variance(robot, scratch, tracking, joints, n)
+    predict_heights(feet, results.feet.states, normal, memory.lift)
 
-    # Predict, widen, correct.
-    fade_external(x, P, dt)
+    # Prediction and measurement update.
+    predict_external(x, P, dt)
     for r in range(n):
         e = rows[r]
         if e >= 6:
             known = vectors[RESIDUAL, e - 6]
         else:
             known = scratch.bodies[0, FORCE + e]
-            for k in range(4):
-                known -= tracking.columns[e, k] * tracking.theta[k]
-        tracking.innovation[r] = known - predicted(robot.columns, grasp, jacobian, e, x)
-    pushed = widen(robot, layout, settings, tracking, memory[layout.standing:], memory, scratch,
-                   joints, n, dt)
+            for k in range(N_MASS):
+                known -= tracking.mass_columns[e, k] * mass.error[k]
+        tracking.innovation[r] = known - predict_equation(robot.columns, grasp, jacobian, e, x)
+    pushed = add_process_noise(robot, settings, tracking, probability, forces, memory.push,
+                               scratch, joints, n, dt)
     if n > joints:
-        for e in range(6):      # what the base's equations leave without theta
-            for k in range(4):
-                tracking.left[e] += tracking.columns[e, k] * tracking.theta[k]
-        steady_columns(a, memory, layout.steady_reading, tracking.columns, dt)
-        if feet_carry(feet, up, settings.weight, memory[layout.standing:], x):
-            learn_mass(settings, tracking.columns, tracking.left, tracking.doubt, pushed, memory,
-                       layout.mass, tracking.vector, tracking.block, tracking.theta, dt)
-        mass_columns(a, tracking.columns)
-    if not correct(robot.columns, layout, settings, tracking, memory, grasp, jacobian, n):
+        for e in range(6):      # what the base's equations leave without an error of mass
+            for k in range(N_MASS):
+                tracking.unexplained[e] += tracking.mass_columns[e, k] * mass.error[k]
+        mean_mass_columns(a, mass.acceleration, tracking.mass_columns, dt)
+        if feet_carry_weight(feet, up, settings.weight, probability, x):
+            update_mass_error(settings, tracking.mass_columns, tracking.unexplained,
+                              tracking.push_variance, pushed, mass.equations, tracking.vector,
+                              tracking.block, mass.error, dt)
+        mass_columns(a, tracking.mass_columns)
+    if not measurement_update(robot.columns, settings, tracking, forces, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    judge_contact(robot, layout, settings, tracking, window[-1], memory, dt, out)
+    update_contact(robot, layout, settings, tracking, window[-1], x, P, memory.contact,
+                   memory.lift, results.feet.normals, dt, results.contact)
     for i in range(feet.index.shape[0]):
-        out[layout.latest_contact + i] = out[layout.contact + i]
+        results.contact.latest[i] = results.contact.flag[i]
 
-    # Forces of now.
-    now, covariance = tracking.now, tracking.carried
+    # Forces of the newest sample.
+    latest, covariance = tracking.latest, tracking.latest_covariance
     for r in range(nx):
-        now[r] = x[r]
+        latest[r] = x[r]
         for c in range(nx):
             covariance[r, c] = LATEST_SHARE * P[r, c]
-    if settings.ahead > 0.5 and base_used and settings.imu_body == 0:
-        carry_ahead(robot, layout, settings, tracking, scratch, window[-1], middle,
-                    memory[layout.standing:], now, covariance)
+    if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
+        _predict_latest(robot, layout, settings, tracking, scratch, mass.error, window[-1], middle,
+                        probability, latest, covariance)
     else:
         for k in range(nc):
-            covariance[k, k] += UNSEEN_SHARE * tracking.walk[k]
-    mix_what_flies(robot, layout, settings, tracking, memory, now, covariance, dt, out)
+            covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]
+    mix_latest_with_air(robot, settings, tracking, probability, results.feet.normals, latest,
+                        covariance, dt)
+    found = results.forces
     for i in range(feet.index.shape[0]):
         s, size = feet.index[i, START], feet.index[i, SIZE]
         lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
         for k in range(s, s + size):
-            out[layout.coordinates + k] = 0.0 if lifted else x[k]
-            out[layout.latest_coordinates + k] = 0.0 if lifted else now[k]
-    lasting_covariance(robot, scratch, tracking, memory[layout.standing:], nc)
-    lasting = scratch.information
+            found.coordinates[k] = 0.0 if lifted else x[k]
+            found.latest[k] = 0.0 if lifted else latest[k]
+    _slow_covariance(robot, scratch, P, probability, nc)
+    slow = scratch.information
     for r in range(nc):
         for c in range(nc):
-            at = r * nc + c
-            out[layout.covariance + at] = MEAN_SHARE * P[r, c] + lasting[r, c]
-            out[layout.latest_covariance + at] = covariance[r, c] + lasting[r, c]
-    if settings.ahead > 0.5:
-        what_may_have_happened(feet, layout, tracking.walk, memory, out)
-    write_external(robot, layout, settings, scratch, tracking, memory, joints, n > joints, out)
-    for k in range(4):
-        out[layout.mass_error + k] = tracking.theta[k]
+            found.covariance[r, c] = MEAN_SHARE * P[r, c] + slow[r, c]
+            found.latest_covariance[r, c] = covariance[r, c] + slow[r, c]
+    if settings.two_samples > 0.5:
+        add_variance_within_ticks(feet, tracking.process_noise, probability, forces.impact,
+                                  memory.previous, found.covariance)
+    write_external(robot, settings, scratch, tracking, memory.push, joints, n > joints,
+                   results.external)
+    for k in range(N_MASS):
+        results.external.mass_error[k] = mass.error[k]
 
 
 @part
-def what_may_have_happened(feet, layout, walk, memory, out):
+def add_variance_within_ticks(feet, process_noise, probability, impact, previous, covariance):
     """
-    Add what the forces of the sample before may have done in the two ticks about it.
+    Add the variance by what forces may have done within the two ticks about a sample.
 
-    The mean of a force over a tick does not say when in it the force came and went: a blow may
-    lie wholly in the tick before, and a foot that is up now may have left in this one.
+    The mean of a force over a tick does not show when in it the force changed: an impact may lie
+    wholly in the tick before, and a foot that is up now may have left in this one.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    process_noise : (nx,) array
+        Process noise of this tick, a variance.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    impact : (nf,) array
+        1 for a foot that had an impact.
+    previous : PreviousTick
+        The same of the tick before; written.
+    covariance : (nc, nc) array
+        Of the contact coordinates of the sample between the ticks; written.
+
     """
-    nc = layout.contacts
     for i in range(feet.index.shape[0]):
-        stands = memory[layout.standing + i] >= 0.5
-        stood = memory[layout.contact_before + 2 * i + 1] >= 0.5
-        struck = memory[layout.struck + i] > 0.5
-        share = STRUCK_SHARE if struck else WALK_SHARE
+        stands = probability[i] >= 0.5
+        stood = previous.probability[i] >= 0.5
+        share = IMPACT_SHARE if impact[i] > 0.5 else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
-            happened = share * walk[r] if stands or stood else 0.0
-            out[layout.covariance + r * (nc + 1)] += happened + memory[layout.walked + r]
-            memory[layout.walked + r] = happened
+            happened = share * process_noise[r] if stands or stood else 0.0
+            covariance[r, r] += happened + previous.variance[r]
+            previous.variance[r] = happened
 
 
 @part
-def describe_sample_before(feet, layout, memory, out):
+def interpolate_sample(previous, contact, coordinates):
     """
     Replace forces and contact of the last tick by those of the sample between the last two.
 
     Forces are means over a tick, so two of them lie evenly about that sample.
+
+    Parameters
+    ----------
+    previous : PreviousTick
+        Written.
+    contact : ContactResults
+        Written.
+    coordinates : (nc,) array [N, N m]
+        Contact coordinates; written.
+
     """
-    if memory[layout.described] < 0.5:
-        memory[layout.described] = 1.0
-        for k in range(layout.contacts):
-            memory[layout.before + k] = out[layout.coordinates + k]
-        for i in range(feet.index.shape[0]):
-            memory[layout.contact_before + 2 * i] = out[layout.contact + i]
-            memory[layout.contact_before + 2 * i + 1] = out[layout.probability + i]
-    for k in range(layout.contacts):
-        mean = out[layout.coordinates + k]
-        out[layout.coordinates + k] = 0.5 * (memory[layout.before + k] + mean)
-        memory[layout.before + k] = mean
-    for i in range(feet.index.shape[0]):
-        at = layout.contact_before + 2 * i
-        memory[at], out[layout.contact + i] = out[layout.contact + i], memory[at]
-        memory[at + 1], out[layout.probability + i] = out[layout.probability + i], memory[at + 1]
+    nc, nf = coordinates.shape[0], contact.flag.shape[0]
+    if previous.known[0] < 0.5:
+        previous.known[0] = 1.0
+        for k in range(nc):
+            previous.forces[k] = coordinates[k]
+        for i in range(nf):
+            previous.contact[i] = contact.flag[i]
+            previous.probability[i] = contact.probability[i]
+    for k in range(nc):
+        mean = coordinates[k]
+        coordinates[k] = 0.5 * (previous.forces[k] + mean)
+        previous.forces[k] = mean
+    for i in range(nf):
+        previous.contact[i], contact.flag[i] = contact.flag[i], previous.contact[i]
+        previous.probability[i], contact.probability[i] = (
+            contact.probability[i], previous.probability[i])

@@ -8,6 +8,7 @@ call, with names.
 """
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,13 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.estimation.filter.memory import (
+    N_BASE,
+    N_EXTRA,
+    N_MASS,
+    Memory,
+    carve_memory,
+)
 from legged_dynamics.estimation.ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import carve_bounds
@@ -30,62 +38,30 @@ WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 NOISE_MISSTATED = 128
 
-# Elements of the tracked state beside the contact coordinates: an external wrench on the base.
-N_BESIDE = 6
-# Columns of the equations' response behind the joints': angular and proper acceleration, its jump.
+# Columns of the equations' response after the joints': angular and proper acceleration of the
+# base, and its jump.
 N_SHARED = 7
-# Columns before the mass matrix in `Tracking.mass`.
-AHEAD = 3
+# Right sides, which are the columns before the mass matrix in `Tracking.mass`.
+N_RIGHT_SIDES = 3
 
 
 def _input_sizes(nj: int, nf: int) -> dict[str, int]:
+    """Return how many numbers each input takes in a row of the window."""
     return {'time': 1, 'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
             'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
-
-
-def _output_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
-    return {'faults': 1, 'wrench': 6 * nf, 'raw_wrench': 6 * nf, 'contact': nf,
-            'probability': nf, 'observable': nf, 'feet': 15 * nf, 'base_rotation': 9,
-            'net_wrench': 6, 'center_of_pressure': 3, 'base_residual': 6, 'external_torque': nj,
-            'joint_acceleration': nj, 'coordinates': nc, 'covariance': nc * nc,
-            'latest_coordinates': nc, 'latest_covariance': nc * nc, 'external_wrench': 6,
-            'external_deviation': 6, 'mass_error': 4, 'latest_contact': nf, 'ground_normal': 3,
-            'foot_normals': 3 * nf, 'link_wrench': 6, 'link_deviation': 6, 'link_point': 3,
-            'joint_noise': 2 * nj}
-
-
-def _memory_sizes(nj: int, nf: int, nc: int) -> dict[str, int]:
-    nx = nc + N_BESIDE
-    return {'filled': 1, 'drift': 3, 'drift_known': 1, 'up': 3, 'up_known': 1, 'oriented': 1,
-            'filter_ready': 1, 'standing': nf, 'contact_state': nf, 'filter': 12 * nf,
-            # Of the tracked forces:
-            'tracking': 1, 'push': 6, 'push_change': 6, 'push_beyond': 6,
-            'reading': 3, 'steady_reading': 3, 'recent_force': 3 * nf, 'struck': nf, 'pace': 1,
-            'lasting': 6 + nj, 'mass': 20, 'before': nc, 'walked': nc, 'contact_before': 2 * nf,
-            'places': 4 * nf, 'normal': 3, 'followed': 1, 'described': 1,
-            'heights': 4 * nf, 'last_effort': 2 * nj,
-            # Of the noise of velocities and torques:
-            'noise_ticks': 1, 'noise_below': 2 * nj, 'noise_above': 2 * nj,
-            'repeats': 2 * nj, 'step_width': 2 * nj,
-            'first_difference': 2 * nj, 'second_difference': 2 * nj, 'third_difference': 2 * nj,
-            # Where no torque is measured:
-            'drift_variance': 1, 'by_motion': 1, 'soles': 2 * nf, 'noise_scale': 1, 'fastest': 1,
-            'recent_speed': nf, 'lost': 1, 'lasted': nf, 'flag': nf, 'restless': 1,
-            'slip_variance': 1, 'load_rate': 5 * nf, 'state': nx, 'state_covariance': nx * nx}
 
 
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics', 'limits')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
-    *SIZES, *_input_sizes(0, 0), 'input_size', *_output_sizes(0, 0, 0), 'output_size',
-    *_memory_sizes(0, 0, 0), 'memory_size')]))
+    *SIZES, *_input_sizes(0, 0), 'input_size')]))
 
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
     'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
     'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
     'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_lasting', 'accelerometer_noise',
-    'gravity', 'reach', 'ahead', 'risen', 'pace', 'lasting_samples', 'jump_share',
+    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_slow', 'accelerometer_noise',
+    'gravity', 'reach', 'two_samples', 'risen', 'natural_frequency', 'slow_samples', 'jump_share',
     'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
     'momentum_keep', 'effort_at')]
     + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
@@ -93,34 +69,33 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
        ('p_external', np.float64, (3,))]))
 
 
-def _place(sizes: dict[str, int], size_name: str) -> dict[str, int]:
-    starts = np.concatenate([[0], np.cumsum(list(sizes.values()))])
-    return {**dict(zip(sizes, starts.tolist())), size_name: int(starts[-1])}
-
-
 def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
                 limits: int = 0) -> np.ndarray:
     """
-    Return the (1,) record array of indices.
+    Return how many there are of everything, and where each input begins in a row of the window.
 
     Parameters
     ----------
     nj, nf, nc : int
-        Joints, feet, contact coordinates.
+        Numbers of joints, feet and contact coordinates.
     samples : int
         Length of the window.
     mimics : int
-        Joints that follow others.
+        Number of joints that follow others.
     limits : int
-        On the feet's forces, of all feet.
+        Number of limits on the feet's forces, of all feet.
+
+    Returns
+    -------
+    (1,) record array
+        Of `LAYOUT`.
 
     """
-    places = {**dict(zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics, limits))),
-              **_place(_input_sizes(nj, nf), 'input_size'),
-              **_place(_output_sizes(nj, nf, nc), 'output_size'),
-              **_place(_memory_sizes(nj, nf, nc), 'memory_size')}
+    inputs = _input_sizes(nj, nf)
+    starts = itertools.accumulate(inputs.values(), initial=0)
     layout = np.zeros(1, LAYOUT)
-    for name, value in places.items():
+    for name, value in [*zip(SIZES, (nj + 1, nj, nf, nc, samples, mimics, limits)),
+                        *zip([*inputs, 'input_size'], starts)]:
         layout[name] = value
     return layout
 
@@ -138,7 +113,7 @@ class Robot(NamedTuple):
     prior : (nc,) array
         Inverse variance of each contact coordinate before measuring.
     columns : (nv, nx + 2) int array
-        Which elements of the tracked state each joint bears on: contact coordinates behind their
+        Which elements of the tracked state each joint moves: contact coordinates after their
         number, then those of the external wrench, and last how many there are with these.
     mimics : (nm, 2) int array
         Each joint that follows another, and its master.
@@ -150,7 +125,7 @@ class Robot(NamedTuple):
         Of the mass matrix; see `dynamics.branch_elimination`.
     effort_variance, motion_noise : (nv,) array
         Variance of the measured torque; deviation of the differentiated joint velocity; both
-        follow what is seen of the noise.
+        follow the estimated noise.
     stated_noise : (2 nv,) array
         Of joint velocities, then of torques.
     slope_noise : (1,) array
@@ -184,64 +159,134 @@ class Robot(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays the kernel works in; nothing in them outlives a tick."""
+    """
+    Arrays that the kernels work in; nothing in them outlives a tick.
 
-    bodies: np.ndarray          # (nb, N_BODY_STATE)
-    jacobian: np.ndarray        # (nx, nv), zero where a joint does not bear on a coordinate
-    information: np.ndarray     # (nc, nc)
-    grasp: np.ndarray           # (6, nx)
-    vectors: np.ndarray         # (rows, max(nv, nc, 9))
-    active: np.ndarray          # (nc,) int
+    Attributes
+    ----------
+    bodies : (nb, N_BODY_STATE) array
+        Frames, motion and forces of the bodies; see `dynamics.kinematics`.
+    jacobian : (nx, nv) array
+        Contact coordinates and external wrench by joint; zero where a joint does not move them.
+    information : (nc, nc) array
+        Information, or covariance, of the contact coordinates.
+    grasp : (6, nx) array
+        Wrench on the base's origin by the elements of the tracked state.
+    vectors : (N_VECTORS, max(nv + 3, nc, 9)) array
+        Rows named below.
+
+    """
+
+    bodies: np.ndarray
+    jacobian: np.ndarray
+    information: np.ndarray
+    grasp: np.ndarray
+    vectors: np.ndarray
 
 
 class Tracking(NamedTuple):
     """
-    What the filter of all feet's forces works on; n = 6 + nv equations, nx = nc + 6 unknowns.
+    Arrays of the filters of all feet's forces; n = 6 + nv equations, nx = nc + N_EXTRA unknowns.
 
-    `state` and `covariance` are kept from tick to tick.
+    Nothing in them outlives a tick.
+
+    Attributes
+    ----------
+    latest, latest_covariance : (nx,), (nx, nx) array
+        State of the newest sample.
+    rigid : (nb, N_RIGID_BODY) array
+        Inertias of the bodies; see `dynamics.rigid_body`.
+    mass : (n, N_RIGHT_SIDES + n) array
+        Right sides, and the mass matrix.
+    response : (n, nv + N_SHARED) array
+        Error of each equation by each error of motion, one deviation each.
+    noise, slow_noise : (n, n) array
+        Covariance of the equations' errors in a sample, and of slowly varying ones.
+    gain : (n, nx) array
+        ``H P``, then whitened.
+    mass_columns : (6, 4) array
+        Wrench on the base by an error of mass and of first moments.
+    foot_rows : (7, nx) array
+        Of one foot: rows of the covariance and a difference of states.
+    sensor_rows : (6, nx) array
+        Of the accelerometer: its rows, and these times the covariance.
+    block : (6, 7) array
+        A small matrix, and a column.
+    innovation : (n,) array
+        What each equation has that the state does not predict.
+    slow_innovation : (n,) array
+        The slowly varying part of it.
+    slow_variance : (2, n) array
+        Variance of each equation by errors that stay for seconds, and of a mean of the others.
+    process_noise : (nx,) array
+        Variance that each element of the state gains in this tick.
+    vector : (9,) array
+    push_variance : (12,) array
+        Variance of each component of the external wrench by slowly varying errors, then by others.
+    unexplained : (6,) array
+        Of the base's equations, with the feet's forces as their own joints see them.
+    rows : (n,) int array
+        Equations that hold: 0 to 5 those of the base, 6 + j that of joint j.
+
     """
 
-    state: np.ndarray           # (nx,)
-    covariance: np.ndarray      # (nx, nx)
-    carried: np.ndarray         # (nx, nx) covariance of now
-    rigid: np.ndarray           # (nb, N_RIGID_BODY)
-    mass: np.ndarray            # (n, AHEAD + n) right sides and mass matrix
-    response: np.ndarray        # (n, nv + N_SHARED) error of an equation by an error of motion
-    noise: np.ndarray           # (n, n)
-    noise_lasting: np.ndarray   # (n, n)
-    gain: np.ndarray            # (n, nx)
-    columns: np.ndarray         # (6, 4) of a wrong mass and first moment
-    few: np.ndarray             # (7, nx)
-    ahead: np.ndarray           # (6, nx)
-    block: np.ndarray           # (6, 7)
-    innovation: np.ndarray      # (n,)
-    lasting: np.ndarray         # (n,) part of it that lasts
-    steady: np.ndarray          # (2, n) variance by what lasts for seconds, by means of the brief
-    walk: np.ndarray            # (nx,)
-    now: np.ndarray             # (nx,) state of now
-    vector: np.ndarray          # (9,)
-    doubt: np.ndarray           # (12,) variance of a push by lasting errors, then by brief ones
-    left: np.ndarray            # (6,) of the base's equations, feet as their joints see them
-    theta: np.ndarray           # (4,) error of mass and first moment
-    rows: np.ndarray            # (n,) int: equations that hold
+    latest: np.ndarray
+    latest_covariance: np.ndarray
+    rigid: np.ndarray
+    mass: np.ndarray
+    response: np.ndarray
+    noise: np.ndarray
+    slow_noise: np.ndarray
+    gain: np.ndarray
+    mass_columns: np.ndarray
+    foot_rows: np.ndarray
+    sensor_rows: np.ndarray
+    block: np.ndarray
+    innovation: np.ndarray
+    slow_innovation: np.ndarray
+    slow_variance: np.ndarray
+    process_noise: np.ndarray
+    vector: np.ndarray
+    push_variance: np.ndarray
+    unexplained: np.ndarray
+    rows: np.ndarray
 
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- LASTING_WEIGHTS, SLIPPING) = range(10)
+ SLOW_WEIGHTS, SLIPPING) = range(10)
 N_VECTORS = 10
 
 
 class Arrays(NamedTuple):
-    """Everything a tick works on, as views of one integer and one float array."""
+    """
+    Everything a tick works on, as views of one integer and one float array.
+
+    Attributes
+    ----------
+    robot : Robot
+    scratch : Scratch
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    stamps : (samples + 1,) int array [ns]
+        Of the window's rows, and of the newest measurement to come.
+    memory : Memory
+    row : (input_size,) array
+        The newest measurement.
+    middle : (input_size,) array
+        The measurement that an estimate starts from.
+    tracking : Tracking
+    ground : Ground
+
+    """
 
     robot: Robot
     scratch: Scratch
-    window: np.ndarray          # (samples, input_size), oldest first
-    stamps: np.ndarray          # (samples + 1,) int [ns] of its rows, and of the newest to come
-    memory: np.ndarray          # (memory_size,)
-    row: np.ndarray             # (input_size,), the newest measurement
-    middle: np.ndarray          # (input_size,), the measurement that an estimate starts from
+    window: np.ndarray
+    stamps: np.ndarray
+    memory: Memory
+    row: np.ndarray
+    middle: np.ndarray
     tracking: Tracking
     ground: Ground
 
@@ -249,13 +294,25 @@ class Arrays(NamedTuple):
 @inlined_part
 def unpack(layout, integers, floats):
     """
-    Cut the two flat arrays into their parts.
+    Cut the two flat arrays into their parts; the memory comes first.
 
-    Two arguments to a compiled call instead of twenty; the same text makes the views that fill
-    them from Python, and says how long they are.
+    Two arguments to a compiled call instead of fifty. The same text makes the views that fill them
+    from Python, and says how long they are (`allocate`).
+
+    Parameters
+    ----------
+    layout : record
+        Of `LAYOUT`.
+    integers, floats : array
+        At least as long as `allocate` makes them.
+
+    Returns
+    -------
+    Arrays
+
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
-    n, nx = 6 + nj, nc + N_BESIDE
+    n, nx = N_BASE + nj, nc + N_EXTRA
     topology, at = matrix(integers, 0, nb, N_TOPOLOGY)
     index, at = matrix(integers, at, nf, N_INDEX)
     columns, at = matrix(integers, at, nj, nx + 2)
@@ -263,68 +320,80 @@ def unpack(layout, integers, floats):
     branches, at = matrix(integers, at, nj, 2)
     ends, at = vector(integers, at, n)
     rows, at = vector(integers, at, n)
-    active, at = vector(integers, at, nc)
-    stamps, at = vector(integers, at, layout.samples + 1)
-    acting = at
-    constants, at = matrix(floats, 0, nb, N_CONSTANTS)
+    stamps, end_of_integers = vector(integers, at, layout.samples + 1)
+    memory, at = carve_memory(floats, layout)
+    constants, at = matrix(floats, at, nb, N_CONSTANTS)
     geometry, at = matrix(floats, at, nf, N_GEOMETRY)
-    bodies, at = matrix(floats, at, nb, N_BODY_STATE)
-    jacobian, at = matrix(floats, at, nx, nj)
-    information, at = matrix(floats, at, nc, nc)
-    grasp, at = matrix(floats, at, 6, nx)
-    vectors, at = matrix(floats, at, N_VECTORS, max(nj + 3, nc, 9))
-    window, at = matrix(floats, at, layout.samples, layout.input_size)
-    rigid, at = matrix(floats, at, nb, N_RIGID_BODY)
-    mass, at = matrix(floats, at, n, AHEAD + n)
-    response, at = matrix(floats, at, n, nj + N_SHARED)
-    noise, at = matrix(floats, at, n, n)
-    noise_lasting, at = matrix(floats, at, n, n)
-    gain, at = matrix(floats, at, n, nx)
-    carried, at = matrix(floats, at, nx, nx)
-    beside, at = matrix(floats, at, 6, 4)
-    few, at = matrix(floats, at, 7, nx)
-    ahead, at = matrix(floats, at, 6, nx)
-    block, at = matrix(floats, at, 6, 7)
-    levels, at = matrix(floats, at, nf, 3)
-    homes, at = matrix(floats, at, nf, 2)
-    stops, at = matrix(floats, at, nj, 2)
-    innovation, at = vector(floats, at, n)
-    lasting, at = vector(floats, at, n)
-    steady, at = matrix(floats, at, 2, n)
-    walk, at = vector(floats, at, nx)
-    now, at = vector(floats, at, nx)
-    nine, at = vector(floats, at, 9)
-    doubt, at = vector(floats, at, 12)
-    left, at = vector(floats, at, 6)
-    theta, at = vector(floats, at, 4)
-    model_error, at = vector(floats, at, 6)
+    model_error, at = vector(floats, at, N_BASE)
+    prior, at = vector(floats, at, nc)
+    ratio, at = vector(floats, at, layout.mimics)
     effort_variance, at = vector(floats, at, nj)
     motion_noise, at = vector(floats, at, nj)
     stated_noise, at = vector(floats, at, 2 * nj)
     slope_noise, at = vector(floats, at, 1)
-    prior, at = vector(floats, at, nc)
-    ratio, at = vector(floats, at, layout.mimics)
-    memory, at = vector(floats, at, layout.memory_size)
+    contact_levels, at = matrix(floats, at, nf, 3)
+    homes, at = matrix(floats, at, nf, 2)
+    stops, at = matrix(floats, at, nj, 2)
+    bodies, at = matrix(floats, at, nb, N_BODY_STATE)
+    jacobian, at = matrix(floats, at, nx, nj)
+    information, at = matrix(floats, at, nc, nc)
+    grasp, at = matrix(floats, at, N_BASE, nx)
+    vectors, at = matrix(floats, at, N_VECTORS, max(nj + 3, nc, 9))
+    window, at = matrix(floats, at, layout.samples, layout.input_size)
     row, at = vector(floats, at, layout.input_size)
     middle, at = vector(floats, at, layout.input_size)
+    latest, at = vector(floats, at, nx)
+    latest_covariance, at = matrix(floats, at, nx, nx)
+    rigid, at = matrix(floats, at, nb, N_RIGID_BODY)
+    mass, at = matrix(floats, at, n, N_RIGHT_SIDES + n)
+    response, at = matrix(floats, at, n, nj + N_SHARED)
+    noise, at = matrix(floats, at, n, n)
+    slow_noise, at = matrix(floats, at, n, n)
+    gain, at = matrix(floats, at, n, nx)
+    mass_columns, at = matrix(floats, at, N_BASE, N_MASS)
+    foot_rows, at = matrix(floats, at, 7, nx)
+    sensor_rows, at = matrix(floats, at, 6, nx)
+    block, at = matrix(floats, at, 6, 7)
+    innovation, at = vector(floats, at, n)
+    slow_innovation, at = vector(floats, at, n)
+    slow_variance, at = matrix(floats, at, 2, n)
+    process_noise, at = vector(floats, at, nx)
+    vector_of_nine, at = vector(floats, at, 9)
+    push_variance, at = vector(floats, at, 2 * N_EXTRA)
+    unexplained, at = vector(floats, at, N_BASE)
     given, at = matrix(floats, at, nf, N_GIVEN)
     limits, at = matrix(floats, at, layout.limits, N_LIMIT)
-    bounds = carve_bounds(floats, at, integers, acting, layout.limits, nc)
-    state, _ = vector(memory, layout.state, nx)
-    covariance, _ = matrix(memory, layout.state_covariance, nx, nx)
-    robot = Robot(Tree(topology, constants), FeetTable(index, geometry), model_error, prior,
-                  columns, mimics, ratio, branches, ends, effort_variance, motion_noise,
-                  stated_noise, slope_noise, levels, homes, stops)
-    scratch = Scratch(bodies, jacobian, information, grasp, vectors, active)
-    tracking = Tracking(state, covariance, carried, rigid, mass, response, noise, noise_lasting,
-                        gain, beside, few, ahead, block, innovation, lasting, steady, walk,
-                        now, nine, doubt, left, theta, rows)
-    return Arrays(robot, scratch, window, stamps, memory, row, middle, tracking,
-                  Ground(given, limits, bounds))
+    bounds = carve_bounds(floats, at, integers, end_of_integers, layout.limits, nc)
+    robot = Robot(
+        tree=Tree(topology=topology, constants=constants),
+        feet=FeetTable(index=index, geometry=geometry), model_error=model_error, prior=prior,
+        columns=columns, mimics=mimics, ratio=ratio, branches=branches, ends=ends,
+        effort_variance=effort_variance, motion_noise=motion_noise, stated_noise=stated_noise,
+        slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops)
+    scratch = Scratch(bodies=bodies, jacobian=jacobian, information=information, grasp=grasp,
+                      vectors=vectors)
+    tracking = Tracking(
+        latest=latest, latest_covariance=latest_covariance, rigid=rigid, mass=mass,
+        response=response, noise=noise, slow_noise=slow_noise, gain=gain,
+        mass_columns=mass_columns, foot_rows=foot_rows, sensor_rows=sensor_rows, block=block,
+        innovation=innovation, slow_innovation=slow_innovation, slow_variance=slow_variance,
+        process_noise=process_noise, vector=vector_of_nine, push_variance=push_variance,
+        unexplained=unexplained, rows=rows)
+    return Arrays(robot=robot, scratch=scratch, window=window, stamps=stamps, memory=memory,
+                  row=row, middle=middle, tracking=tracking,
+                  ground=Ground(given=given, limits=limits, bounds=bounds))
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
-    """Return the integer and the float array that :func:`unpack` cuts up, zero."""
+    """
+    Return the integer and the float array that :func:`unpack` cuts up, zero.
+
+    Parameters
+    ----------
+    layout : record
+        Of `LAYOUT`.
+
+    """
     memories = endless(np.int64), endless()
     integers, floats = lengths_of(as_python(unpack)(layout, *memories), *memories)
     return np.zeros(integers, np.int64), np.zeros(floats)

@@ -1,32 +1,43 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""
-What a row of measurements lacks.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
-"""
+"""Inputs that a measurement lacks: efforts that are not or no longer measured, and the IMU."""
 from __future__ import annotations
 
 import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.spatial.jit import part
 
-# A torque that stays the same in every bit for so long [s], and for so many samples, while others
+# A torque that stays the same in every bit for this time [s] and number of samples, while others
 # change, is not measured.
 FROZEN, FROZEN_SAMPLES = 0.1, 25
-# What the time of a frozen torque is set to.
+# Time that marks a torque as frozen [s].
 FOUND_FROZEN = 1e9
 
 
 @part
-def hide_frozen(row, layout, columns, memory, dt):
+def drop_frozen_efforts(row, layout, columns, efforts, dt):
     """
-    Take out torques that a drive has ceased to measure, and sends on as they were or as zero.
+    Make NaN of torques that a drive no longer measures, and sends as they were or as zero.
 
     Measured ones have noise. Where others stay the same as well, as in a robot at rest whose
-    sensors have none or measure in steps, nothing is said of any.
+    sensors have none or measure in steps, none is dropped.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+    efforts : (nj, EFFORT.width) array
+        Last efforts; written.
+    dt : float [s]
+        Time since the last sample.
 
     Returns
     -------
@@ -34,36 +45,48 @@ def hide_frozen(row, layout, columns, memory, dt):
         Whether one was found just now: forces have followed it since it froze.
 
     """
-    bearing, changed, held = 0, 0, 0
+    used, changed, frozen = 0, 0, 0
     for j in range(columns.shape[0]):
-        at = layout.last_effort + 2 * j
         effort = row[layout.effort + j]
-        same = effort == memory[at]
-        memory[at] = effort
-        memory[at + 1] = memory[at + 1] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0
+        same = effort == efforts[j, EFFORT.last]
+        efforts[j, EFFORT.last] = effort
+        efforts[j, EFFORT.unchanged] = (
+            efforts[j, EFFORT.unchanged] + min(dt, FROZEN / FROZEN_SAMPLES) if same else 0.0)
         if columns[j, 0] > 0 and math.isfinite(effort):
-            bearing += 1
+            used += 1
             changed += 0 if same else 1
-            held += 1 if memory[at + 1] > FROZEN else 0
-    others_change = changed + held == bearing and changed > held
+            frozen += 1 if efforts[j, EFFORT.unchanged] > FROZEN else 0
+    others_change = changed + frozen == used and changed > frozen
     found = False
     for j in range(columns.shape[0]):
-        at = layout.last_effort + 2 * j
-        if FOUND_FROZEN > memory[at + 1] > FROZEN and others_change:
-            memory[at + 1] = FOUND_FROZEN
+        if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > FROZEN and others_change:
+            efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
-        if memory[at + 1] >= FOUND_FROZEN:
+        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:
             row[layout.effort + j] = math.nan
     return found
 
 
 @part
-def forget_silent_efforts(row, layout, feet, columns):
+def drop_zero_efforts(row, layout, feet, columns):
     """
     Make NaN of efforts that are not measured: those of a leg, or of all, that are exactly zero.
 
     A driver that knows none may send zeros, of all joints or of a leg whose torque has failed:
     measured torques are not exactly zero all at once.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    feet : FeetTable
+        Feet of the robot.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+
     """
     nv, zeros = columns.shape[0], 0
     for j in range(nv):
@@ -71,24 +94,24 @@ def forget_silent_efforts(row, layout, feet, columns):
             zeros += 1
     if zeros == 0:
         return
-    spoken = False
+    measured = False
     for i in range(feet.index.shape[0]):
-        spoke = leg_speaks(row, layout, feet, columns, i)
-        spoken = spoken or spoke
+        any_measured = _leg_has_effort(row, layout, feet, columns, i)
+        measured = measured or any_measured
         for j in range(nv):
-            if not spoke and bears_alone(feet, columns, i, j):
+            if not any_measured and _moves_only(feet, columns, i, j):
                 row[layout.effort + j] = math.nan
     for j in range(nv):     # of joints that several legs hang on, too, once no leg is left
-        spoken = spoken or (columns[j, 0] > 0 and math.isfinite(row[layout.effort + j])
+        measured = measured or (columns[j, 0] > 0 and math.isfinite(row[layout.effort + j])
                             and row[layout.effort + j] != 0.0)
     for j in range(nv):
-        if columns[j, 0] > 0 and not spoken:
+        if columns[j, 0] > 0 and not measured:
             row[layout.effort + j] = math.nan
 
 
 @part
-def bears_alone(feet, columns, i, j):
-    """Return whether joint j bears on foot i, and on no other."""
+def _moves_only(feet, columns, i, j):
+    """Return whether joint j moves foot i, and no other."""
     start, n = feet.index[i, START], columns[j, 0]
     for m in range(n):
         c = columns[j, m + 1]
@@ -98,26 +121,39 @@ def bears_alone(feet, columns, i, j):
 
 
 @part
-def leg_speaks(row, layout, feet, columns, i):
+def _leg_has_effort(row, layout, feet, columns, i):
     """Return whether any effort of foot i's own joints is not exactly zero."""
     for j in range(columns.shape[0]):
         effort = row[layout.effort + j]
-        if math.isfinite(effort) and effort != 0.0 and bears_alone(feet, columns, i, j):
+        if math.isfinite(effort) and effort != 0.0 and _moves_only(feet, columns, i, j):
             return True
     return False
 
 
 @part
 def missing_inputs(row, layout, columns):
-    """Return the fault bits of what a row of measurements lacks."""
-    faults, unknown, bearing = 0, 0, 0
+    """
+    Return the fault bits of what a measurement lacks.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Measurement of this instant.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`.
+
+    """
+    faults, unknown, used = 0, 0, 0
     for j in range(columns.shape[0]):
-        if columns[j, 0] > 0:           # a head's or a gripper's effort says nothing of feet
-            bearing += 1
+        if columns[j, 0] > 0:           # not of a head or a gripper
+            used += 1
             if math.isnan(row[layout.effort + j]):
                 unknown += 1
     if unknown > 0:
-        faults = codes.NO_EFFORT if unknown == bearing else codes.PARTIAL_EFFORT
+        faults = codes.NO_EFFORT if unknown == used else codes.PARTIAL_EFFORT
     if math.isnan(row[layout.gyro]) or math.isnan(row[layout.acceleration]):
         faults |= codes.NO_IMU
     elif math.isnan(row[layout.orientation]):

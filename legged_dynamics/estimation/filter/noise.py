@@ -1,19 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How noisy joint velocities and torques are, seen from themselves.
+Noise of joint velocities and torques, estimated from the signals; errors of the base's momentum.
 
-The third difference d of a signal leaves next to nothing of a motion and twenty times the variance
-of white noise, and two in a row have the covariance -15 times it. A motion that is fast for the
-rate makes d^2 larger and -d d' smaller, so the noise lies between what the two say: their medians
-over seconds, for the blow of a landing may be as large as it likes. Stated noise between these
-bounds is believed; other noise is moved to the nearer one. That serves what a tick takes for
-noise: what alternates from sample to sample is not the mean of the tick between them.
+The third difference d of a signal contains little of a motion and twenty times the variance of
+white noise, and two in a row have the covariance -15 times it. A motion that is fast for the rate
+makes d^2 larger and -d d' smaller, so the noise lies between the two estimates: their medians over
+seconds, which impacts do not change. Stated noise between these bounds is kept; other noise is
+moved to the nearer one.
 
-A signal in steps, as a coarse encoder's, repeats itself. Its medians then say nothing: stated
-noise is believed, or the width of a step over the root of twelve if that is more.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+A signal in steps, as a coarse encoder's, repeats itself, and its medians are useless: noise is
+then the stated one, or the width of a step over the root of twelve if that is more.
 """
 from __future__ import annotations
 
@@ -24,72 +21,88 @@ import numpy as np
 from legged_dynamics.estimation.attitude import acceleration_noise
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
-    LASTING_TIME,
+    SLOW_TIME,
     fill_masses,
     motion_response,
 )
+from legged_dynamics.estimation.filter.memory import N_EXTRA, SIGNAL
 from legged_dynamics.spatial.jit import part
 
 # Medians of |d| and of -d d' of white noise of unit variance.
 MEDIAN, MEDIAN_PRODUCT = 3.0164, 5.860
-# By which share a median moves in a sample, at first and later.
+# Share by which a median changes in a sample, at first and later.
 FIRST_STEP, STEP = 0.03, 0.003
-# How far the bounds are from what is seen, by a factor: they jitter by a few per cent.
+# Distance of the bounds from the medians, a factor: these jitter by a few per cent.
 BAND = 1.1
-# Stated noise may be meant for what is not white as well: so much of it is left however quiet.
+# Stated noise may cover errors that are not white: least share of it.
 LEAST_SHARE = 0.5
-# A signal repeats itself when so many of its differences are less than so much of the noise.
+# A signal repeats itself when this share of its differences is below this share of the noise.
 REPEATS, SAME = 0.3, 1e-3
-# Deviation of a signal in steps of width one; by how much a step more may widen them.
+# Deviation of a signal in steps of width one; largest growth of the width in a sample.
 WIDTH, GROWTH = math.sqrt(1.0 / 12.0), 1.2
-# Noise of more than so many times what is stated is worth telling.
+# Noise of more than this multiple of the stated is a fault.
 MISSTATED = 2.0
 
 
 @part
-def follow_noise(robot, layout, window, memory, out):
+def update_noise(robot, layout, window, memory, results):
     """
-    Take the newest sample in; fill the noise that counts into the robot and the results.
+    Update the estimated noise by the newest sample, and write it to robot and results.
 
-    Nothing is told of a joint without a measured torque, whose noise bears on no force.
+    A joint without a measured torque gives no fault: its noise has no part in any force.
+
+    Parameters
+    ----------
+    robot : Robot
+        Noise of its velocities and torques; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    memory : NoiseMemory
+        Written.
+    results : Results
+        Noise and faults; written.
+
     """
-    n, nj, faults = window.shape[0], layout.joints, int(out[layout.faults])
+    n, nj, faults = window.shape[0], layout.joints, int(results.faults[0])
     newest, before = window[n - 1], window[n - 2]
-    ticks = memory[layout.noise_ticks]
+    ticks, signals = memory.ticks[0], memory.signals
     if ticks == 0.0:
         for c in range(2 * nj):
-            memory[layout.noise_below + c] = memory[layout.noise_above + c] = memory[
-                layout.step_width + c] = max(robot.stated_noise[c], 1e-9)
+            signals[c, SIGNAL.below] = signals[c, SIGNAL.above] = signals[c, SIGNAL.step_width] = (
+                max(robot.stated_noise[c], 1e-9))
     step = max(1.0 / (1.0 / FIRST_STEP + ticks), STEP)
-    memory[layout.noise_ticks] = min(ticks + 1.0, 1.0 / STEP)
+    memory.ticks[0] = min(ticks + 1.0, 1.0 / STEP)
     for c in range(2 * nj):
         first = newest[layout.velocity + c] - before[layout.velocity + c]
-        second = first - memory[layout.first_difference + c]
-        third = second - memory[layout.second_difference + c]
-        product = -third * memory[layout.third_difference + c]
-        memory[layout.first_difference + c] = first
-        memory[layout.second_difference + c] = second
-        memory[layout.third_difference + c] = third
+        second = first - signals[c, SIGNAL.first]
+        third = second - signals[c, SIGNAL.second]
+        product = -third * signals[c, SIGNAL.third]
+        signals[c, SIGNAL.first] = first
+        signals[c, SIGNAL.second] = second
+        signals[c, SIGNAL.third] = third
         stated = robot.stated_noise[c]
-        below, above = memory[layout.noise_below + c], memory[layout.noise_above + c]
+        below, above = signals[c, SIGNAL.below], signals[c, SIGNAL.above]
         least, size = max(1e-2 * stated, 1e-9), math.fabs(first)
-        repeats, width = memory[layout.repeats + c], memory[layout.step_width + c]
+        repeats, width = signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width]
         if math.isfinite(product) and ticks > 2.0:
             same = size < SAME * stated
             repeats += step * ((1.0 if same else 0.0) - repeats)
             if not same:        # the smallest of many: one step alone is a motion
                 width = min(GROWTH * width, size)
-            memory[layout.repeats + c], memory[layout.step_width + c] = repeats, width
+            signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width] = repeats, width
             below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step
             above *= 1.0 + step if math.fabs(third) > MEDIAN * above else 1.0 - step
-            memory[layout.noise_below + c] = max(below, least)
-            memory[layout.noise_above + c] = max(above, least)
+            signals[c, SIGNAL.below] = max(below, least)
+            signals[c, SIGNAL.above] = max(above, least)
         if repeats > REPEATS:
             counts = max(stated, WIDTH * width)
         else:
             counts = max(min(stated, BAND * above), max(below / BAND, LEAST_SHARE * stated))
-        out[layout.joint_noise + c] = counts
         j = c if c < nj else c - nj
+        results.joint_noise[c // nj, j] = counts
         if c < nj:
             robot.motion_noise[j] = robot.slope_noise[0] * counts
         else:
@@ -97,20 +110,16 @@ def follow_noise(robot, layout, window, memory, out):
         if (counts > MISSTATED * stated and robot.columns[j, 0] > 0
                 and math.isfinite(newest[layout.effort + j])):
             faults |= codes.NOISE_MISSTATED
-    out[layout.faults] = faults
+    results.faults[0] = faults
 
 
 # -------------------------------------------------------------------------------------------------
-# Errors of the base's equations where no torque is measured: of momentum, and of all else.
+# Errors of the base's momentum, where no torque is measured.
 #
-# Accelerations are differences of noisy velocities, so what the equations are off by is a
-# difference, too, of an error p of momentum: ``A w + (p_k - p_k-1) / dt = b``. In one tick that is
-# large, and the larger the higher the rate; over a time it leaves what its two ends leave, at any
-# rate. p is kept as a state beside the forces, in the place of the external wrench that motion
-# alone cannot tell. Of slopes over several samples p is a smooth error: ``p_k = keep p_k-1 +
-# new``.
-#
-# Arguments of the kernels: see ``estimation/__init__.py``.
+# Accelerations are differences of noisy velocities, so the error of the equations is a difference
+# of errors p of momentum: ``A w + (p_k - p_k-1) / dt = b``. In one tick it is large, and the
+# larger the higher the rate; over a longer time only its two ends remain. p is a state in addition
+# to the forces, ``p_k = keep p_k-1 + new``; of slopes over several samples it is a smooth error.
 
 
 def momentum_time(rate: float, half_window: int) -> float:
@@ -134,57 +143,113 @@ def momentum_time(rate: float, half_window: int) -> float:
 
 
 @part
-def base_errors(robot, settings, scratch, tracking, imu, jump, dt):
+def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
     """
-    Fill the covariance of errors of the base's equations in a sample.
+    Fill the covariances of the errors of the base's equations in a sample.
 
     ``tracking.noise`` gets that of errors of momentum, over `momentum_time` squared, and
-    ``tracking.noise_lasting`` that of all others, lower triangles.
+    ``tracking.slow_noise`` that of all others, lower triangles.
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
+    tracking : Tracking
+        Arrays of the filters of forces.
+    imu : bool
+        Whether this instant has a reading of the IMU.
+    jump : tuple of 3 floats [m/s^2]
+        Change of the accelerometer's reading in this tick, base axes.
+    dt : float [s]
+        Time since the last sample.
+
     """
     nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
     fill_masses(robot, scratch, tracking)
     for r in range(6):
         rows[r] = r
     motion_response(robot, settings, tracking.mass, rows, 6, imu, jump, L)
-    # What lasts is new only so often.
-    lasts = max(LASTING_TIME / dt, 1.0)
-    sensed = 1.0 + settings.linear_lasting * lasts
+    # A slowly varying error has a new value once in so many samples.
+    samples = max(SLOW_TIME / dt, 1.0)
+    sensed = 1.0 + settings.linear_slow * samples
     for r in range(6):
         for s in range(r + 1):
             brief = 0.0
             for m in range(nv + 3):
                 brief += L[r, m] * L[s, m]
             tracking.noise[r, s] = tracking.noise[s, r] = brief
-            tracking.noise_lasting[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
+            tracking.slow_noise[r, s] = L[r, nv + 6] * L[s, nv + 6] + sensed * (
                 L[r, nv + 3] * L[s, nv + 3] + L[r, nv + 4] * L[s, nv + 4]
                 + L[r, nv + 5] * L[s, nv + 5])
-        tracking.noise_lasting[r, r] += lasts * robot.model_error[r]
+        tracking.slow_noise[r, r] += samples * robot.model_error[r]
 
 
 @part
-def forget_momentum_error(x, P, nc):
-    """Let errors of momentum before this sample have nothing to do with forces."""
+def reset_momentum_error(x, P):
+    """
+    Set the error of momentum to zero, known and independent of the forces.
+
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+
+    """
     nx = x.shape[0]
-    for r in range(nc, nx):
+    for r in range(nx - N_EXTRA, nx):
         x[r] = 0.0
         for c in range(nx):
             P[r, c] = P[c, r] = 0.0
 
 
 @part
-def see_momentum_error(grasp, nc, keep, dt):
-    """Let the base's equations see the error of momentum of the sample before."""
+def momentum_columns(grasp, nc, keep, dt):
+    """
+    Fill the columns of the grasp matrix by which the last error of momentum enters.
+
+    Parameters
+    ----------
+    grasp : (6, nx) array
+        Written.
+    nc : int
+        Number of contact coordinates, after which the columns lie.
+    keep : float
+        Share of the error that stays in a sample.
+    dt : float [s]
+        Time since the last sample.
+
+    """
     for r in range(6):
         for k in range(6):
             grasp[r, nc + k] = (keep - 1.0) / dt if r == k else 0.0
 
 
 @part
-def carry_momentum_error(x, P, gain, noise, nc, keep, new, dt):
+def predict_momentum_error(x, P, gain, noise, nc, keep, new, dt):
     """
-    Let state, covariance and the gain's rows ``H P`` go on to this sample's error of momentum.
+    Predict the error of momentum of this sample.
 
-    ``new`` times ``noise`` is the variance of what is new of it, which the equations show over dt.
+    Parameters
+    ----------
+    x, P : (nx,), (nx, nx) array [N, N m]
+        Tracked state and its covariance; written.
+    gain : (n, nx) array
+        Rows of ``H P``; written.
+    noise : (n, n) array
+        Covariance of the error of momentum, over `momentum_time` squared.
+    nc : int
+        Number of contact coordinates.
+    keep : float
+        Share of the error that stays in a sample.
+    new : float [s^2]
+        Variance of what is new of it, as a multiple of ``noise``.
+    dt : float [s]
+        Time since the last sample.
+
     """
     nx = x.shape[0]
     for k in range(nc, nx):

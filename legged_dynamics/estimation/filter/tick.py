@@ -3,10 +3,8 @@
 """
 One tick of the ground reaction estimator, from a row of measurements to all results.
 
-The order is the method: differentiate; find up; inverse dynamics; contact geometry; forces, and
-from them which feet are down (without torque the other way round); only then filter the forces.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Steps: differentiate; orientation; inverse dynamics; contact geometry; forces, and contact from
+them (without torque contact first, then forces); low-pass of the forces.
 """
 from __future__ import annotations
 
@@ -39,23 +37,25 @@ from legged_dynamics.estimation.attitude import (
 )
 from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.filter import layout as codes
-from legged_dynamics.estimation.filter.forces_by_motion import standing_forces
-from legged_dynamics.estimation.filter.forces_by_torque import describe_sample_before, track_forces
+from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
+from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sample, track_by_torque
 from legged_dynamics.estimation.filter.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
+from legged_dynamics.estimation.filter.memory import FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
-    forget_silent_efforts,
-    hide_frozen,
+    drop_frozen_efforts,
+    drop_zero_efforts,
     missing_inputs,
 )
-from legged_dynamics.estimation.filter.noise import follow_noise
+from legged_dynamics.estimation.filter.noise import update_noise
+from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.estimation.filter.wrench_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.ground import (
     follow_ground,
     keep_limits,
+    move_to_given_ground,
     normals_under_feet,
-    stand_on_given,
 )
-from legged_dynamics.estimation.push import describe_push, push_at_link
+from legged_dynamics.estimation.push import external_jacobian, write_link_wrench
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -70,16 +70,15 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.layout import matrix
 
 
 @part
-def slide(window, stamps, row):
+def _slide(window, stamps, row):
     """
-    Let the newest row in and the oldest out; stamps[n] is the newest one's.
+    Add the newest row to the window and drop the oldest; stamps[n] is the newest one's.
 
     Times are kept as differences of integer nanoseconds, oldest row first, so that an estimate
-    does not depend, not in one bit, on when the estimator was started.
+    does not depend on when the estimator was started, to the last bit.
     """
     n = window.shape[0]
     for i in range(n):
@@ -94,7 +93,7 @@ def slide(window, stamps, row):
 
 
 @part
-def base_motion(row, layout, settings, mount, accel, angular_at, base):
+def _base_motion(row, layout, settings, mount, accel, angular_at, base):
     """
     Move the IMU's reading to the base's origin and axes.
 
@@ -114,7 +113,7 @@ def base_motion(row, layout, settings, mount, accel, angular_at, base):
 
 
 @part
-def imu_mount(tree, row, layout, settings, accel, base, bodies):
+def _imu_mount(tree, row, layout, settings, accel, base, bodies):
     """
     Return where the IMU is on the base and how it moves against it, in base axes.
 
@@ -137,8 +136,8 @@ def imu_mount(tree, row, layout, settings, accel, base, bodies):
 
 
 @part
-def fold_mimics(robot, tau, jacobian):
-    """Give each master what its followers' torques and feet do to it, by power."""
+def _fold_mimics(robot, tau, jacobian):
+    """Add torques and Jacobian columns of joints that follow to those of their masters."""
     for m in range(robot.mimics.shape[0]):
         follower, master, ratio = robot.mimics[m, 0], robot.mimics[m, 1], robot.ratio[m]
         tau[master] += ratio * tau[follower]
@@ -147,36 +146,36 @@ def fold_mimics(robot, tau, jacobian):
 
 
 @part
-def residuals(robot, layout, scratch, imu, out):
-    """Fill what the estimate leaves unexplained, of the base's wrench and of joint torques."""
+def _residuals(robot, scratch, imu, results):
+    """Fill the residuals of the base's wrench and of the joint torques."""
     nc, nv = robot.prior.shape[0], robot.columns.shape[0]
-    grasp = scratch.grasp
+    grasp, w = scratch.grasp, results.forces.coordinates
     for k in range(6):
         s = scratch.bodies[0, FORCE + k]
         for c in range(nc):
-            s -= grasp[k, c] * out[layout.coordinates + c]
-        out[layout.base_residual + k] = s if imu else math.nan
+            s -= grasp[k, c] * w[c]
+        results.base_residual[k] = s if imu else math.nan
     for j in range(nv):
         s = scratch.vectors[RESIDUAL, j]
         for m in range(robot.columns[j, 0]):
             c = robot.columns[j, m + 1]
-            s -= scratch.jacobian[c, j] * out[layout.coordinates + c]
-        out[layout.external_torque + j] = s
+            s -= scratch.jacobian[c, j] * w[c]
+        results.joint_residual[j] = s
 
 
 @part
-def mark_observable(feet, layout, settings, nc, out):
-    """Flag the feet whose force is known."""
+def _mark_observable(feet, settings, covariance, observable):
+    """Flag the feet whose force the measurements determine."""
     for i in range(feet.index.shape[0]):
         variance = 0.0
         for k in range(3):
             r = feet.index[i, START] + k
-            variance += out[layout.covariance + r * nc + r]
-        out[layout.observable + i] = 1.0 if variance < settings.observable_variance else 0.0
+            variance += covariance[r, r]
+        observable[i] = 1.0 if variance < settings.observable_variance else 0.0
 
 
 @part
-def take_middle(window, layout, settings, middle):
+def _take_middle(window, layout, settings, middle):
     """
     Fill the measurement that an estimate starts from.
 
@@ -204,7 +203,16 @@ def take_middle(window, layout, settings, middle):
 @lean_kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
-    Take the measurement in `Arrays.row` and estimate the forces it completes.
+    Take the measurement in `Arrays.row` and estimate the forces that it completes.
+
+    Parameters
+    ----------
+    layouts, settings_table : (1,) record array
+        Of `layout.LAYOUT` and `layout.SETTINGS`.
+    integers, floats : array
+        As `layout.allocate` makes them; written.
+    out : array
+        Results: see `results.carve_results`; written.
 
     Returns
     -------
@@ -216,26 +224,27 @@ def tick(layouts, settings_table, integers, floats, out):
     layout, settings = layouts[0], settings_table[0]
     robot, scratch, window, stamps, memory, row, now, tracking, ground = unpack(
         layout, integers, floats)
-    feet, tree, vectors = robot.feet, robot.tree, scratch.vectors
-    nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
-    n = window.shape[0]
+    results, _ = carve_results(out, layout)
+    feet, tree, vectors, status = robot.feet, robot.tree, scratch.vectors, memory.status
+    nj, nc, n = layout.joints, layout.contacts, window.shape[0]
     for k in range(layout.position, layout.velocity + nj):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    forget_silent_efforts(row, layout, feet, robot.columns)
-    if hide_frozen(row, layout, robot.columns, memory, (stamps[n] - stamps[n - 1]) * 1e-9):
-        memory[layout.tracking] = 0.0
-    slide(window, stamps, row)
-    memory[layout.filled] = min(memory[layout.filled] + 1.0, float(n))
-    faults = int(out[layout.faults]) | missing_inputs(row, layout, robot.columns)
-    out[layout.faults] = faults
-    if memory[layout.filled] < n:
-        out[layout.faults] = faults | codes.WARMING_UP
+    drop_zero_efforts(row, layout, feet, robot.columns)
+    if drop_frozen_efforts(row, layout, robot.columns, memory.efforts,
+                           (stamps[n] - stamps[n - 1]) * 1e-9):
+        status[STATUS.by_torque] = 0.0
+    _slide(window, stamps, row)
+    status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))
+    faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
+    results.faults[0] = faults
+    if status[STATUS.filled] < n:
+        results.faults[0] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
-    follow_noise(robot, layout, window, memory, out)
-    take_middle(window, layout, settings, now)
-    out[layout.faults] = int(out[layout.faults]) | missing_inputs(now, layout, robot.columns)
+    update_noise(robot, layout, window, memory.noise, results)
+    _take_middle(window, layout, settings, now)
+    results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 
     # 1 Differentiate.
@@ -246,25 +255,26 @@ def tick(layouts, settings_table, integers, floats, out):
                         + now[layout.acceleration] + now[layout.acceleration + 1]
                         + now[layout.acceleration + 2])
 
-    # 2 Find up.
+    # 2 Orientation.
     oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
                                      + now[layout.orientation + 2] + now[layout.orientation + 3])
-    mount = imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
+    mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
-        base_motion(now, layout, settings, mount, accel, nj, base)
+        _base_motion(now, layout, settings, mount, accel, nj, base)
     if oriented:
         R_WB = rotation_from_mount(now, layout.orientation, mount[0])
-        store3(memory, layout.up, (R_WB[6], R_WB[7], R_WB[8]))
-        memory[layout.up_known] = 1.0
+        store3(memory.tilt, TILT.up, (R_WB[6], R_WB[7], R_WB[8]))
+        memory.tilt[TILT.known] = 1.0
     else:
         if imu:
-            advance_tilt(memory, layout.up, layout.up_known, load3(base, 0), load3(base, 6), dt)
-        R_WB = rotation_of_tilt(load3(memory, layout.up))
-    if (memory[layout.oriented] > 0.5) != oriented:
-        memory[layout.oriented] = 1.0 if oriented else 0.0
-        memory[layout.filter_ready] = 0.0       # heading jumps, and the filter's axes with it
+            advance_tilt(memory.tilt, load3(base, 0), load3(base, 6), dt)
+        R_WB = rotation_of_tilt(load3(memory.tilt, TILT.up))
+    if (memory.filter.status[FILTER.oriented] > 0.5) != oriented:
+        memory.filter.status[FILTER.oriented] = 1.0 if oriented else 0.0
+        # The heading jumps, and the filter's axes with it.
+        memory.filter.status[FILTER.ready] = 0.0
     up = (R_WB[6], R_WB[7], R_WB[8])
-    store9(out, layout.base_rotation, R_WB)
+    store9(results.base_rotation, 0, R_WB)
     if not imu:
         store3(base, 0, (0.0, 0.0, 0.0))
         store3(base, 3, (0.0, 0.0, 0.0))
@@ -273,52 +283,52 @@ def tick(layouts, settings_table, integers, floats, out):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    states, _ = matrix(out, layout.feet, nf, 15)
-    normal = normals_under_feet(ground.given, R_WB, load3(memory, layout.normal), layout, out)
+    states = results.feet.states
+    normal = normals_under_feet(ground.given, R_WB, load3(memory.ground.normal, 0), results.feet)
     contact_points(feet, scratch.bodies, normal, states)
     lean_on_lowest_part(feet, normal, states)
-    stand_on_given(feet, ground.given, scratch.bodies, normal, layout, states, out)
+    move_to_given_ground(feet, ground.given, scratch.bodies, normal, results.feet)
     for m in range(robot.mimics.shape[0]):
         scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
-    point = push_at_link(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
-    fold_mimics(robot, vectors[TAU], scratch.jacobian)
+    point = external_jacobian(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
+    _fold_mimics(robot, vectors[TAU], scratch.jacobian)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
         if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
             used += 1
 
-    # 5 Forces, and which feet are down: by torque at once, without it contact comes first.
+    # 5 Forces and contact: by torque, else by motion.
     if used > 0 and settings.use_torque > 0.5:
-        track_forces(robot, layout, settings, scratch, tracking, window, now, states, memory, up,
-                     normal, imu, dt, out)
-        memory[layout.by_motion] = 0.0
+        track_by_torque(robot, layout, settings, scratch, tracking, window, now, memory, up,
+                        normal, imu, dt, results)
+        status[STATUS.by_motion] = 0.0
         settle = 1.0
     else:
         used = 0
         settle = min(dt / (SETTLING * settings.natural_time), 1.0)
-        standing_forces(robot, layout, settings, scratch, tracking, window[n // 2], states, memory,
-                        R_WB, imu, dt, out)
-        for k in range(6):      # motion alone cannot tell it from the feet's: it may be anything
-            out[layout.external_deviation + k] = settings.weight * (
-                1.0 if k < 3 else settings.reach)
-    follow_ground(feet, layout, settings, scratch.bodies, states, R_WB, imu, memory, settle, dt)
-    residuals(robot, layout, scratch, imu, out)
-    if settings.ahead > 0.5:
-        describe_sample_before(feet, layout, memory, out)
-    if used > 0:        # without torque the prediction knows of friction and that no foot pulls
-        keep_limits(feet, layout, states, ground, window[-1], out)
-    describe_push(layout, settings, scratch.bodies, point, out)
-    mark_observable(feet, layout, settings, nc, out)
+        track_by_motion(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
+                        imu, dt, results)
+        for k in range(6):      # motion does not determine it: it may be as large as the weight
+            results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
+    follow_ground(feet, settings, scratch.bodies, states, R_WB, imu, memory.contact.probability,
+                  memory.ground, settle, dt)
+    _residuals(robot, scratch, imu, results)
+    if settings.two_samples > 0.5:
+        interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
+    if used > 0:        # without torque the filter itself keeps to friction and contact
+        keep_limits(feet, layout, ground, window[-1], results)
+    write_link_wrench(settings, scratch.bodies, point, results.external)
+    _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
 
     # 6 Filter.
-    write_wrenches(feet, states, out[layout.coordinates:], out, layout.raw_wrench)
-    write_wrenches(feet, states, out[layout.latest_coordinates:], out, layout.wrench)
-    filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out)
+    write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)
+    write_wrenches(feet, states, results.forces.latest, results.wrenches.latest)
+    filter_wrenches(feet, settings, states, R_WB, memory.filter, dt, results.wrenches)
     for j in range(nj):
-        out[layout.joint_acceleration + j] = accel[j]
+        results.joint_acceleration[j] = accel[j]
     base_used = imu and settings.use_base > 0.5
     if used > 0:
         return codes.FUSED if base_used else codes.TORQUE_ONLY

@@ -3,10 +3,8 @@
 """
 Low-pass of estimated forces: second-order Butterworth, causal, per component in world axes.
 
-Forces are filtered and not their inputs: filtering inputs differently breaks the balance that the
-estimate rests on. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.
-
-Arguments of the kernels: see ``estimation/__init__.py``.
+Forces are filtered and not their inputs, of which different filters would break the equations of
+motion. The delay at low frequency is ``1 / (sqrt(2) pi f_c)``: 3.8 ms at 60 Hz.
 """
 from __future__ import annotations
 
@@ -19,6 +17,7 @@ from legged_dynamics.dynamics.jacobians import (
     START,
     foot_moment,
 )
+from legged_dynamics.estimation.filter.memory import FILTER
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -33,15 +32,16 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.layout import get3, put3
 
-# Below this fraction of the weight there is no centre of pressure to speak of.
+# Below this fraction of the weight the centre of pressure is NaN.
 UNLOADED = 0.02
-# A filtered force this small [N] after the foot has left the ground is none.
+# A filtered force below this, of a foot in the air, is set to zero [N].
 NEGLIGIBLE = 1e-30
 
 
 @part
-def butterworth(cutoff, dt):
+def _butterworth(cutoff, dt):
     """Return (b0, b1, b2, a1, a2) by the bilinear transform; pass everything near Nyquist."""
     if cutoff <= 0.0 or cutoff * dt > 0.45:
         return 1.0, 0.0, 0.0, 0.0, 0.0
@@ -52,50 +52,84 @@ def butterworth(cutoff, dt):
 
 
 @part
-def filtered(memory, at, x, coefficients, ready):
-    """Advance one channel (two memories from ``at``); start in the steady state of ``x``."""
+def _filtered(delays, at, x, coefficients, ready):
+    """Advance one channel (row ``at`` of the delays); start in the steady state of ``x``."""
     b0, b1, b2, a1, a2 = coefficients
     if not ready:
-        memory[at + 1] = (b2 - a2) * x
-        memory[at] = (b1 - a1) * x + memory[at + 1]
-    y = b0 * x + memory[at]
+        delays[at, 1] = (b2 - a2) * x
+        delays[at, 0] = (b1 - a1) * x + delays[at, 1]
+    y = b0 * x + delays[at, 0]
     if math.fabs(y) < NEGLIGIBLE and x == 0.0:      # a decay into subnormal numbers is slow
-        memory[at], memory[at + 1] = 0.0, 0.0
+        delays[at, 0], delays[at, 1] = 0.0, 0.0
         return 0.0
-    memory[at] = b1 * x - a1 * y + memory[at + 1]
-    memory[at + 1] = b2 * x - a2 * y
+    delays[at, 0] = b1 * x - a1 * y + delays[at, 1]
+    delays[at, 1] = b2 * x - a2 * y
     return y
 
 
 @part
-def write_wrenches(feet, states, w, out, start):
-    """Move contact coordinates to wrenches in base axes about each foot's origin."""
+def write_wrenches(feet, states, w, wrenches):
+    """
+    Write contact coordinates as wrenches about each foot's origin, base axes.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    w : (nc,) array [N, N m]
+        Contact coordinates of all feet.
+    wrenches : (nf, 6) array [N, N m]
+        Written.
+
+    """
     for i in range(feet.index.shape[0]):
         c = feet.index[i, START]
         force = load3(w, c)
         moment = cross(subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)), force)
         moment = add(moment, foot_moment(feet.index, states, i, w))
-        store3(out, start + 6 * i, force)
-        store3(out, start + 6 * i + 3, moment)
+        put3(wrenches, i, 0, force)
+        put3(wrenches, i, 3, moment)
 
 
 @part
-def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
-    """Filter the latest wrenches in world axes; turn both kinds into the feet's axes."""
-    coefficients = butterworth(settings.cutoff, dt)
-    ready = memory[layout.filter_ready] > 0.5
+def filter_wrenches(feet, settings, states, R_WB, memory, dt, wrenches):
+    """
+    Filter the latest wrenches in world axes; turn all wrenches into the feet's axes.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    memory : FilterMemory
+        Written.
+    dt : float [s]
+        Time since the last sample.
+    wrenches : WrenchResults
+        Wrenches, their sum and the centre of pressure; written.
+
+    """
+    coefficients = _butterworth(settings.cutoff, dt)
+    ready = memory.status[FILTER.ready] > 0.5
     net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     load, center = 0.0, (0.0, 0.0, 0.0)
     normal = (R_WB[6], R_WB[7], R_WB[8])
     for i in range(feet.index.shape[0]):
         R_BF, origin = load9(states[i], FOOT_ROTATION), load3(states[i], FOOT_POSITION)
         for half in range(2):
-            at, raw_at = layout.wrench + 6 * i + 3 * half, layout.raw_wrench + 6 * i + 3 * half
-            world = rotate(R_WB, load3(out, at))
-            channel = layout.filter + 12 * i + 6 * half
-            smooth = (filtered(memory, channel, world[0], coefficients, ready),
-                      filtered(memory, channel + 2, world[1], coefficients, ready),
-                      filtered(memory, channel + 4, world[2], coefficients, ready))
+            at = 3 * half
+            world = rotate(R_WB, get3(wrenches.latest, i, at))
+            channel = 6 * i + at
+            smooth = (_filtered(memory.delays, channel, world[0], coefficients, ready),
+                      _filtered(memory.delays, channel + 1, world[1], coefficients, ready),
+                      _filtered(memory.delays, channel + 2, world[2], coefficients, ready))
             smooth = rotate_back(R_WB, smooth)
             if half == 0:
                 force = smooth
@@ -111,12 +145,12 @@ def filter_wrenches(feet, layout, settings, states, R_WB, memory, dt, out):
                     point = add_scaled(contact, 1.0 / pressed, cross(normal, tipping))
                     center = add_scaled(center, pressed, point)
                     load += pressed
-            store3(out, at, rotate_back(R_BF, smooth))
-            store3(out, raw_at, rotate_back(R_BF, load3(out, raw_at)))
-    memory[layout.filter_ready] = 1.0
-    store3(out, layout.net_wrench, net_force)
-    store3(out, layout.net_wrench + 3, net_moment)
+            put3(wrenches.latest, i, at, rotate_back(R_BF, smooth))
+            put3(wrenches.raw, i, at, rotate_back(R_BF, get3(wrenches.raw, i, at)))
+    memory.status[FILTER.ready] = 1.0
+    store3(wrenches.net, 0, net_force)
+    store3(wrenches.net, 3, net_moment)
     if load > UNLOADED * settings.weight:
-        store3(out, layout.center_of_pressure, scale(1.0 / load, center))
+        store3(wrenches.center_of_pressure, 0, scale(1.0 / load, center))
     else:
-        store3(out, layout.center_of_pressure, (math.nan, math.nan, math.nan))
+        store3(wrenches.center_of_pressure, 0, (math.nan, math.nan, math.nan))

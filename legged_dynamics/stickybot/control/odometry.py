@@ -15,6 +15,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.attitude import STEADY, advance_tilt
+from legged_dynamics.estimation.filter.memory import TILT
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.spatial.algebra import rotation_of_quaternion
@@ -301,7 +302,7 @@ class BodyAngle:
 
     def __init__(self, R_BI: np.ndarray):
         self._R_BI = np.array(R_BI, float)
-        self._memory = np.zeros(4)      # up in body axes, and whether it is known
+        self._memory = np.zeros(TILT.width)
         self.reset()
 
     def reset(self) -> None:
@@ -333,7 +334,7 @@ class BodyAngle:
             a = self._R_BI @ measurement.linear_acceleration
             if memory[3] == 0.0 and abs(np.linalg.norm(a) - GRAVITY) > STEADY * GRAVITY:
                 return False
-            advance_tilt(memory, 0, 3, tuple(w.tolist()), tuple(a.tolist()), dt)
+            advance_tilt(memory, tuple(w.tolist()), tuple(a.tolist()), dt)
         x, y, z = memory[:3].tolist()
         self.rate = float(w[2])
         self.inclination = math.atan2(math.hypot(x, y), z)

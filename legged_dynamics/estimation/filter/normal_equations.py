@@ -3,8 +3,8 @@
 """
 Normal equations of the contact forces: ``J^T w = tau - tau_measured`` and ``A w = b``.
 
-Each equation with its variance, and a weak prior ``w ~ N(0, P_0)`` that decides what no
-joint sees. A joint whose torque is missing leaves its equation out.
+Each equation has its variance, and a weak prior ``w ~ N(0, P_0)`` decides directions that no joint
+measures. A joint without a measured torque has no equation.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
     """
     Start the normal equations from the prior and the joints' equations.
 
-    ``columns`` is (nv, nc + 1): the number of contact coordinates a joint bears on, and which.
+    ``columns`` is (nv, nc + 1): the number of contact coordinates that a joint moves, and which.
 
     Parameters
     ----------
@@ -56,22 +56,38 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
 
 @part
 def first3(row, at, n):
-    """Return n numbers of a row as a vector, with zeros behind them."""
+    """
+    Return n numbers of a row as a vector, zeros after them.
+
+    Parameters
+    ----------
+    row, at, n : array, int, int
+        Row, first place and how many, 1 to 3.
+
+    """
     return row[at], row[at + 1] if n > 1 else 0.0, row[at + 2] if n > 2 else 0.0
 
 
 @kernel
-def leg_alone(feet, i, information, vector):
+def solve_foot_alone(feet, i, information, vector):
     """
-    Estimate one foot's force from its own joints.
+    Return the force of one foot by its own block of the normal equations.
 
-    Moments are eliminated first, where there are any; what is left is 3x3 and solved by
-    cofactors.
+    Its moments are eliminated first, where there are any; the 3x3 rest is solved by cofactors.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    i : int
+        Number of the foot.
+    information, vector : (nc, nc), (nc,) array
+        Normal equations.
 
     Returns
     -------
-    force : 3-tuple
-    covariance : 6-tuple
+    force : tuple of 3 floats [N]
+    covariance : tuple of 6 floats [N^2]
         Symmetric, (xx, xy, xz, yy, yz, zz).
 
     """
@@ -103,7 +119,19 @@ def leg_alone(feet, i, information, vector):
 
 @kernel
 def add_base_information(grasp, b, weight, information, vector):
-    """Add the six equations of the base to the normal equations."""
+    """
+    Add the six equations of the base to the normal equations.
+
+    Parameters
+    ----------
+    grasp : (6, nx) array
+        Wrench on the base by each contact coordinate.
+    b, weight : (6,) array
+        Right sides [N, N m], and inverse variances.
+    information, vector : (nc, nc), (nc,) array
+        Normal equations; written.
+
+    """
     nc = information.shape[0]
     for k in range(6):
         for r in range(nc):

@@ -1,0 +1,158 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The error of the base's mass and first moments: a payload, for example.
+
+The base's equations, with the feet's forces as their own joints see them, leave ``B m`` with the
+mass parameters ``m = [dm; dm c]``. Recursive least squares with a forgetting time of seconds finds
+m; an offset of a torque looks the same, so m counts only where it is larger than offsets could
+make it.
+"""
+from __future__ import annotations
+
+from legged_dynamics.dynamics.jacobians import START
+from legged_dynamics.estimation.push import sample_weight
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import add_scaled, dot, load3, store3, subtract
+from legged_dynamics.spatial.jit import part
+
+# Forgetting time [s].
+MASS_TIME = 5.0
+# The model's own mass and first moment count like so many seconds of measuring.
+KNOWN_TIME = 0.05
+# An error of so many deviations counts half.
+DOUBTFUL = 2.0
+# Weight of a sample during a push.
+PUSHED_SHARE = 0.2
+# Time over which the acceleration in B is averaged [s]: noise that is in B and in the right side
+# alike would look like a mass.
+STEADY_TIME = 0.05
+# Share of the weight that the feet must bear for mass to be estimated.
+CARRIED = 0.8
+
+
+@part
+def mass_columns(a, columns):
+    """
+    Fill the wrench on the base by an error of its mass and first moments.
+
+    Parameters
+    ----------
+    a : tuple of 3 floats [m/s^2]
+        Proper acceleration of the base, base axes.
+    columns : (6, 4) array
+        Written.
+
+    """
+    for k in range(3):
+        columns[k, 0] = -a[k]
+    columns[3, 2], columns[3, 3] = -a[2], a[1]
+    columns[4, 1], columns[4, 3] = a[2], -a[0]
+    columns[5, 1], columns[5, 2] = -a[1], a[0]
+
+
+@part
+def mean_mass_columns(a, mean_acceleration, columns, dt):
+    """
+    Fill the same by the mean of the acceleration up to the last tick, and update the mean.
+
+    Parameters
+    ----------
+    a : tuple of 3 floats [m/s^2]
+        Proper acceleration of the base, base axes.
+    mean_acceleration : (3,) array [m/s^2]
+        Mean of the proper acceleration, base axes; written.
+    columns : (6, 4) array
+        Written.
+    dt : float [s]
+        Time since the last sample.
+
+    """
+    mean = load3(mean_acceleration, 0)
+    mass_columns(mean, columns)
+    store3(mean_acceleration, 0, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
+
+
+@part
+def feet_carry_weight(feet, up, weight, probability, x):
+    """
+    Return whether the feet bear most of the weight, as far as they surely stand.
+
+    A robot that somebody holds up is not lighter, and in free fall its mass cannot be known.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    up : tuple of 3 floats
+        Unit vector against gravity, base axes.
+    weight : float [N]
+        Of the robot.
+    probability : (nf,) array
+        Probability of contact of each foot.
+    x : (nx,) array [N, N m]
+        Tracked state.
+
+    """
+    total = 0.0
+    for i in range(feet.index.shape[0]):
+        total += probability[i] * dot(up, load3(x, feet.index[i, START]))
+    return total > CARRIED * weight
+
+
+@part
+def update_mass_error(settings, columns, left, slow, pushed, equations, weight, block, error, dt):
+    """
+    Update the error of the base's mass and first moments by recursive least squares.
+
+    Parameters
+    ----------
+    settings : record
+        Of `filter.layout.SETTINGS`.
+    columns : (6, 4) array
+        Wrench on the base by such an error, by the mean acceleration.
+    left : (6,) array [N, N m]
+        What the equations of the base leave, with the feet's forces as their own joints see
+        them.
+    slow : (6,) array
+        Variance of that by slowly varying errors.
+    pushed : bool
+        Whether there is a push.
+    equations : (4, 5) array
+        Normal equations, right side last; written.
+    weight : (6,) array
+        Scratch.
+    block : (6, 7) array
+        Scratch.
+    error : (4,) array [kg, kg m]
+        Mass and first moments that the model lacks; written.
+    dt : float [s]
+        Time since the last sample.
+
+    """
+    keep = 1.0 - min(dt / MASS_TIME, 1.0)
+    g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
+    share = PUSHED_SHARE * dt if pushed else dt
+    for e in range(6):
+        weight[e] = share * sample_weight(settings, slow[e], e) / (1.0 if e < 3 else arm2)
+    for r in range(4):
+        for c in range(5):
+            total = 0.0
+            for e in range(6):
+                other = left[e] if c == 4 else columns[e, c]
+                total += weight[e] * columns[e, r] * other
+            equations[r, c] = keep * equations[r, c] + total
+            if c < 4:
+                block[r, c] = equations[r, c]
+        block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
+        error[r] = equations[r, 4]
+    if not factorize(block, 4):
+        return
+    solve_factorized(block, 4, error)
+    for r in range(4):
+        sight, unsure = 1e-12 * g2, 0.0
+        for e in range(6):
+            sight += columns[e, r] ** 2
+            unsure += columns[e, r] ** 2 * slow[e]
+        t = (error[r] * sight / DOUBTFUL) ** 4 / max(unsure * unsure, 1e-300)
+        error[r] *= t / (1.0 + t)
