@@ -14,8 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
+from legged_dynamics.contact.program import BOUND, FOOT, carve_program
 from legged_dynamics.contact.solution import ContactSolution, EquationWeights
-from legged_dynamics.contact.tick import EASE, GUESS, NORMAL, STANDING, Memory
+from legged_dynamics.contact.tick import EASE, GUESS, STANDING, Memory
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -26,11 +27,11 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.rotations import skew
+from legged_dynamics.spatial.jit import as_python
 
 
 class Solved(Protocol):
@@ -41,6 +42,7 @@ class Solved(Protocol):
     friction: tuple[FrictionCone, ...]
     weights: EquationWeights | None
     memory: Memory
+    program: tuple[np.ndarray, np.ndarray, np.ndarray]      # where there is friction
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
 
     """
     memory = solver.memory
-    to_wrench, from_wrench, A, moments = contact_maps(memory)
+    to_wrench, from_wrench, A, moments = _contact_maps(memory)
     on = memory.feet.index[memory.feet.rows.foot, STANDING] != 0
     J = np.zeros((len(on), solver.model.nv))
     contact_jacobians(memory.tree, memory.feet, memory.bodies, memory.states, J)
@@ -147,57 +149,44 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
 
 
 def _limits(solver: Solved) -> tuple[np.ndarray, np.ndarray]:
-    """Return C, d of ``C w >= d`` for the feet on the ground."""
-    index, states = solver.memory.feet.index, solver.memory.states
-    rows, least, start, total = [], [], 0, int(index[index[:, STANDING] != 0, SIZE].sum())
-    for i, (foot, cone) in enumerate(zip(solver.feet, solver.friction)):
-        if not index[i, STANDING]:
-            continue
-        R = states[i, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
-        normal = R[:, 2] if foot.plane else solver.memory.settings[NORMAL:NORMAL + 3]
-        own = FrictionCone(cone.coefficient, normal, cone.facets, cone.minimum, cone.maximum)
-        A, b = contact_inequalities(own, foot, R)
-        arm = states[i, CONTACT:CONTACT + 3] - states[i, FOOT_POSITION:FOOT_POSITION + 3]
-        if foot.moments:        # those of a sole are about its middle
-            axes = solver.memory.feet.rows.axes(states[:, FOOT_ROTATION:FOOT_ROTATION + 9])
-            own_axes = axes[int(index[i, START]) + 3:int(index[i, START] + index[i, SIZE])]
-            A[:, :3] += A[:, 3:] @ own_axes @ skew(arm - R @ foot.center)
-        wide = np.zeros((len(b), total))
-        wide[:, start:start + A.shape[1]] = A
-        rows.append(wide)
-        least.append(b)
-        start += A.shape[1]
-    return np.vstack([np.zeros((0, total)), *rows]), np.concatenate([np.zeros(0), *least])
+    """Return C, d of ``C w >= d`` for the feet on the ground, as the solver's kernel has them."""
+    feet = solver.memory.feet
+    on = feet.index[feet.rows.foot, STANDING] != 0
+    if not solver.friction:
+        return np.zeros((0, int(on.sum()))), np.zeros(0)
+    p = as_python(carve_program)(*solver.program)
+    limits, least = np.zeros((p.m, len(on))), p.narrow[:p.m, BOUND]
+    foot = p.narrow[:p.m, FOOT].astype(int)
+    for row, i, coefficients in zip(limits, foot, p.narrow[p.C:p.C + p.m]):
+        start, size = feet.index[i, START], feet.index[i, SIZE]
+        row[start:start + size] = coefficients[:size]
+    standing = feet.index[foot, STANDING] != 0
+    return limits[standing][:, on], least[standing]
 
 
-def contact_maps(memory: Memory) -> tuple[np.ndarray, ...]:
+def _contact_maps(memory: Memory) -> tuple[np.ndarray, ...]:
     """
-    Return maps of the nc contact coordinates of feet on the ground, of what was solved last.
+    Return maps of the nc contact coordinates of feet on the ground, of the instant solved last.
 
     To all wrenches (6 nf, nc), from them (nc, 6 nf), to the base's wrench (6, nc), and which
     coordinates are moments (nc,).
     """
-    index, states = memory.feet.index, memory.states
-    rows = memory.feet.rows
-    axis_of = rows.axes(states[:, FOOT_ROTATION:FOOT_ROTATION + 9])
-    to_wrench, from_wrench, on_base = [], [], []
-    for i in np.flatnonzero(index[:, STANDING]):
-        size, state = int(index[i, SIZE]), states[i]
-        R = state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
-        point = state[CONTACT:CONTACT + 3]
-        arm = skew(point - state[FOOT_POSITION:FOOT_POSITION + 3])
-        to, back = np.zeros((6 * len(index), size)), np.zeros((size, 6 * len(index)))
-        axes = np.zeros((6, size))
-        for k, row in enumerate(range(int(index[i, START]), int(index[i, START]) + size)):
-            axes[3 * rows.kind[row]:3 * rows.kind[row] + 3, k] = axis_of[row]
-        force, moment = axes[:3], axes[3:]
-        to[6 * i:6 * i + 3], to[6 * i + 3:6 * i + 6] = R.T @ force, R.T @ (arm @ force + moment)
-        back[:, 6 * i:6 * i + 3] = (force.T - moment.T @ arm) @ R
-        back[:, 6 * i + 3:6 * i + 6] = moment.T @ R
-        to_wrench.append(to)
-        from_wrench.append(back)
-        on_base.append(np.vstack([force, skew(point) @ force + moment]))
-    moments = (rows.kind == MOMENT)[index[rows.foot, STANDING] != 0]
-    nothing = np.zeros((6 * len(index), 0))
-    return (np.hstack([nothing, *to_wrench]), np.vstack([nothing.T, *from_wrench]),
-            np.hstack([np.zeros((6, 0)), *on_base]), moments)
+    rows, states = memory.feet.rows, memory.states
+    R = states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
+    points = states[:, CONTACT:CONTACT + 3]
+    on = np.flatnonzero(memory.feet.index[rows.foot, STANDING])
+    foot, moments = rows.foot[on], rows.kind[on] == MOMENT
+    # Axis and arm of each coordinate in its foot's frame.
+    axis = np.einsum('nji,nj->ni', R[foot], rows.axes(R)[on])
+    arm = np.einsum('nji,nj->ni', R[foot],
+                    (points - states[:, FOOT_POSITION:FOOT_POSITION + 3])[foot])
+    shift, none = np.cross(arm, axis), np.zeros_like(axis)
+    is_moment = moments[:, None]
+    to = np.hstack([np.where(is_moment, none, axis), np.where(is_moment, axis, shift)])
+    back = np.hstack([np.where(is_moment, shift, axis), np.where(is_moment, axis, none)])
+    to_wrench = np.zeros((len(R), 6, len(on)))
+    from_wrench = np.zeros((len(on), len(R), 6))
+    to_wrench[foot, :, np.arange(len(on))] = to
+    from_wrench[np.arange(len(on)), foot] = back
+    return (to_wrench.reshape(-1, len(on)), from_wrench.reshape(len(on), -1),
+            memory.feet.grasp(R, points)[:, on], moments)

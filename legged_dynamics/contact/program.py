@@ -108,18 +108,15 @@ def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
                  cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
     """Return memory for the program, with what does not change; no cones: no inequalities."""
     nc, nv = table.size, model.nv
-    rows = []
-    for i, cone in enumerate(cones):
-        A, d = contact_inequalities(cone, feet[i], np.eye(3))
-        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(feet[i], A), d)]
+    templates = limit_templates(feet, cones)
     owner = _owners(model, table)
-    m, e = len(rows), 6 + int((owner == SEVERAL_FEET).sum())
+    m, e = len(templates), 6 + int((owner == SEVERAL_FEET).sum())
     width = max(m, nc + 6, nv, e)
     lists = np.zeros((N_LISTS, width), np.int64)
     lists[SIZES, :3] = nc, e, m
     program = carve_program(np.zeros((2 * m + 4 * nc + e, max(N_TEMPLATE, e))),
                             np.zeros((N_VECTORS + 3 * nc + 2, width)), lists)
-    program.narrow[:m, :N_TEMPLATE] = np.array(rows).reshape(m, N_TEMPLATE)
+    program.narrow[:m, :N_TEMPLATE] = templates
     program.lists[OWNER, :nv] = owner
     if weights is not None:
         program.wide[BASE_VARIANCE, :8], program.wide[JOINT_VARIANCE, :nv] = weights.packed(nv)
@@ -177,9 +174,54 @@ def frame_on(normal):
     return 1.0 - s * x * x, -s * x * y, x, -s * x * y, 1.0 - s * y * y, y, -x, -y, z
 
 
+def limit_templates(feet: Sequence[Foot], cones: Sequence[FrictionCone]) -> np.ndarray:
+    """
+    Return the limits of the ground's forces on feet, in axes that do not depend on the pose.
+
+    Parameters
+    ----------
+    feet : sequence of Foot
+        In the order of their contact coordinates.
+    cones : sequence of FrictionCone
+        One for each foot, with z for its normal; none: no limits.
+
+    Returns
+    -------
+    (m, N_TEMPLATE) array
+        One limit a row: coefficients of force and moment in axes with z along the normal (of a
+        sole: its own, about its middle), the least value, the number of the foot.
+
+    """
+    rows = []
+    for i, cone in enumerate(cones):
+        A, d = contact_inequalities(cone, feet[i], np.eye(3))
+        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(feet[i], A), d)]
+    return np.array(rows, float).reshape(-1, N_TEMPLATE)
+
+
 @part
-def ground_axes(feet, settings, states, i):
-    """Return the axes of the forces in a foot's inequalities, and the arm from their origin."""
+def ground_axes(feet, states, i, normal):
+    """
+    Return the axes of the forces in a foot's limits, and the arm from their origin.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE or more) array
+        Frames and contact points of the feet, base axes.
+    i : int
+        Number of the foot.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+
+    Returns
+    -------
+    tuple of 9 floats, tuple of 3 floats
+        Rotation from the limit's axes to the base's, by rows; the contact point from the middle of
+        the sole [m], zero for a foot without moments.
+
+    """
     geometry = feet.geometry
     R, arm = get9(states, i, FOOT_ROTATION), ZERO
     if has_moment(feet.index, i):
@@ -188,7 +230,7 @@ def ground_axes(feet, settings, states, i):
         arm = subtract(get3(states, i, CONTACT), get3(states, i, FOOT_POSITION))
         arm = subtract(arm, rotate(R, middle))
     if feet.index[i, PLANE] == 0:
-        R = frame_on(load3(settings, NORMAL))
+        R = frame_on(normal)
     return R, arm
 
 
@@ -211,7 +253,7 @@ def fill_inequalities(feet, settings, states, p):
         foot = int(p.narrow[k, FOOT])
         if foot != i:
             i = foot
-            R, arm = ground_axes(feet, settings, states, i)
+            R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
             axes = moment_axes(feet.index, states, i)
         on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
         if has_moment(feet.index, i):
@@ -248,7 +290,7 @@ def move_inside(feet, settings, states, p):
         return
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
-        R, arm = ground_axes(feet, settings, states, i)
+        R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
         normal = z_axis(R)
         moment = rotate(moment_axes(feet.index, states, i), cross(normal, arm))
         missing, limit, reached, share = 0.0, -1.0, 0.0, 1.0

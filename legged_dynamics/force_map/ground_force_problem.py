@@ -21,15 +21,14 @@ room for them they are met as nearly as can be, before anything else is, and the
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.optimization.within_limits import tighten
-from legged_dynamics.spatial.rotations import skew
 
 # -------------------------------------------------------------------------------------------------
 # A Gaussian within linear limits: its likeliest point, and how far from that the truth may be.
@@ -50,24 +49,8 @@ from legged_dynamics.spatial.rotations import skew
 KNOWN = 1e-14
 
 
-@dataclass(frozen=True, eq=False)
-class BoundedGaussian:
-    """
-    What is known of x within its limits.
-
-    Attributes
-    ----------
-    mean : (n,) array
-        The likeliest point inside; where nothing is inside, the mean that was given.
-    covariance : (n, n) array
-        Mean square departure of the truth from it.
-    multipliers : (m,) array
-        Of the limits: zero for those that do not act.
-    active : tuple of int
-        Limits that act.
-    outcome : Outcome
-
-    """
+class _BoundedGaussian(NamedTuple):
+    """The likeliest point within limits, its covariance, multipliers and active limits."""
 
     mean: np.ndarray
     covariance: np.ndarray
@@ -76,33 +59,7 @@ class BoundedGaussian:
     outcome: Outcome
 
 
-def bounded_gaussian(mean: np.ndarray, covariance: np.ndarray, C: np.ndarray, d: np.ndarray
-                     ) -> BoundedGaussian:
-    """
-    Return what is known of ``x ~ N(mean, covariance)`` once ``C x >= d`` is known, too.
-
-    Parameters
-    ----------
-    mean, covariance : (n,), (n, n) array
-        The covariance may be singular: what is known exactly stays so.
-    C, d : (m, n), (m,) array
-        One limit a row.
-
-    Raises
-    ------
-    ConfigurationError
-        When shapes do not fit, or the covariance is not one.
-
-    """
-    mean, P, C, d = (np.array(a, dtype=float) for a in (mean, covariance, C, d))
-    n = len(mean)
-    if mean.ndim != 1 or P.shape != (n, n) or C.shape != (len(d), n):
-        raise ConfigurationError(f'expected a mean (n,), covariance (n, n) and limits (m, n), '
-                                 f'(m,); got shapes {mean.shape}, {P.shape}, {C.shape}, {d.shape}')
-    return bounded_by(mean, factor_of(P), C, d)
-
-
-def factor_of(covariance: np.ndarray) -> np.ndarray:
+def _factor_of(covariance: np.ndarray) -> np.ndarray:
     """
     Return L, (n, r), with ``L L^T`` the covariance, which may be singular.
 
@@ -124,25 +81,30 @@ def factor_of(covariance: np.ndarray) -> np.ndarray:
     return scale[:, None] * vectors[:, kept] * np.sqrt(values[kept])
 
 
-def bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray) -> BoundedGaussian:
-    """Return the same as `bounded_gaussian`, given a factor of the covariance instead of it."""
+def _bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray
+                ) -> _BoundedGaussian:
+    """
+    Return what is known of ``x ~ N(mean, L L^T)`` once ``C x >= d`` is known, too.
+
+    Where nothing is inside the limits the mean is the one that was given.
+    """
     P, m = L @ L.T, len(d)
     slack = C @ mean - d
     size = np.abs(C) @ np.abs(mean) + np.abs(d)
     if (slack >= -1e-12 * size).all():
-        return BoundedGaussian(mean, P, np.zeros(m), (), Outcome.SOLVED)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.SOLVED)
     if not L.size:
-        return BoundedGaussian(mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
     rows = C @ L
     found = solve_quadratic_program(np.eye(L.shape[1]), np.zeros(L.shape[1]), rows, -slack)
     if found.outcome is not Outcome.SOLVED:
-        return BoundedGaussian(mean, P, np.zeros(m), (), found.outcome)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), found.outcome)
     room = np.zeros(len(mean))
     for i in found.active:
         deviation = float(np.linalg.norm(rows[i]))
         if deviation > 0.0:
             tighten(P, C[i], slack[i] / deviation, room)
-    return BoundedGaussian(mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
+    return _BoundedGaussian(mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -320,7 +282,7 @@ class GroundForceProblem:
     def solve(self) -> GroundForces:
         """Return the likeliest forces, how well they are known, and which limits act."""
         w, L, size = self._given()
-        found = bounded_by(w, L, self.limits, self.least)
+        found = _bounded_by(w, L, self.limits, self.least)
         residual = self.right - self.rows @ found.mean
         exact = self.error.diagonal() <= 0.0
         outcome = found.outcome
@@ -331,7 +293,7 @@ class GroundForceProblem:
 
     def _given(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the mean that the rows give, a factor of its covariance, the rows' spread."""
-        G = factor_of(self.covariance)
+        G = _factor_of(self.covariance)
         spread = self.rows @ G
         size = np.sqrt(np.maximum((spread ** 2).sum(axis=1), 1e-300))
         if not len(self.right):
@@ -345,25 +307,3 @@ class GroundForceProblem:
         along = np.zeros(len(Vt))
         along[:len(s)] = s / (1.0 + s ** 2) * left[:len(s)]
         return (self.mean + G @ (Vt.T @ along), G @ (Vt.T / np.sqrt(1.0 + share ** 2)), size)
-
-
-def contact_grasp(points: np.ndarray, moments: Sequence[np.ndarray]) -> np.ndarray:
-    """
-    Return the (6, n) rows of the base: what contact coordinates are about the points' origin.
-
-    Parameters
-    ----------
-    points : (k, 3) array [m]
-        Where the feet touch.
-    moments : k arrays (3, j)
-        Axes of each foot's moments; three of a sole, none of a ball.
-
-    """
-    blocks = []
-    for point, axes in zip(points, moments):
-        block = np.zeros((6, 3 + axes.shape[1]))
-        block[:3, :3] = np.eye(3)
-        block[3:, :3] = skew(point)
-        block[3:, 3:] = axes
-        blocks.append(block)
-    return np.hstack(blocks) if blocks else np.zeros((6, 0))

@@ -4,14 +4,15 @@
 import numpy as np
 import pytest
 
+from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model import PointFoot
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 
 POINTS = np.array([[0.3, 0.2, -0.5], [0.3, -0.2, -0.5], [-0.3, 0.2, -0.4], [-0.3, -0.2, -0.5]])
-GRASP = contact_grasp(POINTS, [np.zeros((3, 0))] * 4)
+GRASP = contact_table([PointFoot('foot')] * 4).grasp(np.tile(np.eye(3), (4, 1, 1)), POINTS)
 WRENCH = np.array([10.0, -5.0, 300.0, 4.0, -8.0, 1.0])
 
 
