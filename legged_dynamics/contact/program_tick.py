@@ -75,9 +75,9 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     START,
     contact_jacobians,
+    contact_map,
     contact_points,
     foot_moment,
-    moment_axis,
     put_moment,
     unit,
 )
@@ -88,7 +88,7 @@ from legged_dynamics.dynamics.newton_euler import (
 )
 from legged_dynamics.force_map.affine import BALANCE_WEIGHT
 from legged_dynamics.optimization.factorizations import factorize, inverse_pivot, solve_factorized
-from legged_dynamics.spatial.algebra import add_scaled, cross, dot, load3, scale
+from legged_dynamics.spatial.algebra import add_scaled, cross, dot, load3
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, put3
 
@@ -100,22 +100,16 @@ from legged_dynamics.spatial.layout import get3, put3
 
 
 @part
-def fill_base_equations(index, states, p):
+def fill_base_equations(feet, states, p):
     """Fill the equations of the base, force and moment about its origin; leave others empty."""
     for r in range(6, p.e):
         p.wide[B, r], p.wide[V, r] = 0.0, 1.0
-    for i in range(index.shape[0]):
-        start, on = index[i, START], 1.0 if index[i, STANDING] != 0 else 0.0
-        x, y, z = scale(on, get3(states, i, CONTACT))
-        for c in range(index[i, SIZE]):
-            for r in range(p.e):
-                p.narrow[p.A + start + c, r] = on if r == c and c < 3 else 0.0
-        put3(p.narrow, p.A + start, 3, (0.0, z, -y))
-        put3(p.narrow, p.A + start + 1, 3, (-z, 0.0, x))
-        put3(p.narrow, p.A + start + 2, 3, (y, -x, 0.0))
-        for k in range(3, index[i, SIZE]):
-            axis = moment_axis(index, states, i, k - 3)
-            put3(p.narrow, p.A + start + k, 3, scale(on, axis))
+    contact_map(feet, states, p.narrow[p.A:p.A + p.nc].T)
+    for i in range(feet.index.shape[0]):
+        start, size = feet.index[i, START], feet.index[i, SIZE]
+        for c in range(start, start + size):
+            for r in range(0 if feet.index[i, STANDING] == 0 else 6, p.e):
+                p.narrow[p.A + c, r] = 0.0
 
 
 @part
@@ -302,7 +296,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     rank = choose(index, states, settings, f, m)
     results[RANK], results[OUTCOME], results[KKT] = rank, 0.0, 0.0
     efforts = results[6 * index.shape[0]:RESIDUAL]
-    fill_base_equations(index, states, p)
+    fill_base_equations(feet, states, p)
     fill_inequalities(feet, settings, states, p)
     if measured:
         joint_efforts(tree, bodies, efforts)
