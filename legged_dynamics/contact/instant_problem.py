@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The ground-force problem of an instant, row by row: what the kernels of `program_tick` solve.
+The ground-force problem of an instant as a `GroundForceProblem`, for `ContactInverseDynamics`.
 
-They have the same problem in another form, foot by foot and in the space of its multipliers, which
-takes a few microseconds. Here it is open: for error bars within limits, for rows and limits of
-one's own (an expected share, the last force, limits of torques), and to look at.
+The kernels of `program_tick` solve the same problem foot by foot, in the space of its multipliers
+and in a few microseconds. Here it is open: for error bars within limits, for additional rows and
+limits (an expected share, the last force, limits of torques), and to look at.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from legged_dynamics.spatial.jit import as_python
 
 
 class Solved(Protocol):
-    """What is asked of a `ContactInverseDynamics` that has just solved an instant."""
+    """The parts of a `ContactInverseDynamics` that are read after it has solved an instant."""
 
     model: RobotModel
     feet: tuple[Foot, ...]
@@ -48,7 +48,7 @@ class Solved(Protocol):
 @dataclass(frozen=True, eq=False)
 class InstantProblem:
     """
-    A ground-force problem, and what its unknowns are to the feet.
+    A ground-force problem, and the maps from its unknowns to the feet's wrenches.
 
     Attributes
     ----------
@@ -77,7 +77,16 @@ class InstantProblem:
 
     def within_efforts(self, limits: np.ndarray) -> InstantProblem:
         """
-        Return the problem with limits on joint efforts more, (nv,) [N m or N]; infinite: none.
+        Return the problem with limits on joint efforts in addition.
+
+        Parameters
+        ----------
+        limits : (nv,) array [N m or N]
+            Largest effort of each joint; infinite for none.
+
+        Returns
+        -------
+        InstantProblem
 
         Raises
         ------
@@ -95,11 +104,37 @@ class InstantProblem:
             np.vstack([J, -J]), np.concatenate([free - most, -free - most])))
 
     def wrenches(self, coordinates: np.ndarray) -> np.ndarray:
-        """Return (nf, 6) wrenches in the feet's frames [N, N m]."""
+        """
+        Return the wrenches of contact coordinates.
+
+        Parameters
+        ----------
+        coordinates : (nc,) array [N, N m]
+            A solution of the problem.
+
+        Returns
+        -------
+        (nf, 6) array [N, N m]
+            In the feet's frames.
+
+        """
         return (self.to_wrench @ coordinates).reshape(-1, 6)
 
     def wrench_covariance(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the (6 nf, 6 nf) covariance of those wrenches."""
+        """
+        Return the covariance of those wrenches.
+
+        Parameters
+        ----------
+        covariance : (nc, nc) array
+            Of the contact coordinates.
+
+        Returns
+        -------
+        (6 nf, 6 nf) array
+            Of the wrenches ``[f; m]``, foot after foot.
+
+        """
         return self.to_wrench @ covariance @ self.to_wrench.T
 
 
@@ -111,13 +146,17 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
     Parameters
     ----------
     solver : ContactInverseDynamics
-        Its conditions are still those of that instant.
+        With the conditions of that instant.
     solution : ContactSolution
-        What it answered.
+        Its solution.
     effort : (nv,) array, optional [N m or N]
         Measured torques that it was given.
     guessed : bool
         Whether it was given a guess.
+
+    Returns
+    -------
+    InstantProblem
 
     """
     memory = solver.memory
@@ -140,7 +179,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
         problem = problem.with_rows(J[:, known].T, (free - effort)[known],
                                     np.asarray(solver.weights.joint, float)[known])
     else:
-        # The base's equations must hold; what they leave is a matter of taste, in newtons.
+        # The base's equations are exact; the prior chooses among what they leave open.
         weight = solver.model.total_mass * GRAVITY
         spread = weight * np.where(moments, memory.settings[EASE] ** -0.5, 1.0)
         problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, demand)
