@@ -276,16 +276,16 @@ def _relieve_block(external, blocks):
 
 
 @part
-def _demand_block(n_bodies, blocks, demand):
+def _base_wrench_block(n_bodies, blocks, required):
     """Fill the wrench at the base's origin that the motion of all bodies requires."""
-    demand[:6 * WIDTH] = 0.0
+    required[:6 * WIDTH] = 0.0
     for i in range(n_bodies):
         body = blocks[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
         for k in range(WIDTH):
             force = _vec3(body, FORCE, k)
             moment = add(_vec3(body, MOMENT, k), cross(_vec3(body, POSITION, k), force))
-            _put_vec3(demand, 0, k, add(_vec3(demand, 0, k), force))
-            _put_vec3(demand, 3, k, add(_vec3(demand, 3, k), moment))
+            _put_vec3(required, 0, k, add(_vec3(required, 0, k), force))
+            _put_vec3(required, 3, k, add(_vec3(required, 3, k), moment))
 
 
 @part
@@ -307,12 +307,12 @@ def _set_sample(index, settings, states, t, standing, normal, guess):
 
 
 @part
-def _share_wrench(feet, states, settings, flags, bodies, blocks, demand, k, results):
+def _share_wrench(feet, states, settings, flags, bodies, blocks, required, k, results):
     """
     Share the wrench that sample k requires among the feet, and subtract it from their bodies.
 
     Arguments: see :mod:`~legged_dynamics.contact.tick`. ``flags`` is the second row of integers,
-    ``demand`` a block of the required wrenches; ``results`` is the sample's row.
+    ``required`` is a block of the wrenches that the motion requires, ``results`` the sample's row.
     """
     index = feet.index
     for i in range(index.shape[0]):
@@ -323,8 +323,8 @@ def _share_wrench(feet, states, settings, flags, bodies, blocks, demand, k, resu
         put3(bodies, b, FORCE, _vec3(body, FORCE, k))
         put3(bodies, b, MOMENT, _vec3(body, MOMENT, k))
     contact_points(feet, bodies, load3(settings[0], NORMAL), states)
-    f, m = start_from_guess(index, states, flags[GUESSED] != 0, _vec3(demand, 0, k),
-                            _vec3(demand, 3, k))
+    f, m = start_from_guess(index, states, flags[GUESSED] != 0, _vec3(required, 0, k),
+                            _vec3(required, 3, k))
     results[RANK] = 0.0
     if flags[FLOATING] != 0:
         results[RANK] = choose(index, states, settings[0], f, m)
@@ -358,7 +358,7 @@ def _batch_tick(q, v, a, base, standing, normal, guess, integers, floats, result
     a_block, at = inputs[at:at + nv * WIDTH], at + nv * WIDTH
     base_block, at = inputs[at:at + 9 * WIDTH], at + 9 * WIDTH
     tau, at = inputs[at:at + nv * WIDTH], at + nv * WIDTH
-    demand = inputs[at:]
+    required = inputs[at:]
     for t in range(0, q.shape[0], WIDTH):
         _load_block(q, t, q_block)
         _load_block(v, t, v_block)
@@ -367,14 +367,15 @@ def _batch_tick(q, v, a, base, standing, normal, guess, integers, floats, result
         _outwards(tree, q_block, v_block, a_block, base_block, blocks)
         if flags[LOADED] != 0:
             _relieve_block(external[:bodies.shape[0]], blocks)
-        _demand_block(bodies.shape[0], blocks, demand)
+        _base_wrench_block(bodies.shape[0], blocks, required)
         n = min(WIDTH, q.shape[0] - t)
         for k in range(n):
             _set_sample(feet.index, settings, states, t + k, standing, normal, guess)
             up = load3(settings[0], NORMAL)
             if not abs(dot(up, up) - 1.0) < 2e-6:
                 return NOT_UNIT, t + k
-            _share_wrench(feet, states, settings, flags, bodies, blocks, demand, k, results[t + k])
+            _share_wrench(feet, states, settings, flags, bodies, blocks, required, k,
+                          results[t + k])
         _inwards(tree, blocks, tau)
         for k in range(n):
             row = results[t + k]

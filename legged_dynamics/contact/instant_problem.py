@@ -64,7 +64,7 @@ class InstantProblem:
     jacobian : (nc, nv) array
         Of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
     free_effort : (nv,) array [N m or N]
-        What the joints would deliver for the same motion without the ground.
+        Efforts of the joints for the same motion without the ground.
 
     """
 
@@ -166,7 +166,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
     contact_jacobians(memory.tree, memory.feet, memory.bodies, memory.states, J)
     J = J[on]
     w = from_wrench @ solution.wrench.ravel()
-    demand, free = A @ w + solution.root_residual, solution.joint_effort + J.T @ w
+    required, free = A @ w + solution.root_residual, solution.joint_effort + J.T @ w
     guess = np.zeros(len(w))
     if guessed:
         guess = from_wrench @ memory.states[:, GUESS:GUESS + 6].ravel()
@@ -174,7 +174,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
     if measured and solver.weights is not None:
         spread = np.where(moments, solver.weights.prior_moment, solver.weights.prior_force)
         problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(
-            A, demand, solver.weights.base)
+            A, required, solver.weights.base)
         known = np.isfinite(np.asarray(effort, float)) & J.any(axis=0)
         problem = problem.with_rows(J[:, known].T, (free - effort)[known],
                                     np.asarray(solver.weights.joint, float)[known])
@@ -182,7 +182,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
         # The base's equations are exact; the prior chooses among what they leave open.
         weight = solver.model.total_mass * GRAVITY
         spread = weight * np.where(moments, memory.settings[EASE] ** -0.5, 1.0)
-        problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, demand)
+        problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, required)
     return InstantProblem(problem.with_limits(*_limits(solver)), to_wrench, from_wrench, moments,
                           J, free)
 

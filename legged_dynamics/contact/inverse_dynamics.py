@@ -231,7 +231,7 @@ class ContactInverseDynamics:
     def uncertainty(self, motion: Motion, noise: MotionNoise, *,
                     effort: np.ndarray | None = None, **conditions: Any) -> WrenchUncertainty:
         """
-        Return how well the wrenches of an instant are known, and what is left undetermined.
+        Return error bars of the wrenches of an instant, and the undetermined directions.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class ContactInverseDynamics:
                             self._floats, self._results, narrow, wide, lists)
 
     def _retry(self, inputs: tuple[np.ndarray, ...]) -> None:
-        """Run the kernel on inputs that were converted; raise what is still wrong."""
+        """Run the kernel on converted inputs; raise the error if it still fails."""
         if inputs[4] is None and not self.friction:
             failure = tick(*inputs[:4], self._integers, self._floats, self._results)
         else:
@@ -300,7 +300,7 @@ def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
     model : RobotModel
         The robot.
     noise : MotionNoise
-        Of what is measured, and of the model.
+        Of measurements and model.
     motion : Motion
         The variances hold for motions like this one.
     prior_force, prior_moment : float [N, N m]

@@ -64,10 +64,10 @@ from legged_dynamics.contact.tick import (
     STANDING,
     carve,
     choose,
-    demand,
     fits,
     relieve_feet,
     report_residual,
+    required_wrench,
     start_from_guess,
     support,
 )
@@ -296,7 +296,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
+    f, m = required_wrench(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     if not math.isfinite(f[0] + f[1] + f[2] + m[0] + m[1] + m[2]):
         return NOT_FINITE
     contact_points(feet, bodies, normal, states)

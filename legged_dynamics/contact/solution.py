@@ -34,10 +34,10 @@ class ContactSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (nv,) array [N m or N]
-        What the motors deliver, in the model's joint order.
+        Of the motors, in the model's joint order.
     root_residual : (6,) array [N, N m]
         Wrench on the base that no foot explains, in base axes about its origin; on a fixed base,
-        what its mount carries.
+        that on its mount.
     rank : int
         Of the map from contact coordinates to the base's wrench.
     nullity : int
@@ -93,7 +93,7 @@ class ContactSolution:
 
     @property
     def feasible(self) -> bool:
-        """Whether the ground can bear the motion as far as the feet can."""
+        """Whether friction, load limits and soles permit the motion."""
         return self._data[OUTCOME] == 0.0
 
     @property

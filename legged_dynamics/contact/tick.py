@@ -401,7 +401,7 @@ def choose(index, states, settings, f, m):
 
 
 @part
-def base_demand(bodies):
+def base_wrench(bodies):
     """
     Return the wrench that the motion of all bodies requires at the base's origin.
 
@@ -425,7 +425,7 @@ def base_demand(bodies):
 
 
 @part
-def demand(tree, bodies, external, loaded, q, v, a, base):
+def required_wrench(tree, bodies, external, loaded, q, v, a, base):
     """
     Compute the bodies' motion outwards, and the wrench that it requires of the ground.
 
@@ -452,7 +452,7 @@ def demand(tree, bodies, external, loaded, q, v, a, base):
     inertial_wrenches(tree, bodies)
     if loaded:
         relieve_bodies(external, bodies)
-    return base_demand(bodies)
+    return base_wrench(bodies)
 
 
 @part
@@ -599,7 +599,7 @@ def tick(q, v, a, base, integers, floats, results):
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
+    f, m = required_wrench(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(feet.index, states, integers[1, GUESSED] != 0, f, m)
     results[RANK] = 0.0

@@ -19,7 +19,7 @@ from legged_dynamics.contact.tick import (
     LENGTH,
     RESIDUAL,
     STANDING,
-    base_demand,
+    base_wrench,
     carried,
     carve,
     relieve_feet,
@@ -120,7 +120,7 @@ def _enter(memory, motion, standing, external, normal, t):
         relieve_bodies(external[t], memory.bodies)
     contact_points(memory.feet, memory.bodies,
                    rotate_back(get9(motion.rotation, t, 0), normal), memory.states)
-    return base_demand(memory.bodies)
+    return base_wrench(memory.bodies)
 
 
 @part
@@ -137,7 +137,7 @@ def _contact_speed(memory, i, base_velocity):
 @lean_kernel
 def gather(motion, normal, external, in_world, integers, floats, problem, foot_rotation, speed):
     """
-    Fill points, demand, rank and line of a problem, and the optional tables that are not empty.
+    Fill points, required wrench, rank and line of a problem, and the optional tables.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
 
     """
     memory = carve(integers, floats)
-    for t in range(problem.demand.shape[0]):
+    for t in range(problem.required.shape[0]):
         f, m = _enter(memory, motion, problem.standing, external, normal, t)
         if not math.isfinite(dot(f, f) + dot(m, m)):
             return t
@@ -179,8 +179,8 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
         problem.rank[t] = rank
         put3(problem.line, t, 0, _turned(R_WB, center, in_world))
         put3(problem.line, t, 3, _turned(R_WB, line, in_world))
-        put3(problem.demand, t, 0, _turned(R_WB, f, in_world))
-        put3(problem.demand, t, 3, _turned(R_WB, m, in_world))
+        put3(problem.required, t, 0, _turned(R_WB, f, in_world))
+        put3(problem.required, t, 3, _turned(R_WB, m, in_world))
         for i in range(speed.shape[1]):
             put3(problem.points[t], i, 0,
                  _turned(R_WB, get3(memory.states, i, CONTACT), in_world))

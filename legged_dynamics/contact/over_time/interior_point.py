@@ -14,8 +14,8 @@ solves for Mehrotra's predictor and corrector (1992), with refinement against ro
 
 The balance is met exactly where that is possible: b is shifted by ``delta y``, y the balance's
 multiplier, as soon as that is known (the method of multipliers). A shift does not help frames
-that cannot be balanced within the limits: they still miss their demand. From then on their demand
-is the wrench that they achieved, and the difference is the root residual.
+that cannot be balanced within the limits: they still miss the required wrench. It is then replaced
+by the wrench that they achieved, and the difference is the root residual.
 """
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class LimitedProblem:
     def __init__(self, frames: Frames, rows: ConeRows, residual_weight: float, length: float,
                  past: Past):
         given, nf = frames.problem, len(rows.own)
-        self.force = max(float(np.abs(given.demand[:, :3]).max(initial=0.0)), 1e-3)
+        self.force = max(float(np.abs(given.required[:, :3]).max(initial=0.0)), 1e-3)
         self.weight = float(given.cost[..., 0].mean()) + float(given.smoothing[0])
         slack = np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]) / residual_weight
         self.problem = given._replace(
-            demand=given.demand / self.force, cost=given.cost / self.weight, slack=slack,
+            required=given.required / self.force, cost=given.cost / self.weight, slack=slack,
             smoothing=given.smoothing / [self.weight, self.weight, 1.0])
         self.past = Past(past.information / self.weight, past.linear / (self.weight * self.force))
         self._columns = np.array([6 * i + k for i, size in enumerate(given.index[:, SIZE])
@@ -86,7 +86,7 @@ class LimitedProblem:
         self.size = len(self._columns)
         self._set_costs()
         self._set_cones(rows)
-        self._demand, self._given_up = self.problem.demand, np.zeros((len(self._on), 1), bool)
+        self._required, self._given_up = self.problem.required, np.zeros((len(self._on), 1), bool)
 
     def _set_costs(self) -> None:
         """Fill the coupling of frames, (T - 1, nc), and the diagonal of H, (T, nc)."""
@@ -394,7 +394,7 @@ class LimitedProblem:
         (T, 6) array
 
         """
-        return (self.problem.demand - self.balance(x)) / self.problem.slack
+        return (self.problem.required - self.balance(x)) / self.problem.slack
 
     def optimality(self, x: np.ndarray, s: Parts, z: Parts) -> float:
         """
@@ -430,7 +430,7 @@ class LimitedProblem:
 
     def shift(self, x: np.ndarray) -> None:
         """
-        Shift the demand by slack times the balance's multiplier, so that x misses less of it.
+        Shift the required wrench by slack times the balance's multiplier: x then misses less.
 
         Parameters
         ----------
@@ -439,13 +439,13 @@ class LimitedProblem:
 
         """
         shift = np.where(self._given_up, 0.0, self.problem.slack * self.multiplier(x))
-        self.problem = self.problem._replace(demand=self._demand + shift)
+        self.problem = self.problem._replace(required=self._required + shift)
 
     def give_up(self, x: np.ndarray, tolerance: float) -> bool:
         """
-        Replace the demand of frames that miss it by the wrench that x achieves.
+        Replace the required wrench of frames that miss it by the one that x achieves.
 
-        Their demand is not shifted any more.
+        It is not shifted any more.
 
         Parameters
         ----------
@@ -461,19 +461,19 @@ class LimitedProblem:
 
         """
         achieved = self.balance(x)
-        self._given_up = np.abs(self._demand - achieved).max(axis=1, keepdims=True) > tolerance
-        self._demand = np.where(self._given_up, achieved, self._demand)
+        self._given_up = np.abs(self._required - achieved).max(axis=1, keepdims=True) > tolerance
+        self._required = np.where(self._given_up, achieved, self._required)
         return bool(self._given_up.any())
 
 
 # -------------------------------------------------------------------------------------------------
-# The method: predictor and corrector steps, shifts of the demand in between.
+# The method: predictor and corrector steps, shifts of the required wrench in between.
 
 
 # Violation of the optimality conditions at which multipliers are accurate enough to shift by, and
 # at which to stop.
 KNOWN, TOLERANCE = 1e-5, 1e-10
-# A frame that misses more of its demand after a shift cannot be balanced; in units of the largest
+# A frame that misses more of its wrench after a shift cannot be balanced; in units of the largest
 # required force.
 MISSED = 1e-5
 ITERATIONS = 80
@@ -594,7 +594,7 @@ class _NewtonSteps:
 
     def __init__(self, problem: LimitedProblem):
         nf, nc = problem.problem.standing.shape[1], problem.size
-        T = len(problem.problem.demand)
+        T = len(problem.problem.required)
         self._problem = problem
         width = gain_width(problem.problem.index, whole=False)
         self._gains, self._x = np.empty((T, width)), np.empty((T, nc))
@@ -611,7 +611,7 @@ class _NewtonSteps:
                                        in zip(now.z, self._cones, self._missing)])
         self._gradient = -problem.stationarity(now.x, now.z) - gradient
         data = problem.problem._replace(
-            demand=problem.problem.demand - problem.balance(now.x))
+            required=problem.problem.required - problem.balance(now.x))
         at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
                        self._gradient, problem.past.information.copy(), self._zero.copy(),
                        self._none, self._gains, self._x, self._work, self._vectors)

@@ -57,7 +57,7 @@ class OverTimeSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (T, nv) array [N m or N]
-        What the motors deliver, in the model's joint order.
+        Of the motors, in the model's joint order.
     root_residual : (T, 6) array [N, N m]
         Wrench on the base that the feet do not explain, in base axes about its origin.
     rank : (T,) int array

@@ -131,7 +131,7 @@ class Frames:
 
     def __len__(self) -> int:
         """Return the number of frames."""
-        return len(self.problem.demand)
+        return len(self.problem.required)
 
     @property
     def size(self) -> int:
@@ -179,7 +179,7 @@ class Frames:
     def _tables(self) -> list[np.ndarray]:
         """Return all tables that have one row a frame."""
         p = self.problem
-        return [*self.motion, p.standing, p.points, p.axes, p.turns, p.demand, p.rank, p.line,
+        return [*self.motion, p.standing, p.points, p.axes, p.turns, p.required, p.rank, p.line,
                 p.cost, self.foot_rotation, self.external]
 
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Frames:
@@ -373,7 +373,7 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     up = unit_normal(normal)
     at = gather(motion, up, external, in_world, *memory[:2], problem, rotation, speed)
     if at != FINITE:
-        raise MeasurementError(f'frame {at}: the motion asks for a wrench that is not finite')
+        raise MeasurementError(f'frame {at}: the motion requires a wrench that is not finite')
     problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
     return Frames(model, table, motion, problem, rotation, up,
                   external, in_world, memory)

@@ -48,10 +48,10 @@ class Problem(NamedTuple):
     points : (T, nf, 3) array [m]
         Contact points from the base's origin.
     axes : (T, nf, 9) array, or (0, nf, 9)
-        Rotation from each foot's force to the axes of points and demand; none for equal axes.
+        Rotation from each foot's force to the axes of points and wrenches; none for equal axes.
     turns : (T, nf, 9) array, or (0, nf, 9)
         The axes of each foot's moments in those axes, as columns; none where they are the same.
-    demand : (T, 6) array [N, N m]
+    required : (T, 6) array [N, N m]
         b, within what the feet can carry.
     rank : (T,) int array
         Of A.
@@ -72,7 +72,7 @@ class Problem(NamedTuple):
     points: np.ndarray
     axes: np.ndarray
     turns: np.ndarray
-    demand: np.ndarray
+    required: np.ndarray
     rank: np.ndarray
     line: np.ndarray
     cost: np.ndarray
@@ -208,7 +208,7 @@ def _apply_gain(problem, t, gain, u, x, scratch):
 
 @part
 def _in_axes(problem, t, i, v):
-    """Return a foot's coordinates v in the axes of points and demand."""
+    """Return a foot's coordinates v in the axes of points and wrenches."""
     if problem.axes.shape[0] == 0:
         return v
     return rotate(get9(problem.axes[t], i, 0), v)
@@ -348,7 +348,7 @@ def _fill_missing(problem, t, n, W):
     Give the balance a pivot for every twist that no foot resists.
 
     The twists are turns about the points' line, or about their place (of line feet, across them).
-    The demand has no part along them, so the pivots' size and sign do not affect the solution.
+    The required wrench has no part along them, so the pivots' size and sign do not matter.
     """
     rank, most = problem.rank[t], 0.0
     for i in range(n):
@@ -397,7 +397,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
     problem : Problem
         Frames.
     blocks : (T, nf, 6, 6) array, or (0, nf, 6, 6)
-        What H has besides its diagonal.
+        Blocks of H in addition to its diagonal.
     gradient : (T, nc) array, or (0, nc)
         g.
     past, past_linear : (nc, nc) array, (nc,) array
@@ -438,7 +438,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
                 linear[i] += gradient[t, i]
             x[t, i] = 0.0
             for k in range(6):
-                x[t, i] -= work[n + k, i] * problem.demand[t, k]
+                x[t, i] -= work[n + k, i] * problem.required[t, k]
         _keep_gain(problem, t, n, work, gains[t])
         _apply_gain(problem, t, gains[t], linear, x[t], scratch)
         for i in range(n):
@@ -456,7 +456,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
 @lean_kernel
 def substitute(problem, gains, gradient, x, vectors):
     """
-    Fill c for another gradient and no demand, with the gains of the same costs.
+    Fill c for another gradient and no required wrench, with the gains of the same costs.
 
     Parameters
     ----------
