@@ -131,6 +131,10 @@ class ContactInverseDynamics:
         external : mapping of link name to (6,) array, optional [N, N m]
             Other wrenches ``[f; m]`` on links, in link axes about the link's origin.
 
+        Returns
+        -------
+        ContactSolution
+
         Raises
         ------
         MeasurementError
@@ -214,6 +218,10 @@ class ContactInverseDynamics:
         center_of_pressure, external
             As `solve` has them, the same for all instants.
 
+        Returns
+        -------
+        ContactBatch
+
         Raises
         ------
         MeasurementError
@@ -244,6 +252,10 @@ class ContactInverseDynamics:
         **conditions
             As `solve` has them: in_contact, guess, ground_normal, center_of_pressure, external.
 
+        Returns
+        -------
+        WrenchUncertainty
+
         """
         return wrench_uncertainty(self, motion, noise, effort, conditions)
 
@@ -260,6 +272,10 @@ class ContactInverseDynamics:
         ----------
         motion, effort, **conditions
             As `solve` has them.
+
+        Returns
+        -------
+        InstantProblem
 
         """
         solution = self.solve(motion, effort=effort, **conditions)
@@ -305,6 +321,10 @@ def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
         The variances hold for motions like this one.
     prior_force, prior_moment : float [N, N m]
         Standard deviation of every component of a wrench before anything is measured.
+
+    Returns
+    -------
+    EquationWeights
 
     Raises
     ------

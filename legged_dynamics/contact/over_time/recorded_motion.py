@@ -78,6 +78,10 @@ class RecordedMotion:
             Low-pass the poses first: second-order Butterworth forward and back, -3 dB here.
             6 Hz is usual for slow human movement, 10 to 15 Hz for walking and running.
 
+        Returns
+        -------
+        RecordedMotion
+
         Raises
         ------
         MeasurementError
@@ -131,6 +135,10 @@ class RecordedMotion:
             In the IMU's axes; the accelerometer reads +9.81 along up at rest.
         mount : Transform
             Pose of the IMU in the base.
+
+        Returns
+        -------
+        RecordedMotion
 
         Raises
         ------

@@ -134,6 +134,11 @@ class GeneralizedMotion(RecordedMotion):
         joint_names : sequence of str, optional
             The order of the joints' columns; the model's by default.
 
+        Returns
+        -------
+        GeneralizedMotion
+            Of T frames.
+
         Raises
         ------
         ConfigurationError
