@@ -1,13 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Mean and covariance of a normal distribution within linear limits, inside kernels.
+Mean and covariance of a Gaussian within linear limits as in `GroundForceProblem`, for kernels.
 
 The mean becomes the point of highest density that satisfies ``C x >= d`` (a quadratic program in
 coordinates in which the covariance is 1). Each active limit then reduces the variance along its
 normal to that of the truncated normal distribution about the limit (probability density
 truncation: Simon 2010, "Kalman filtering with state constraints"). Without violated limits
-nothing is computed.
+nothing is computed, and nothing is allocated.
 """
 from __future__ import annotations
 
