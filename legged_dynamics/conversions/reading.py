@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware.protocol import stamp_ns
 from legged_dynamics.model.joint_order import JointOrder, Mimics, listing
+from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.model.sensor_correction import SensorCorrection
 
 _NS = 1_000_000_000

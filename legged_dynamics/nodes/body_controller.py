@@ -13,10 +13,10 @@ from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
 from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.body_output import BodyPostures, StateOutput
 from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
@@ -270,7 +270,8 @@ class BodyController(ControllerNode):
 
     def _no_posture(self) -> str:
         """Return why no posture can be taken now, or ''."""
-        if self.lost or self.state is None or not self._started or not self.common.input.listening:
+        if (self.lost or self.state is None or not self._started
+                or not self.efforts.input.listening):
             return 'the body is not under control'
         return 'the node is being stopped' * self._settling
 
@@ -300,7 +301,7 @@ class BodyController(ControllerNode):
         body = self._body.judge(now)
         if self.lost:
             body = 'ERROR', f'{self.lost}; activate the node again'
-        elif self.common.input.state() is not None or not self._body.received:
+        elif self.efforts.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
         return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
 

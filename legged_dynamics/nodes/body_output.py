@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import state_markers
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.leg_odometry import BodyState
@@ -86,7 +87,7 @@ class StateOutput:
         points[down] = (state.foot_position[down] - state.position) @ state.rotation
         for foot, force in self.controller.forces().items():
             forces[foot] = force @ state.rotation
-        self._markers.publish(convert.state_markers(
+        self._markers.publish(state_markers(
             self._dialect, state.stamp_ns, model.base_link, points, forces, down, mode,
             self.controller.margins(command, state, position),
             newtons_per_meter=model.total_mass * GRAVITY, lifetime_s=lifetime))

@@ -11,26 +11,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.input_screen import Farewell, InputScreen
-from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
+from legged_dynamics.nodes.input_screen import InputScreen
+from legged_dynamics.nodes.robot_component import (
+    COMMANDS,
+    LONGEST_SHUTDOWN_NS,
+    ROBOT,
+    STOPPING,
+    RobotComponent,
+    Shutdown,
+)
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
-from legged_dynamics.nodes.robot_input import Commands
+from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import GOODBYE
 from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.schema import Setting
 
-COMMANDS = 'effort_controller/commands'
 # How often it is checked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
-# Longest time over which a robot is brought down before its node stops [ns].
-LONGEST_FAREWELL_NS = 20_000_000_000
-STOPPING = 'the node is being stopped'
 # A controller that has fallen behind answers the newest joint states, not the queue.
 DEPTH = 5
 
@@ -45,6 +48,11 @@ def settings_of(defaults: Mapping[str, Any], *tables: Sequence[Setting]) -> tupl
         Defaults that differ in this node, by name.
     *tables : sequence of Setting
         Its own parameters.
+
+    Returns
+    -------
+    tuple of Setting
+        Those of robot, inputs and safety, then its own.
 
     """
     own = {'input_depth': DEPTH, **defaults}
@@ -63,9 +71,9 @@ class EffortOutput:
     way out is zero: hardware holds it for ever. While the node is active the robot_description in
     force stays in force.
 
-    A node that commands makes one beside its RobotComponent, calls :meth:`configure`,
-    :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and :meth:`fault` from
-    its own steps, and answers each measurement::
+    A node that commands makes one in addition to its RobotComponent, calls :meth:`configure`,
+    :meth:`listen`, :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and
+    :meth:`fault` from its own steps, and answers each measurement::
 
         if not efforts.ready():
             return None
@@ -77,23 +85,27 @@ class EffortOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with parameters of :func:`settings_of`, and steady.
+        The node's, with parameters of :func:`settings_of` and a steady clock.
     failed : callable, optional
-        Called after a fault that the guard has held or made safe.
+        Called after a fault that the guard has bridged or answered with the safe output.
     settled : callable, optional
         Called again and again while the node leaves and ``safety.stop`` is 'sit': brings the robot
-        to where motors can be let go, and returns whether it is there, or cannot be.
+        to where motors can be switched off, and returns whether it is there, or cannot be.
 
     Attributes
     ----------
     guard : EffortGuard or None
-        Once the robot is known.
+        Set once the robot is known.
     screen : InputScreen
-        For the node's inputs.
+        Checks the readings of the node's inputs.
+    input : RobotInput
+        Description and sensors, from :meth:`listen` on.
     released : bool
-        Whether the robot is down, and its controller is not asked any more.
+        Whether the robot is down, so that its controller is no longer called.
 
     """
+
+    input: RobotInput
 
     def __init__(self, common: RobotComponent, failed: Callable[[], None] = lambda: None,
                  settled: Callable[[], bool] = lambda: True):
@@ -101,7 +113,7 @@ class EffortOutput:
         self.guard: EffortGuard | None = None
         self.released = self._spoke = False
         self._activations = 0
-        self._farewell = Farewell(common.now, LONGEST_FAREWELL_NS)
+        self._shutdown = Shutdown(common.now, LONGEST_SHUTDOWN_NS)
 
     @property
     def state(self) -> GuardState:
@@ -122,13 +134,62 @@ class EffortOutput:
             'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
+    def listen(self, described: Callable[[RobotModel], None],
+               measured: Callable[[Measurement], Commands | None]) -> None:
+        """
+        Subscribe to description and sensors; measurements are made while `input` is started.
+
+        No commanded joint is guessed when joint states lack it.
+
+        Parameters
+        ----------
+        described : callable
+            Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it.
+        measured : callable
+            Takes a Measurement; returns what was commanded, as names and values, or None.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the description given by parameter cannot be used.
+
+        """
+        common = self._common
+        self.input = RobotInput(common.component, common.endpoints, common.parameters,
+                                common.config, common.now, described, measured, self.screen,
+                                self.commanded_joints)
+        self.input.join()
+
     def commanded_joints(self, model: RobotModel) -> tuple[str, ...]:
-        """Return the joints that get efforts, in the order of commands."""
+        """
+        Return the joints that get efforts, in the order of commands.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot, whose order holds where ``robot.joints`` is empty.
+
+        Returns
+        -------
+        tuple of str
+            Names of joints.
+
+        """
         return tuple(self._common.config.joints or model.joint_names)
 
     def guard_of(self, model: RobotModel) -> EffortGuard:
         """
         Return a guard for a robot.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+
+        Returns
+        -------
+        EffortGuard
+            Guard with the parameters ``safety.*``.
 
         Raises
         ------
@@ -143,7 +204,17 @@ class EffortOutput:
                            self._common.values(SAFETY_SETTINGS))
 
     def build(self, model: RobotModel, guard: EffortGuard) -> None:
-        """Take a robot, with its guard, once the controller has taken it."""
+        """
+        Command a robot from now on, once its controller is built.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        guard : EffortGuard
+            Guard for it, from :meth:`guard_of`.
+
+        """
         common = self._common
         model = common.config.apply_to(model)
         self._names = self.commanded_joints(model)
@@ -153,7 +224,7 @@ class EffortOutput:
         self.screen.build(model, self._order, guard, imu.pose.R,
                           common.parameters['safety.frozen'])
         self.guard = guard
-        if common.input.listening:
+        if self.input.listening:
             self._arm()
         common.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
@@ -165,7 +236,7 @@ class EffortOutput:
         self._count = 0
         name = self._common.node.get_name()
         self._owner = f'{name}@{os.getpid()}.{self._activations}'
-        self._common.input.start()
+        self.input.start()
         self._arm()
 
     def leave(self) -> bool:
@@ -173,17 +244,17 @@ class EffortOutput:
         guard, way = self.guard, self._common.parameters['safety.stop']
         if guard is None or not self._sending or way == 'zero':
             return True
-        if self._farewell.begin():
+        if self._shutdown.begin():
             self._common.node.get_logger().info(f'stopping: {way}')
-        if self._farewell.late() or self._farewell.vain():
+        if self._shutdown.late() or self._shutdown.clock_stopped():
             return True
         self.released = self.released or way == 'damping' or self._settled()
         return self.released and guard.state.released and not guard.latches
 
     def stop(self) -> None:
         """Stop the inputs and commanding; the last message is zero, if there was any other."""
-        if hasattr(self._common, 'input'):
-            self._common.input.stop()
+        if hasattr(self, 'input'):
+            self.input.stop()
         if self.guard is not None:
             if self._sending:
                 self._publish(self.guard.last(), self._owner + GOODBYE)
@@ -196,7 +267,15 @@ class EffortOutput:
         self.guard = None
 
     def fault(self, error: Exception) -> None:
-        """Show a failure of a callback, and do not go on from it."""
+        """
+        Report a failed callback in the diagnostics, and let the guard bridge it.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._why = f'{type(error).__name__}: {error}'
         self._monitor.refused(self._common.now(), self._why)
         self._answer_without_command()
@@ -204,7 +283,7 @@ class EffortOutput:
     def _arm(self) -> None:
         """Wait for the first good command of a robot that is known."""
         self._sending, self._why = False, ''
-        self._farewell.reset()
+        self._shutdown.reset()
         self.released = False
         self.screen.reset()
         if self.guard is not None:
@@ -215,7 +294,7 @@ class EffortOutput:
     def ready(self) -> bool:
         """Return whether the controller is to answer a measurement."""
         self._why, self._spoke = '', False
-        fault = self._common.input.description.fault
+        fault = self.input.description.fault
         if self.state is GuardState.ARMED and fault:
             self._monitor.refused(self._common.now(), fault)
             return False
@@ -229,17 +308,17 @@ class EffortOutput:
         Parameters
         ----------
         measurement : Measurement
-            What it answers.
+            Sensor readings that the command answers.
         command : (nj,) array [N m or N] or None
-            In the model's joint order. As long as nothing was commanded, None leaves the motors to
-            whoever has them.
+            Efforts in the model's joint order. As long as nothing was commanded, None leaves the
+            motors to the node that has them.
         why : str
-            Why there is none.
+            Reason why there is no command.
 
         Returns
         -------
         (nj,) array [N m or N] or None
-            What went out, in the model's joint order; None when the guard is silent.
+            Efforts sent, in the model's joint order; None when the guard is silent.
 
         """
         assert self.guard is not None
@@ -257,7 +336,22 @@ class EffortOutput:
         return self._effort
 
     def answer(self, feet: Sequence[str] = (), grips: Sequence[float] = ()) -> Commands | None:
-        """Return what was commanded, and what feet were told beside it; None for nothing."""
+        """
+        Return what was commanded last, for a simulator in lock-step.
+
+        Parameters
+        ----------
+        feet : sequence of str
+            Feet that grip.
+        grips : sequence of float
+            Command of each of them.
+
+        Returns
+        -------
+        tuple of names and values, or None
+            Joints with their efforts, then feet with their grips; None when nothing was sent.
+
+        """
         return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
 
     def _watch(self) -> None:
@@ -267,7 +361,7 @@ class EffortOutput:
             self._answer_without_command()
 
     def _answer_without_command(self) -> None:
-        if self.guard is None or not self._common.input.listening or not self._sending:
+        if self.guard is None or not self.input.listening or not self._sending:
             return
         now = self._common.now()
         self._let_out(now, self.guard.apply(now, None, why=self._why))
@@ -294,13 +388,26 @@ class EffortOutput:
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return level and message of inputs and control at a time [ns]."""
-        inputs = self._common.input
+        """
+        Return how inputs and control do, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
+        inputs = self.input
         return inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard
-        if self._farewell.begun:
+        if self._shutdown.begun:
             return 'WARN', STOPPING
         if guard is not None and guard.state.released and guard.latches:
             return 'ERROR', f'{guard.cause}: let go; activate the node again'
@@ -312,31 +419,47 @@ class EffortOutput:
         return self._monitor.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return key figures of inputs and control."""
+        """
+        Return key figures of inputs and control, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         values = self._monitor.values(now) | {'guard': self.state.name.lower(),
                                               'at a limit': ', '.join(self._limited) or 'none'}
-        return self._common.input.details(now) | {'control': values}
+        return self.input.details(now) | {'control': values}
 
 
 # -------------------------------------------------------------------------------------------------
-# A node that commands motors: settings, robot and guarded efforts put together.
+# ControllerNode: a node that commands motors.
 
 
 class ControllerNode(Component):
     """
     A RobotComponent and an EffortOutput, whose lifecycle is the node's.
 
-    A subclass sets `default_name` and `settings`, calls :meth:`open` when it configures, and hands
-    over what takes the robot and what answers a measurement.
+    A subclass sets `default_name` and `settings`, and calls :meth:`open` and :meth:`listen` when
+    it is configured, the latter with what builds the controller and what answers a measurement.
 
     Parameters
     ----------
-    node, dialect
-        As `Component` has them.
+    node : Node
+        Handle to the bus, as `Component` takes it.
+    dialect : Dialect
+        Messages and QoS of the backend, as `Component` takes it.
     accept : callable, optional
-        As `RobotComponent` has it.
+        Takes all parameters as they would be after a change, and refuses them by a
+        ConfigurationError.
     failed, settled : callable
-        As `EffortOutput` has them.
+        As `EffortOutput` takes them.
 
     Attributes
     ----------
@@ -368,9 +491,17 @@ class ControllerNode(Component):
 
     def listen(self, described: Callable[[RobotModel], None],
                measured: Callable[[Measurement], Commands | None]) -> None:
-        """Take in the robot as `RobotComponent.listen` does; no commanded joint is guessed."""
-        self.common.listen(described, measured, self.efforts.screen,
-                           self.efforts.commanded_joints)
+        """
+        Subscribe to description and sensors.
+
+        Parameters
+        ----------
+        described, measured : callable
+            Build the controller of a RobotModel, and answer a Measurement; as
+            `EffortOutput.listen` takes them.
+
+        """
+        self.efforts.listen(described, measured)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""
@@ -390,13 +521,47 @@ class ControllerNode(Component):
         self.common.close()
 
     def on_fault(self, error: Exception) -> None:
-        """Show a failure of a callback, and do not go on from it."""
+        """
+        Report a failed callback in the diagnostics, and let the guard bridge it.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self.efforts.fault(error)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return level and message of inputs and control at a time [ns]."""
+        """
+        Return how inputs and control do, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         return self.efforts.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return key figures of inputs and control at a time [ns]."""
+        """
+        Return key figures of inputs and control, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         return self.efforts.details(now)

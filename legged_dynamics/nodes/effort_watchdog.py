@@ -14,9 +14,14 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import COMMANDS, LONGEST_FAREWELL_NS, STOPPING
-from legged_dynamics.nodes.input_screen import Farewell
-from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
+from legged_dynamics.nodes.robot_component import (
+    COMMANDS,
+    LONGEST_SHUTDOWN_NS,
+    ROBOT,
+    STOPPING,
+    RobotComponent,
+    Shutdown,
+)
 from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
 from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog
 from legged_dynamics.schema import Setting
@@ -30,7 +35,7 @@ INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
 # A controller that is stopped at the same time is waited for as long as it may take, and a little
 # more for its last message [ns].
-LONGEST_WAIT_NS = LONGEST_FAREWELL_NS + 1_000_000_000
+LONGEST_WAIT_NS = LONGEST_SHUTDOWN_NS + 1_000_000_000
 
 
 class EffortWatchdogNode(Component):
@@ -53,7 +58,7 @@ class EffortWatchdogNode(Component):
         super().__init__(node, dialect)
         self.common = RobotComponent(self, (*ROBOT, *NODE_SETTINGS), _check, steady=True)
         self.watchdog: EffortWatchdog | None = None
-        self._farewell = Farewell(self.common.now, LONGEST_WAIT_NS)
+        self._shutdown = Shutdown(self.common.now, LONGEST_WAIT_NS)
 
     def configure(self) -> None:
         """Join the topics."""
@@ -78,22 +83,22 @@ class EffortWatchdogNode(Component):
         self._description.take_waiting()
         if self.watchdog is not None:
             self.watchdog.reset()
-        self._farewell.reset()
+        self._shutdown.reset()
         self._active = True
 
     def leave(self) -> bool:
         """Go on until the robot is let down; return whether it is, or never will be."""
-        watchdog, farewell = self.watchdog, self._farewell
+        watchdog, shutdown = self.watchdog, self._shutdown
         log = self.node.get_logger()
         if watchdog is None or not self._active or watchdog.at_rest:
-            if watchdog is not None and farewell.begun:
+            if watchdog is not None and shutdown.begun:
                 log.info(f'the robot is down: {watchdog.cause}')
             return True
-        if farewell.begin():
+        if shutdown.begin():
             log.info(f'stopping: when {watchdog.owner or "who commands"} has left')
-        if farewell.late():
+        if shutdown.late():
             watchdog.release(self.common.now(), STOPPING)
-        return farewell.vain()
+        return shutdown.clock_stopped()
 
     def deactivate(self) -> None:
         """Pass nothing on; the last message is zero."""
@@ -172,7 +177,7 @@ class EffortWatchdogNode(Component):
             return 'OK', 'inactive'
         if watchdog.cause:
             return 'ERROR', f'{watchdog.cause}: {watchdog.state.value}'
-        if self._farewell.begun:
+        if self._shutdown.begun:
             return 'WARN', f'{STOPPING}: {watchdog.state.value}'
         if watchdog.refused and now - self._refused_ns < INPUT_TIMEOUT_NS:
             others = ', '.join(sorted(name or 'one without a name' for name in watchdog.refused))

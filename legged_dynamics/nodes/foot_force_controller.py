@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import force_markers
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import BodyState
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.contact_force_map import ContactForceMap
 from legged_dynamics.force_map.friction_cone import FrictionCone
@@ -20,6 +20,7 @@ from legged_dynamics.force_map.producible import foot_reach, leg_columns
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body_controller import BLIND, DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
 from legged_dynamics.nodes.effort_output import settings_of
@@ -134,7 +135,7 @@ class ForceMapOutput:
         asked, given = command.asked.get(i), self._controller.forces().get(i, np.zeros(3))
         message = self._common.dialect.message('visualization_msgs/msg/MarkerArray')
         self._markers.publish(message(
-            markers=convert.force_markers(
+            markers=force_markers(
                 self._common.dialect, ns, self._model.base_link, i, found.contact_points[i],
                 reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
                 given @ R_WB, None if asked is None else asked @ R_WB,
@@ -219,7 +220,7 @@ class FootForceController(BodyController):
                                   f'{", ".join(axes)}; got {frame!r}')
         elif not np.isfinite(wrench[:3]).all():
             self._refused = now, f'{name}: the desired force is not finite: {wrench[:3].tolist()}'
-        elif self.common.input.listening:
+        elif self.efforts.input.listening:
             self._desired[foot] = now, AskedForce(wrench[:3], axes[frame])
 
     def asked(self) -> dict[int, AskedForce]:
@@ -244,7 +245,7 @@ class FootForceController(BodyController):
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return how the body does, and what became of the forces asked for."""
         found = super().judge(now)
-        if self.common.input.listening and self.command is not None:
+        if self.efforts.input.listening and self.command is not None:
             found['forces'] = self._judge_forces(now)
         return found
 

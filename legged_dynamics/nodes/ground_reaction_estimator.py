@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component, Dialect
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
+from legged_dynamics.nodes.robot_input import RobotInput
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
@@ -143,17 +145,19 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         self.common.configure(self._judge, self._details)
-        self.common.listen(self._build, self._take)
+        self.input = RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
+                                self.common.now, self._build, self._take)
+        self.input.join()
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
         if self._estimator is not None:
             self._estimator.reset()
-        self.common.input.start()
+        self.input.start()
 
     def deactivate(self) -> None:
         """Stop estimating and publishing."""
-        self.common.input.stop()
+        self.input.stop()
 
     def cleanup(self) -> None:
         """Leave all topics."""
@@ -282,17 +286,17 @@ class GroundReactionNode(Component):
         if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             return
         self._next_marker_ns = ns + round(1e9 / rate)
-        self._markers.publish(convert.reaction_picture(
+        self._markers.publish(reaction_picture(
             self.dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
             friction=self.parameters['markers.friction']))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        return self.common.input.judge(now) | {
-            'estimate': self.common.input.state() or self._estimates.judge(now)}
+        return self.input.judge(now) | {
+            'estimate': self.input.state() or self._estimates.judge(now)}
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        return self.common.input.details(now) | {
+        return self.input.details(now) | {
             'estimate': self._estimates.values(now) | self._estimate_values()}
 
     def _estimate_values(self) -> dict[str, Any]:

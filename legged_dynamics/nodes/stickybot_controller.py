@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.conversions.markers import reaction_markers
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
@@ -148,7 +149,7 @@ class WallOutput:
         point[:, :2] = self._limbs.foot_positions(position)
         force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
                                np.full(n, command.pose[2]))     # type: ignore[index]
-        self._markers.publish(convert.reaction_markers(
+        self._markers.publish(reaction_markers(
             self._dialect, ns, self._base_link, self._limbs.feet, point, force, command.attach,
             newtons_per_meter=self._parameters['markers.newtons_per_meter'], lifetime_s=lifetime,
             observable=np.full(n, command.pads_kept)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body_controller import DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.body_output import BodyOutput
 from legged_dynamics.nodes.effort_output import settings_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, standing_samples
 
-from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.robot import read_model
@@ -31,7 +31,7 @@ def reaction():
 
 
 def picture(reaction, **options):
-    message = convert.reaction_picture(DIALECT, reaction, 'base', newtons_per_meter=SCALE,
+    message = reaction_picture(DIALECT, reaction, 'base', newtons_per_meter=SCALE,
                                        **options)
     return {(marker.ns, marker.id): marker for marker in message.markers}
 
