@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.node_registry import NODES, NodeEntry
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.resources import robot_files, share_directory
 
@@ -35,29 +36,23 @@ ARGUMENTS = (
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
     ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
-# How long a node may take to bring its robot down (safety.stop) before launch insists [s].
-PATIENCE = '25'
-# The same of nodes that wait for those and bring the robot down after them.
-PATIENCE_OF = {'effort_watchdog': '40'}
 # Two robots' transforms stay apart, and with their own namespace.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 
-def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'ground_reactions',
-               flags: Mapping[str, str] | None = None) -> Any:
+def robot_node(executable: str) -> Any:
     """
     Return the LaunchDescription of a node that listens to a robot.
 
     Parameters
     ----------
     executable : str
-        Of the package; its settings are config/nodes/<executable>.yaml.
-    robot : str
-        Default of the argument of that name.
-    rviz : str
-        Name of a file in config/rviz.
-    flags : mapping of str to str, optional
-        Parameters of the node that are true or false, false by default, with what they mean.
+        Node in `NODES`; its settings are config/nodes/<executable>.yaml.
+
+    Returns
+    -------
+    LaunchDescription
+        Node and, where asked for, robot_state_publisher and rviz.
 
     """
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -67,7 +62,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
-    config, flags = share_directory() / 'config', flags or {}
+    config, entry = share_directory() / 'config', NODES[executable]
 
     def start(context: Any) -> list[Any]:
         def argument(name: str) -> str:
@@ -88,7 +83,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  respawn=argument('respawn') == 'true', respawn_delay=1.0,
-                 sigterm_timeout=PATIENCE_OF.get(executable, PATIENCE),
+                 sigterm_timeout=str(entry.patience),
                  remappings=[(name, argument(key)) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))
@@ -99,17 +94,18 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
                      **({'safety.controllers_file': argument('controllers_file')}
                         if argument('controllers_file') else {}),
                      **{name: argument(name) == 'true'
-                        for name in ('use_sim_time', 'autostart', *flags)}}]),
+                        for name in ('use_sim_time', 'autostart', *entry.flags)}}]),
             Node(package='rviz2', executable='rviz2',
-                 arguments=['-d', str(config / 'rviz' / f'{rviz}.rviz'), *frame],
+                 arguments=['-d', str(config / 'rviz' / f'{entry.rviz}.rviz'), *frame],
                  namespace=argument('namespace'), remappings=TF,
                  condition=IfCondition(LaunchConfiguration('rviz'))),
             *beside,
         ]
     arguments = (
-        ('robot', robot, 'Name of a robot that comes with the package, or path of its YAML.'),
+        ('robot', entry.robot, 'Name of a robot that comes with the package, or path of its '
+         'YAML.'),
         ('params_file', str(config / 'nodes' / f'{executable}.yaml'), 'Settings of the node.'),
-        *ARGUMENTS, *((name, 'false', text) for name, text in flags.items()))
+        *ARGUMENTS, *((name, 'false', text) for name, text in entry.flags.items()))
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text)
           for name, default, text in arguments), OpaqueFunction(function=start)])
@@ -251,7 +247,9 @@ def _state(parent: ElementTree.Element, name: str, value: float) -> None:
 
 # -------------------------------------------------------------------------------------------------
 
-CONTROLLERS = ('none', 'workspace_controller', 'foot_force_controller')
+# Those for any robot.
+CONTROLLERS = ('none', *(name for name, entry in NODES.items()
+                         if entry.group == 'Control' and entry.robot == NodeEntry.robot))
 ROBOT = (
     ('robot', 'anymal_class', 'Name of a robot that comes with the package, or path of its YAML.'),
     ('robot_description', '', 'URDF as XML or path; empty: the one beside the YAML.'),

@@ -10,7 +10,7 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.parameters import Parameter
-from legged_dynamics.nodes.bringup import PATIENCE_OF
+from legged_dynamics.node_registry import NODES
 from legged_dynamics.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
 from legged_dynamics.nodes.robot_component import (
     CALLS,
@@ -168,7 +168,7 @@ def test_a_controller_that_nobody_stops_loses_the_motors_to_a_robot_that_sits_do
 def test_launch_does_not_insist_before_the_longest_shutdown_is_over(bench):
     values = bench.watchdog.component.common.parameters
     shutdown = LONGEST_WAIT_NS * 1e-9 + values['watchdog.sit'] + values['safety.damping_duration']
-    assert shutdown < float(PATIENCE_OF['effort_watchdog'])
+    assert shutdown < NODES['effort_watchdog'].patience
 
 
 def test_a_watchdog_whose_motors_nobody_has_ends_at_once(stopped):
