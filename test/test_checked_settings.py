@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Settings that are said once: each name reaches its own field, whatever order they stand in."""
-import pkgutil
 import random
 from dataclasses import fields, make_dataclass
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,10 @@ from legged_dynamics.schema import CheckedSettings, setting
 
 
 def kinds():
-    for module in pkgutil.walk_packages(legged_dynamics.__path__, 'legged_dynamics.'):
-        if module.name.endswith('settings'):
-            import_module(module.name)
+    package = Path(legged_dynamics.__file__).parent
+    for path in package.rglob('*.py'):
+        if '(CheckedSettings)' in path.read_text():
+            import_module('.'.join(path.relative_to(package.parent).with_suffix('').parts))
     return sorted(CheckedSettings.__subclasses__(), key=lambda kind: kind.__qualname__)
 
 
@@ -33,7 +34,9 @@ def another(one):
     if isinstance(one.default, float):
         low = one.default - 1.0 if one.lower is None else one.lower
         return (one.default + low) / 2.0 if low < one.default else low + 1e-3
-    return one.default * 2 or ([1.0] if isinstance(one.default, list) else 'something')
+    if isinstance(one.default, list):
+        return one.default * 2 or ([1.0] if one.unit else ['something'])
+    return one.default * 2 or 'something'
 
 
 def test_there_are_such_settings():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from legged_dynamics.nodes.body_targets import BodyTargets
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_input import Commands
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, Setting, setting
 from legged_dynamics.workspace import (
     AskedForce,
     BodyTarget,
@@ -38,13 +39,22 @@ from legged_dynamics.workspace import (
 from legged_dynamics.workspace.command import FAULT_TEXTS
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 
+
+@dataclass(frozen=True)
+class BodySettings(CheckedSettings):
+    """Settings of a node that holds a body, in addition to its parts'."""
+
+    stance: str = setting(
+        'stance', 'detected', '',
+        'Which feet count as in contact: those detected, or all.', choices=('detected', 'all'))
+    sensor_patience: float = setting(
+        'sensor_patience', 0.5, 's',
+        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0)
+
+
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS,
-    Setting('stance', 'detected', '', 'Which feet count as in contact: those detected, or all.',
-            choices=('detected', 'all')),
-    Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
-            'robot is let go limp.', 0.0, 10.0),
+    *OUTPUT_SETTINGS, *BodySettings.table(),
 )
 # Without the IMU, joint states must go on being answered before the guard lets go.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}

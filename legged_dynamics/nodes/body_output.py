@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,16 +19,24 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.body_targets import BodyTargets
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.posture import Ease, Phase, Posture
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
-SETTINGS = (
-    Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
-)
+
+
+@dataclass(frozen=True)
+class StateSettings(CheckedSettings):
+    """Settings of the published state."""
+
+    state_rate: float = setting(
+        'state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0)
+
+
+SETTINGS = StateSettings.table()
 
 
 class StateOutput:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,22 +19,31 @@ from legged_dynamics.middleware.qos import Bounds
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.support import ANYTHING, Support
 
-SETTINGS = (
-    Setting('odom_frame', 'odom', '', 'Name of the frame that body targets are given in.'),
-    Setting('reach.linear', 0.25, 'm',
-            'Targets further than this from where the body stood at the start are refused.',
-            1e-3, 10.0),
-    Setting('reach.angular', 0.6, 'rad',
-            'Targets turned further than this from where the body stood at the start are refused.',
-            1e-3, 3.0),
-)
+
+@dataclass(frozen=True)
+class TargetSettings(CheckedSettings):
+    """Settings of the targets for the body."""
+
+    odom_frame: str = setting(
+        'odom_frame', 'odom', '', 'Name of the frame that body targets are given in.')
+    reach_linear: float = setting(
+        'reach.linear', 0.25, 'm',
+        'Targets further than this from where the body stood at the start are refused.',
+        1e-3, 10.0)
+    reach_angular: float = setting(
+        'reach.angular', 0.6, 'rad',
+        'Targets turned further than this from where the body stood at the start are refused.',
+        1e-3, 3.0)
+
+
+SETTINGS = TargetSettings.table()
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
 # the last one checked that count as in reach too [m, rad].

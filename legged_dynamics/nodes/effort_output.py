@@ -28,8 +28,8 @@ from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import GOODBYE
-from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.safety.joint_watch import check_controllers
+from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.schema import Setting
 
 # How often it is checked whether joint states still arrive [s].

@@ -3,6 +3,7 @@
 """Node effort_watchdog: passes efforts on to the motors, and acts when commands stop."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,20 @@ from legged_dynamics.nodes.robot_component import (
     RobotComponent,
     Shutdown,
 )
-from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
-from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog
-from legged_dynamics.schema import Setting
+from legged_dynamics.safety.effort_watchdog import EffortWatchdog
+from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
+from legged_dynamics.schema import CheckedSettings, setting
 
-NODE_SETTINGS = (
-    Setting('period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3,
-            0.1),
-    *WATCHDOG_SETTINGS, *SHARED,
-)
+
+@dataclass(frozen=True)
+class WatchdogNodeSettings(CheckedSettings):
+    """Settings of the node, in addition to those of its watchdog."""
+
+    period: float = setting(
+        'period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3, 0.1)
+
+
+NODE_SETTINGS = (*WATCHDOG_SETTINGS, *SHARED, *WatchdogNodeSettings.table())
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
 # A controller that is stopped at the same time is waited for as long as it may take, and a little

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +26,7 @@ from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -91,14 +92,21 @@ def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> l
 
 # -------------------------------------------------------------------------------------------------
 
-NODE_SETTINGS = (
-    *INPUT_SETTINGS,
-    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
-    Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
-            1e-3, 1e6),
-    Setting('markers.friction', 0.6, '', 'Friction coefficient of the cones and margins drawn; '
-            '0: none.', 0.0, 10.0),
-)
+
+@dataclass(frozen=True)
+class MarkerSettings(CheckedSettings):
+    """Settings of the published markers."""
+
+    rate: float = setting(
+        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
+    newtons_per_meter: float = setting(
+        'markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
+    friction: float = setting(
+        'markers.friction', 0.6, '',
+        'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0)
+
+
+NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table())
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,20 +13,32 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.nodes.diagnostics import Endpoints
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 
-SETTINGS = (
-    Setting('lock_step.answers', [], '', 'Topics on which nodes answer each sample '
-            '(`~/answer` of nodes with use_sim_time); given any, time is simulated and waits for '
-            'all of them. A topic with a number behind a colon has a window of its own.'),
-    Setting('lock_step.window', 1, 'samples', 'Samples that may be unanswered. A command is '
-            'obeyed this many periods after the sample that it answers.', 1, 10000),
-    Setting('lock_step.listeners', 0, '', 'Subscriptions that each topic of sensors and truth '
-            'must have before time begins.', 0, 100),
-    Setting('lock_step.speed', 1.0, '', 'Greatest real-time factor; 0: as fast as answered.',
-            0.0, 1000.0),
-    Setting('lock_step.duration', 0.0, 's', 'When simulated time ends; 0: never.', 0.0, 1e6),
-)
+
+@dataclass(frozen=True)
+class LockStepSettings(CheckedSettings):
+    """Settings of simulated time that waits for answers."""
+
+    answers: Sequence[str] = setting(
+        'lock_step.answers', [], '',
+        'Topics on which nodes answer each sample (`~/answer` of nodes with use_sim_time); given '
+        'any, time is simulated and waits for all of them. A topic with a number behind a colon '
+        'has a window of its own.')
+    window: int = setting(
+        'lock_step.window', 1, 'samples',
+        'Samples that may be unanswered. A command is obeyed this many periods after the sample '
+        'that it answers.', 1, 10000)
+    listeners: int = setting(
+        'lock_step.listeners', 0, '',
+        'Subscriptions that each topic of sensors and truth must have before time begins.', 0, 100)
+    speed: float = setting(
+        'lock_step.speed', 1.0, '',
+        'Greatest real-time factor; 0: as fast as answered.', 0.0, 1000.0)
+    duration: float = setting(
+        'lock_step.duration', 0.0, 's', 'When simulated time ends; 0: never.', 0.0, 1e6)
+
+
 # Runs are to have the same stamps; zero would mean "no time yet" to ROS.
 BEGIN_NS = 1_000_000_000
 _PATIENCE = 10.0        # s between complaints about an answer that does not come
@@ -67,8 +80,8 @@ class LockStep:
         The simulator.
     endpoints : Endpoints
         Of the component.
-    values : mapping
-        `SETTINGS`.
+    settings : LockStepSettings
+        Topics of the answers, window, listeners, speed and duration.
     answered : callable
         Called whenever an answer has come.
 
@@ -84,14 +97,15 @@ class LockStep:
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, values: Mapping[str, Any],
-                 answered: Any):
-        self._node, self._window = component.node, values['lock_step.window']
-        self._listeners, self._speed = values['lock_step.listeners'], values['lock_step.speed']
-        self.duration_ns = round(1e9 * values['lock_step.duration'])
+    def __init__(self, component: Component, endpoints: Endpoints, settings: LockStepSettings,
+                 answered: Callable[[], None]):
+        self._node, self._window = component.node, settings.window
+        self._listeners, self._speed = settings.listeners, settings.speed
+        self.duration_ns = round(1e9 * settings.duration)
         self._answered = answered
-        self._newest, self._windows = {}, {}
-        for entry in values['lock_step.answers']:
+        self._newest: dict[str, int] = {}
+        self._windows: dict[str, int] = {}
+        for entry in settings.answers:
             topic, _, window = entry.partition(':')
             if window and not (window.isdecimal() and int(window) > 0):
                 raise ConfigurationError('lock_step.answers: expected a topic such as /node/answer'

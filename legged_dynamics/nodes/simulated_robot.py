@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from legged_dynamics import conversions as convert
@@ -14,24 +15,33 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep
-from legged_dynamics.nodes.lock_step import SETTINGS as LOCK_STEP_SETTINGS
+from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.plant import KIND
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
 
-NODE_SETTINGS = (
-    Setting('schedule', str(DEMO_SCHEDULE), '', 'What a walking robot does until effort commands '
-            'arrive: behaviours with seconds, such as "stand 4, trot_forward 12, stand 4".'),
-    Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
-    Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
-    Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
-    Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
-    *LOCK_STEP_SETTINGS,
-)
+
+@dataclass(frozen=True)
+class SimulatedRobotSettings(CheckedSettings):
+    """Settings of the node, in addition to those of robot and physics."""
+
+    schedule: str = setting(
+        'schedule', str(DEMO_SCHEDULE), '',
+        'What a walking robot does until effort commands arrive: behaviours with seconds, such '
+        'as "stand 4, trot_forward 12, stand 4".')
+    sensor_noise: bool = setting(
+        'sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.')
+    seed: int = setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1)
+    publish_clock: bool = setting(
+        'publish_clock', False, '', 'Whether to publish the simulated time on /clock.')
+    publish_truth: bool = setting(
+        'publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.')
+
+
+NODE_SETTINGS = (*LockStepSettings.table(), *SimulatedRobotSettings.table())
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
@@ -74,8 +84,10 @@ class SimulatedRobotNode(Component):
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._mishaps = InputMonitor('mishaps', 0)
         self.common.configure(self._judge, self._details)
-        self._lock_step = (LockStep(self, self.common.endpoints, values, self._go_on)
-                           if values['lock_step.answers'] else None)
+        lock_step = LockStepSettings.from_parameters(
+            self.common.values(LockStepSettings.table()))
+        self._lock_step = (LockStep(self, self.common.endpoints, lock_step, self._go_on)
+                           if lock_step.answers else None)
         self._robot = self._new_robot()
         self._make_endpoints()
         self.node.get_logger().info(self._robot.describe())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import (
     FootEventKind,
@@ -37,11 +38,19 @@ from legged_dynamics.stickybot.settings import StickybotSettings
 
 
 GRIPS = 'adhesion_controller/commands'
-SETTINGS = (
-    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
-    Setting('markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.',
-            1e-3, 1e6),
-)
+
+
+@dataclass(frozen=True)
+class WallMarkerSettings(CheckedSettings):
+    """Settings of the published markers."""
+
+    rate: float = setting(
+        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
+    newtons_per_meter: float = setting(
+        'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
+
+
+SETTINGS = WallMarkerSettings.table()
 
 
 class WallOutput:
@@ -166,11 +175,18 @@ def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 OUTPUT_SETTINGS = SETTINGS
 
-NODE_SETTINGS = (
-    Setting('walk', False, '', 'Whether to climb; otherwise the robot hangs on all its feet. It '
-            'starts from there, and stops as soon as all feet are on the wall.'),
-    *OUTPUT_SETTINGS,
-)
+
+@dataclass(frozen=True)
+class ClimbingSettings(CheckedSettings):
+    """Settings of the node, in addition to those of its controller."""
+
+    walk: bool = setting(
+        'walk', False, '',
+        'Whether to climb; otherwise the robot hangs on all its feet. It starts from there, and '
+        'stops as soon as all feet are on the wall.')
+
+
+NODE_SETTINGS = (*OUTPUT_SETTINGS, *ClimbingSettings.table())
 # A wall that leans this much otherwise than configured is worth a warning [rad].
 LEAN_ERROR = 0.15
 # Allowed difference of the URDF's mass from that of the parameters.

@@ -3,6 +3,8 @@
 """Node workspace_controller: moves the body of a standing robot to where it is wanted."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from legged_dynamics.middleware.runner import run
@@ -11,7 +13,16 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body_controller import DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.body_output import BodyOutput
 from legged_dynamics.nodes.effort_output import settings_of
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
+
+
+@dataclass(frozen=True)
+class TransformSettings(CheckedSettings):
+    """Settings of the published transform."""
+
+    publish_tf: bool = setting(
+        'publish_tf', False, '',
+        'Whether to publish the transform from odom_frame to the base on /tf.')
 
 
 class WorkspaceControllerNode(BodyController):
@@ -26,9 +37,7 @@ class WorkspaceControllerNode(BodyController):
     """
 
     default_name = 'workspace_controller'
-    settings = settings_of(DEFAULTS, SETTINGS, (
-        Setting('publish_tf', False, '', 'Whether to publish the transform from odom_frame to the '
-                'base on /tf.'),))
+    settings = settings_of(DEFAULTS, SETTINGS, TransformSettings.table())
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open the topics of pose and forces."""

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import SETTINGS, bound, brake, compile_kernels, posture
+from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
-from legged_dynamics.schema import checked
+from legged_dynamics.safety.settings import SafetySettings
 
 # -------------------------------------------------------------------------------------------------
 # The states of an EffortGuard, and what it lets out.
@@ -134,7 +134,7 @@ class EffortGuard:
     joints : sequence of str
         Command order.
     parameters : mapping, optional
-        Dotted names of `legged_dynamics.safety.envelope`.
+        Values by dotted name, of `safety.settings.SafetySettings`.
 
     Attributes
     ----------
@@ -160,17 +160,17 @@ class EffortGuard:
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
                  parameters: Mapping[str, Any] | None = None):
-        values = checked(parameters or {}, SETTINGS)
+        settings = SafetySettings.from_parameters(parameters)
         self.joints = tuple(joints)
-        self.table = limit_table(model, self.joints, values)
+        self.table = limit_table(model, self.joints, settings)
         self.limits = self.table[:, EFFORT].copy()
-        self._watch = JointWatch(self.joints, self.table, values['safety.frozen'])
-        self._timeout_ns = round(values['safety.input_timeout'] * 1e9)
-        self._hold_ns = round(values['safety.hold'] * 1e9)
-        self._ramp_ns = round(values['safety.ramp'] * 1e9)
-        self._resume_ns = round(values['safety.resume'] * 1e9)
-        self._damping_ns = round(values['safety.damping_duration'] * 1e9)
-        self.latches, self._tilt = values['safety.latch'], values['safety.tilt']
+        self._watch = JointWatch(self.joints, self.table, settings.frozen)
+        self._timeout_ns = round(settings.input_timeout * 1e9)
+        self._hold_ns = round(settings.hold * 1e9)
+        self._ramp_ns = round(settings.ramp * 1e9)
+        self._resume_ns = round(settings.resume * 1e9)
+        self._damping_ns = round(settings.damping_duration * 1e9)
+        self.latches, self._tilt = settings.latch, settings.tilt
         n = len(self.joints)
         self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -21,28 +21,10 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.joint_watch import JointWatch, limit_table
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings
 
-# What of the guard's settings holds here too.
-SHARED = tuple(setting for setting in SAFETY_SETTINGS if setting.name in {
-    'safety.effort_fraction', 'safety.slew_rate', 'safety.power_fraction', 'safety.velocity',
-    'safety.velocity_margin', 'safety.position_margin', 'safety.posture_stiffness',
-    'safety.posture_damping', 'safety.output', 'safety.damping', 'safety.damping_effort',
-    'safety.damping_duration', 'safety.frozen'})
-SETTINGS = (
-    Setting('watchdog.deadline', 0.05, 's', 'Silence of the commanding node after which the '
-            'posture is held.', 1e-3, 1.0),
-    Setting('watchdog.hold', 0.15, 's', 'How long the posture is held after that.', 0.0, 1.0),
-    Setting('watchdog.release', 'sit', '', 'What comes then, and when a controller leaves: sit '
-            'lets the robot down on a fading posture, damping brakes its joints.',
-            choices=('sit', 'damping')),
-    Setting('watchdog.sit', 2.0, 's', 'Time to sit down in.', 0.1, 60.0),
-    Setting('watchdog.input_timeout', 0.02, 's', 'Age of the joint states from which they are '
-            'not used.', 1e-3, 1.0),
-)
 GOODBYE = ' bye'        # behind the sender's name: the last message
 LONGEST_STEP = 0.02     # s; as the guard's
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
@@ -74,7 +56,7 @@ class EffortWatchdog:
     joints : sequence of str
         Command order.
     parameters : mapping, optional
-        Dotted names of `SETTINGS` and `SHARED`.
+        Values by dotted name, of `WATCHDOG_SETTINGS` and `SHARED` in `safety.settings`.
 
     Attributes
     ----------
@@ -100,19 +82,17 @@ class EffortWatchdog:
     def __init__(self, model: RobotModel, joints: Sequence[str],
                  parameters: Mapping[str, Any] | None = None):
         given = parameters or {}
-        values = checked({name: value for name, value in given.items()
-                          if not name.startswith('safety.')}, SETTINGS)
-        limits = checked({name: value for name, value in given.items()
-                          if name.startswith('safety.')}, SAFETY_SETTINGS)
+        own = WatchdogSettings.from_parameters({name: value for name, value in given.items()
+                                                if not name.startswith('safety.')})
+        shared = SafetySettings.from_parameters({name: value for name, value in given.items()
+                                                 if name.startswith('safety.')})
         self.names = tuple(joints)
-        self._table = limit_table(model, self.names, limits)
-        self._watch = JointWatch(self.names, self._table, limits['safety.frozen'])
-        self._deadline_ns = round(values['watchdog.deadline'] * 1e9)
-        self._hold_ns = round(values['watchdog.hold'] * 1e9)
-        self._sit_ns = round(values['watchdog.sit'] * 1e9)
-        self._damping_ns = round(limits['safety.damping_duration'] * 1e9)
-        self._input_ns = round(values['watchdog.input_timeout'] * 1e9)
-        self._sits = values['watchdog.release'] == 'sit'
+        self._table = limit_table(model, self.names, shared)
+        self._watch = JointWatch(self.names, self._table, shared.frozen)
+        self._deadline_ns, self._hold_ns = round(own.deadline * 1e9), round(own.hold * 1e9)
+        self._sit_ns, self._input_ns = round(own.sit * 1e9), round(own.input_timeout * 1e9)
+        self._damping_ns = round(shared.damping_duration * 1e9)
+        self._sits = own.release == 'sit'
         n = len(self.names)
         self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self._wanted, self._effort, self._last = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -11,7 +11,7 @@ last bit mean a frozen sensor only where the same joint, when still, was seen to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import yaml
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.spatial.jit import lean_kernel
 
 # -------------------------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ SAMPLE = 0.002
 
 
 def limit_table(model: RobotModel, joints: Sequence[str],
-                values: Mapping[str, Any]) -> np.ndarray:
+                settings: SafetySettings) -> np.ndarray:
     """
     Return the limits of joints.
 
@@ -52,8 +53,8 @@ def limit_table(model: RobotModel, joints: Sequence[str],
         With the configured joint physics.
     joints : sequence of str
         In command order.
-    values : mapping
-        All settings of `legged_dynamics.safety.envelope`, checked.
+    settings : SafetySettings
+        Fractions of the URDF's limits, margins and gains.
 
     Returns
     -------
@@ -80,23 +81,23 @@ def limit_table(model: RobotModel, joints: Sequence[str],
             raise ConfigurationError(
                 f'joint {name!r}: expected an effort limit above zero in the URDF '
                 f'(<limit effort="..."/>), got {joint.effort:g}; without it no effort is safe')
-        effort = values['safety.effort_fraction'] * joint.effort
-        velocity = joint.velocity if 0.0 < joint.velocity < math.inf else values['safety.velocity']
+        effort = settings.effort_fraction * joint.effort
+        velocity = joint.velocity if 0.0 < joint.velocity < math.inf else settings.velocity
         bounded = joint.lower < joint.upper     # zero to zero is what a URDF without limits says
         span = joint.upper - joint.lower if bounded else math.inf
         steady = 0.5 * inertia[index] / SAMPLE
         row[EFFORT] = effort
-        row[SLEW] = values['safety.slew_rate'] or joint.effort / SLEW_TIME
-        row[POWER] = values['safety.power_fraction'] * joint.effort * velocity
+        row[SLEW] = settings.slew_rate or joint.effort / SLEW_TIME
+        row[POWER] = settings.power_fraction * joint.effort * velocity
         row[VELOCITY] = velocity
-        row[BELIEVED] = values['safety.velocity_margin'] * velocity
+        row[BELIEVED] = settings.velocity_margin * velocity
         row[LOWER], row[UPPER] = (joint.lower, joint.upper) if bounded else (-math.inf, math.inf)
-        row[MARGIN] = min(values['safety.position_margin'] * span, WIDEST_MARGIN)
-        row[BRAKE] = (min(values['safety.damping'], steady)
-                      if values['safety.output'] == 'damping' else 0.0)
-        row[BRAKE_EFFORT] = values['safety.damping_effort'] * effort
-        row[STIFFNESS] = values['safety.posture_stiffness'] * effort
-        row[DAMPING] = min(values['safety.posture_damping'] * effort, steady)
+        row[MARGIN] = min(settings.position_margin * span, WIDEST_MARGIN)
+        row[BRAKE] = (min(settings.damping, steady)
+                      if settings.output == 'damping' else 0.0)
+        row[BRAKE_EFFORT] = settings.damping_effort * effort
+        row[STIFFNESS] = settings.posture_stiffness * effort
+        row[DAMPING] = min(settings.posture_damping * effort, steady)
         row[TOLERANCE] = min(READING, READING_PART * span)
     return table
 
