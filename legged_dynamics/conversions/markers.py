@@ -55,48 +55,185 @@ class MarkerMaker:
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
     def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
-        """Return an arrow from one point to another [m]."""
+        """
+        Return an arrow from one point to another.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        start, end : (3,) array [m]
+            Points in the frame of the markers.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
         marker.points = [point(self._dialect, start), point(self._dialect, end)]
         return marker
 
     def label(self, ns: str, number: int, place: Any, text: str) -> Any:
-        """Return a text that faces the viewer."""
+        """
+        Return a text that faces the viewer.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Middle of the text.
+        text : str
+            Lines of text, 4 cm high.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04), WHITE)
         marker.pose.position = point(self._dialect, place)
         marker.text = text
         return marker
 
     def line(self, ns: str, number: int, places: Iterable[Any], color: tuple) -> Any:
-        """Return a line through points [m]."""
+        """
+        Return a line through points.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        places : iterable of (3,) arrays [m]
+            Points of the line.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.LINE_STRIP, (LINE_WIDTH, 0.0, 0.0), color)
         marker.points = [point(self._dialect, place) for place in places]
         return marker
 
     def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
                   opacity: float) -> Any:
-        """Return triangles, three corners [m] after three."""
+        """
+        Return triangles.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        corners : iterable of (3,) arrays [m]
+            Three corners of each triangle after each other.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+        opacity : float
+            0 is invisible, 1 opaque.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color,
                            opacity)
         marker.points = [point(self._dialect, place) for place in corners]
         return marker
 
     def sphere(self, ns: str, number: int, place: Any, color: tuple) -> Any:
-        """Return a ball of 3 cm at a point [m]."""
+        """
+        Return a ball of 3 cm.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Centre.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
         marker.pose.position = point(self._dialect, place)
         return marker
 
     def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
                   color: tuple, opacity: float) -> Any:
-        """Return an ellipsoid with its axes turned by a quaternion; diameters in [m]."""
+        """
+        Return an ellipsoid.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Centre.
+        xyzw : (4,) array
+            Unit quaternion from the ellipsoid's axes to those of the frame.
+        diameters : (3,) array [m]
+            Along its axes.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+        opacity : float
+            0 is invisible, 1 opaque.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
         marker.pose.position = point(self._dialect, place)
         marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
     def deletion(self, ns: str, number: int) -> Any:
-        """Return what removes a marker."""
+        """
+        Return what removes a marker.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker that removes the one of that namespace and number.
+
+        """
         return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
 
     def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple,
@@ -232,7 +369,20 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
 
 
 def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Return the sides of a cone as triangles, corner after corner, from the tip."""
+    """
+    Return the sides of a cone as triangles.
+
+    Parameters
+    ----------
+    edges : (k, 3) array
+        Points around the rim, the tip in the origin.
+
+    Returns
+    -------
+    (3 k, 3) array
+        Corners of k triangles, each from the tip.
+
+    """
     rim = np.asarray(edges, float)
     tip = np.zeros_like(rim)
     return np.stack([tip, rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)

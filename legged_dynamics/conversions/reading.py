@@ -131,6 +131,16 @@ def read_imu(msg: Any) -> ImuSample:
     """
     Return the sample in an Imu message.
 
+    Parameters
+    ----------
+    msg : sensor_msgs/Imu
+        Message of any backend.
+
+    Returns
+    -------
+    ImuSample
+        In the axes of the IMU; its orientation is None where the message has none.
+
     Raises
     ------
     MeasurementError
@@ -189,7 +199,20 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
-    """Return (stamp [ns], (6,) wrench [f; m]) of a WrenchStamped."""
+    """
+    Return the stamp and the wrench of a WrenchStamped.
+
+    Parameters
+    ----------
+    msg : geometry_msgs/WrenchStamped
+        Message of any backend.
+
+    Returns
+    -------
+    tuple of int and (6,) array [ns, N, N m]
+        Stamp, and ``[f; m]``.
+
+    """
     force, torque = msg.wrench.force, msg.wrench.torque
     return stamp_ns(msg.header.stamp), np.array(
         (force.x, force.y, force.z, torque.x, torque.y, torque.z))
@@ -197,7 +220,19 @@ def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
 
 def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
     """
-    Return the values of a Float64MultiArray command, one per joint (or foot) named.
+    Return the values of a Float64MultiArray command.
+
+    Parameters
+    ----------
+    msg : std_msgs/Float64MultiArray
+        Message of any backend.
+    names : sequence of str
+        Joints or feet, one for each value.
+
+    Returns
+    -------
+    (n,) array
+        Values in the order of the names.
 
     Raises
     ------
@@ -216,7 +251,20 @@ def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def diagnostic_level(status: Any) -> int:
-    """Return a status's level as a number: 0 OK, 1 WARN, 2 ERROR, 3 STALE."""
+    """
+    Return a status's level as a number.
+
+    Parameters
+    ----------
+    status : diagnostic_msgs/DiagnosticStatus
+        Status of any backend; rclpy has the level as bytes.
+
+    Returns
+    -------
+    int
+        0 OK, 1 WARN, 2 ERROR, 3 STALE.
+
+    """
     level = status.level
     return level[0] if isinstance(level, bytes) else int(level)
 
@@ -275,7 +323,17 @@ class TrajectoryReader:
 
     def read(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return times (k,) [s], positions (k, 3) [m], quaternions xyzw (k, 4) of the next points.
+        Read the next points.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of points to read.
+
+        Returns
+        -------
+        tuple of (k,), (k, 3) and (k, 4) arrays [s, m, -]
+            Times from the start, positions, quaternions xyzw.
 
         Raises
         ------
@@ -391,7 +449,17 @@ class SensorReader:
 
     def joints(self, message: Any) -> JointSample:
         """
-        Return a JointState's sample.
+        Return the sample in a JointState.
+
+        Parameters
+        ----------
+        message : sensor_msgs/JointState
+            Message of any backend.
+
+        Returns
+        -------
+        JointSample
+            In the model's joint order, corrected.
 
         Raises
         ------
@@ -417,7 +485,17 @@ class SensorReader:
 
     def imu(self, message: Any) -> ImuSample:
         """
-        Return an Imu message's sample.
+        Return the sample in an Imu message.
+
+        Parameters
+        ----------
+        message : sensor_msgs/Imu
+            Message of any backend.
+
+        Returns
+        -------
+        ImuSample
+            In the IMU's true axes, corrected.
 
         Raises
         ------

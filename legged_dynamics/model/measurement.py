@@ -107,6 +107,19 @@ class Measurement:
     switches: np.ndarray | None = None
 
     def ordered(self, order: JointOrder) -> Measurement:
-        """Return the measurement with its joints in another order, a model's say."""
+        """
+        Return the measurement with its joints in another order, for example that of a model.
+
+        Parameters
+        ----------
+        order : JointOrder
+            From these joints to those wanted.
+
+        Returns
+        -------
+        Measurement
+            Same readings, joints in the new order.
+
+        """
         return replace(self, position=order(self.position), velocity=order(self.velocity),
                        effort=None if self.effort is None else order(self.effort))

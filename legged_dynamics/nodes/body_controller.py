@@ -83,10 +83,30 @@ class BodyController(ControllerNode):
     # ---- of subclasses ---------------------------------------------------------------------
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open topics that need the robot's names; called once, when they are known."""
+        """
+        Open topics that need the robot's names; called once, when they are known.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
 
     def learn(self, model: RobotModel, config: RobotConfig) -> None:
-        """Take another description of the robot."""
+        """
+        Take a new description of the robot; called for each of them.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
 
     def asked(self) -> dict[int, AskedForce]:
         """Return the forces that feet are asked for now, by the foot's place."""
@@ -145,7 +165,15 @@ class BodyController(ControllerNode):
         self.reset()
 
     def rehearse(self, measurement: Measurement) -> None:
-        """Go through everything once that a measurement may lead to."""
+        """
+        Run all code once that a measurement may lead to, so that its kernels are compiled.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of a robot that stands still.
+
+        """
         assert self._controller is not None
         self._estimator.update(measurement)
         state = self._odometry.update(measurement)
@@ -241,7 +269,17 @@ class BodyController(ControllerNode):
                              'the controller starts from the stance that it finds')
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish what the body does."""
+        """
+        Publish the state of the body; called after each command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         if self.state is not None and self.command is not None:
             self._topics.publish(self.state, self.command, self._position, self.mode())
 
@@ -307,7 +345,20 @@ class BodyController(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return how inputs, control, body and targets do, at a time [ns]."""
+        """
+        Return how inputs, control, body and targets do.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         body = self._body.judge(now)
         if self.lost:
             body = 'ERROR', f'{self.lost}; activate the node again'
@@ -316,7 +367,20 @@ class BodyController(ControllerNode):
         return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return errors, drift and margins."""
+        """
+        Return errors, drift and margins.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         state, command, found = self.state, self.command, super().details(now)
         if state is None or command is None or self._controller is None:
             return found

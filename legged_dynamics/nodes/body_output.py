@@ -64,13 +64,44 @@ class StateOutput:
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
-        """Return the margins of a command, named for people."""
+        """
+        Return the margins of a command.
+
+        Parameters
+        ----------
+        command : WorkspaceCommand
+            Command for that state.
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        Returns
+        -------
+        dict of str to float
+            Margins by their names as people read them.
+
+        """
         return {f'margin: {name}': value for name, value in self.controller.margins(
             command, state, position).items()}
 
     def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
                 mode: str) -> None:
-        """Publish mode, pose, stance and margins when it is time."""
+        """
+        Publish mode, pose, stance and margins when it is time.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        command : WorkspaceCommand
+            Command for that state.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+        mode : str
+            What the body does, in a word.
+
+        """
         rate, ns = self._parameters['state.rate'], state.stamp_ns
         if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
             return
@@ -224,11 +255,34 @@ class BodyPostures:
                                      partial(self._serve, word))
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """Take a robot."""
+        """
+        Use a robot from now on.
+
+        Parameters
+        ----------
+        controller : WorkspaceController
+            Controller of the body.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._controller, self.posture = controller, Posture(controller.model, config)
 
     def ask(self, word: str) -> tuple[bool, str]:
-        """Take a posture by its name; return whether that can be, and what is done or why not."""
+        """
+        Take a posture by its name.
+
+        Parameters
+        ----------
+        word : str
+            One of `WORDS`.
+
+        Returns
+        -------
+        tuple of bool and str
+            Whether it is done; what is done, or why not.
+
+        """
         try:
             if word not in WORDS:
                 raise ConfigurationError(f'expected a posture among {", ".join(WORDS)}, got '
@@ -241,7 +295,17 @@ class BodyPostures:
             return False, str(error)
 
     def step(self, stamp: int, error: np.ndarray) -> None:
-        """Go on to the next phase where it is time, at an error (6,) of the body's pose."""
+        """
+        Go on to the next phase when it is time.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+        error : (6,) array [m, rad]
+            Error of the body's pose.
+
+        """
         posture, targets = self.posture, self._targets
         if not posture.active:
             return
@@ -254,7 +318,24 @@ class BodyPostures:
 
     def shape(self, state: BodyState, effort: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> np.ndarray:
-        """Return the efforts (nj,) that go out, of joints where and as fast as they are."""
+        """
+        Return the efforts that the present posture makes of the controller's.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        effort : (nj,) array [N m or N]
+            Efforts of the controller.
+        position, velocity : (nj,) array [rad or m, rad/s or m/s]
+            Of the joints, in the model's order.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+            Efforts to send.
+
+        """
         return self.posture.shape(state.stamp_ns, effort, self._controller.unloaded(), position,
                                   velocity)
 

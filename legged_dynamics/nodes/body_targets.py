@@ -92,7 +92,17 @@ class BodyTargets:
                                    lambda cdr, _: self._request(self._follow, cdr), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """Take a robot."""
+        """
+        Use a robot from now on.
+
+        Parameters
+        ----------
+        controller : WorkspaceController
+            Controller of the body.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._controller = controller
         # Where the guard lets efforts fade nothing can be held.
         self._limiter = ReachLimiter(controller.model, config,
@@ -100,13 +110,35 @@ class BodyTargets:
                                      self._parameters['safety.position_margin'])
 
     def start(self, stamp: int, position: np.ndarray, rotation: np.ndarray) -> None:
-        """Stay at a pose from a stamp [ns] on; targets must lie around it."""
+        """
+        Stay at a pose; later targets must lie around it.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+        position : (3,) array [m]
+            Of the body in odom_frame.
+        rotation : (3, 3) array
+            Orientation of the body, to the axes of odom_frame.
+
+        """
         self._job = None
         self._home = BodyPose(np.array(position), np.array(rotation))
         self.reference.rest(stamp, self._home)
 
     def plan(self, state: BodyState, position: np.ndarray) -> None:
-        """Go on planning, by one piece; joints (nj,) [rad or m] and body are where they are."""
+        """
+        Go on planning, by one piece.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        """
         self.state, self._position = state, position
         if self._job is None:
             return
@@ -121,16 +153,49 @@ class BodyTargets:
             self.refuse(error)
 
     def arrived(self, stamp: int) -> bool:
-        """Tell whether the reference is where it was sent at a stamp [ns]."""
+        """
+        Return whether the reference has reached its target.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+
+        Returns
+        -------
+        bool
+            True when nothing is being planned and the reference has ended.
+
+        """
         return self._job is None and stamp >= self.reference.end_ns
 
     def stay(self, stamp: int) -> None:
-        """Want the body where it is from a stamp [ns] on."""
+        """
+        Keep the body where it is, from a stamp on.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+
+        """
         self._job = None
         self.reference.rest(stamp, BodyPose(self.state.position, self.state.rotation))
 
     def move(self, pose: BodyPose, title: str, home: bool = False) -> None:
-        """Move to a pose, around which targets must lie from now on if it is home."""
+        """
+        Move to a pose.
+
+        Parameters
+        ----------
+        pose : BodyPose
+            Target in odom_frame.
+        title : str
+            What the log calls the motion.
+        home : bool
+            Whether later targets must lie around this pose.
+
+        """
         if home:
             self._home = pose
         self._job = self._move(pose, title)
@@ -143,13 +208,36 @@ class BodyTargets:
         return 'moves' if self.state.stamp_ns < self.reference.end_ns else 'holds'
 
     def judge(self, now: int) -> tuple[str, str]:
-        """Return level and message at a time [ns]."""
+        """
+        Return how targets do, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        tuple of str
+            Level and message.
+
+        """
         if self.monitor.recent(now):
             return 'WARN', self.monitor.fault
         return 'OK', f'{self.monitor.received} taken'
 
     def rehearse(self, state: BodyState, position: np.ndarray) -> None:
-        """Plan something of every kind, for its kernels to be compiled."""
+        """
+        Plan a target of every kind, so that the kernels are compiled.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions.
+
+        """
         self.state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
         self.reference.follow(0, [1.0, 2.0], [here, here])
@@ -239,7 +327,15 @@ class BodyTargets:
             self.refuse(error)
 
     def refuse(self, error: LeggedDynamicsError) -> None:
-        """Say why a request is refused."""
+        """
+        Report why a request is refused, in log and diagnostics.
+
+        Parameters
+        ----------
+        error : LeggedDynamicsError
+            Reason.
+
+        """
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 

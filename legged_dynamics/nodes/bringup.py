@@ -205,7 +205,20 @@ def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) ->
 
 
 def broadcasters(hardware: str) -> tuple[str, ...]:
-    """Return the controllers that only read; topic-based hardware has no sensors."""
+    """
+    Return the controllers that only read.
+
+    Parameters
+    ----------
+    hardware : str
+        As for :func:`with_ros2_control`.
+
+    Returns
+    -------
+    tuple of str
+        Names of controllers; topic-based hardware has no sensors.
+
+    """
     return ('joint_state_broadcaster',
             *(('imu_sensor_broadcaster',) if hardware != 'topic' else ()))
 
@@ -266,7 +279,22 @@ SHOWN = (
 
 
 def include(name: str, **arguments: Any) -> Any:
-    """Return a launch file of the package as an action; its arguments do not reach others."""
+    """
+    Return a launch file of the package as an action.
+
+    Parameters
+    ----------
+    name : str
+        Launch file without its ending.
+    **arguments : any
+        Arguments of the launch file.
+
+    Returns
+    -------
+    GroupAction
+        Scoped, so that its arguments do not reach others.
+
+    """
     from launch.actions import GroupAction, IncludeLaunchDescription
     from launch.launch_description_sources import PythonLaunchDescriptionSource
 
@@ -302,7 +330,17 @@ def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) ->
 
 def described(values: dict[str, str]) -> str:
     """
-    Return the URDF that the arguments `robot` and `robot_description` name, as XML.
+    Return the URDF that the arguments `robot` and `robot_description` name.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    str
+        URDF as XML.
 
     Raises
     ------
@@ -315,7 +353,24 @@ def described(values: dict[str, str]) -> str:
 
 
 def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -> Any:
-    """Return robot_state_publisher, whose topic gives the URDF to everybody else."""
+    """
+    Return robot_state_publisher, whose topic gives the URDF to all other nodes.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    urdf : str
+        URDF as XML.
+    sim_time : bool
+        Whether time is taken from /clock.
+
+    Returns
+    -------
+    Node
+        Action that starts it.
+
+    """
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
@@ -365,7 +420,20 @@ def control(values: dict[str, str], hardware: str) -> list[Any]:
 
 
 def hardware_relay(values: dict[str, str]) -> Any:
-    """Return the relay from topic-based hardware's commands to the simulated robot's."""
+    """
+    Return the relay from topic-based hardware's commands to the simulated robot's.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    Node
+        Action that starts a reaction_relay.
+
+    """
     from launch_ros.actions import Node
     return Node(package='legged_dynamics', executable='reaction_relay', name='hardware_relay',
                 namespace=values['namespace'], output='screen', parameters=[{
@@ -374,7 +442,22 @@ def hardware_relay(values: dict[str, str]) -> Any:
 
 
 def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
-    """Return the simulated robot, in place of hardware or of topic-based hardware."""
+    """
+    Return the simulated robot, in place of hardware or of topic-based hardware.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    behind_ros2_control : bool
+        Whether it stands in for topic-based hardware, not for the whole robot.
+
+    Returns
+    -------
+    GroupAction
+        Action that starts it, with its topics remapped.
+
+    """
     from launch.actions import GroupAction
     from launch_ros.actions import SetRemap
 

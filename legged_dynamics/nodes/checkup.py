@@ -96,7 +96,19 @@ class CheckupNode(Component):
 def live_patient(args: argparse.Namespace,
                  say: Callable[[str], None]) -> tuple[RobotChoice, SensorLog]:
     """
-    Go through a checkup on the bus and return robot and sensors.
+    Go through a checkup of a running robot and return robot and sensor readings.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Options ``robot``, ``urdf``, ``joint_states``, ``imu`` and ``use_sim_time``.
+    say : callable
+        Prints a line for the person at the robot.
+
+    Returns
+    -------
+    tuple of RobotChoice and SensorLog
+        Robot, and what its sensors read.
 
     Raises
     ------

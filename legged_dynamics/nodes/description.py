@@ -29,10 +29,22 @@ SETTINGS = DescriptionSettings.table()
 def when_described(component: Component, endpoints: Endpoints, parameter: str,
                    callback: Callable[[str], None]) -> None:
     """
-    Hand the URDF to a callback: at once when the parameter has it, else from the topic.
+    Pass the URDF to a callback: at once when the parameter has it, else when the topic does.
 
-    The parameter, set by whoever started the node, may be a path. What comes over the topic is
-    read as XML only: no file is opened because a message says so.
+    The parameter, set by the person who started the node, may be a path. What comes over the topic
+    is read as XML only: no file is opened because a message says so.
+
+    Parameters
+    ----------
+    component : Component
+        Node that needs the URDF.
+    endpoints : Endpoints
+        Of the component.
+    parameter : str
+        Its parameter robot_description: XML, a path, or empty.
+    callback : callable
+        Takes the URDF as XML.
+
     """
     if parameter:
         callback(urdf_text(parameter))
@@ -45,6 +57,16 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
 def urdf_text(description: str) -> str:
     """
     Return the XML of a description that may be a path.
+
+    Parameters
+    ----------
+    description : str
+        XML, or the path of a URDF.
+
+    Returns
+    -------
+    str
+        XML.
 
     Raises
     ------
@@ -98,7 +120,14 @@ class RobotDescription:
 
     def join(self, endpoints: Endpoints, parameter: str) -> None:
         """
-        Take the description of the parameter, or else join the topic.
+        Use the description of the parameter, or else subscribe to the topic.
+
+        Parameters
+        ----------
+        endpoints : Endpoints
+            Of the component.
+        parameter : str
+            Parameter robot_description: XML, a path, or empty.
 
         Raises
         ------

@@ -210,5 +210,18 @@ def _check(values: dict[str, Any]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(EffortWatchdogNode, argv)

@@ -79,7 +79,19 @@ class ForceMapOutput:
 
     def build(self, model: RobotModel, feet: Sequence[Foot],
               controller: WorkspaceController) -> None:
-        """Make the map of a robot whose feet all stand."""
+        """
+        Build the force map of a robot whose feet all stand.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot, with the joint physics of its configuration.
+        feet : sequence of Foot
+            Feet, all on the ground.
+        controller : WorkspaceController
+            Of the same robot.
+
+        """
         self._model, self._controller = model, controller
         self._limits = controller.settings['limits.effort_fraction'] * model.effort_limits
         self._map = ConstrainedForceMap(model, feet)
@@ -92,7 +104,24 @@ class ForceMapOutput:
 
     def compute(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
                 angular_velocity: np.ndarray) -> ContactForceMap:
-        """Return the map at one state."""
+        """
+        Return the map at one state.
+
+        Parameters
+        ----------
+        position, velocity : (nj,) array [rad or m, rad/s or m/s]
+            Of the joints, in the model's order.
+        R_WB : (3, 3) array
+            Orientation of the base.
+        angular_velocity : (3,) array [rad/s]
+            Of the base, in base axes.
+
+        Returns
+        -------
+        ContactForceMap
+            In base axes.
+
+        """
         return self._map.compute(position, velocity, R_WB=R_WB,
                                  angular_velocity=angular_velocity)
 
@@ -199,7 +228,17 @@ class FootForceController(BodyController):
     settings = settings_of({**DEFAULTS, 'stance': 'all'}, SETTINGS, NODE_SETTINGS)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open the topics of the feet."""
+        """
+        Open the topics of the feet.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._feet, qos = tuple(foot.link for foot in config.feet), self.dialect.qos
         self._given = [self.common.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
                                                        qos.reliable(500)) for foot in self._feet]
@@ -209,13 +248,31 @@ class FootForceController(BodyController):
         self._map = ForceMapOutput(self.common)
 
     def learn(self, model: RobotModel, config: RobotConfig) -> None:
-        """Make the map."""
+        """
+        Build the force map.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         assert self._controller is not None
         self._model = self._controller.model
         self._map.build(self._model, config.feet, self._controller)
 
     def rehearse(self, measurement: Measurement) -> None:
-        """Go through everything once, the map included."""
+        """
+        Run all code once, the force map included.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of a robot that stands still.
+
+        """
         super().rehearse(measurement)
         self._map.compute(measurement.position, measurement.velocity, np.eye(3), np.zeros(3))
 
@@ -247,7 +304,17 @@ class FootForceController(BodyController):
         return {foot: asked for foot, (_, asked) in self._desired.items()}
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish the forces given, and the map."""
+        """
+        Publish the forces given, and the force map.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         super().commanded(measurement, effort)
         if self.command is None or self.state is None:
             return
@@ -258,7 +325,20 @@ class FootForceController(BodyController):
         self._map.publish(measurement, effort, self.command, self.state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return how the body does, and what became of the forces asked for."""
+        """
+        Return how the body does, and which desired forces are not given.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         found = super().judge(now)
         if self.efforts.input.listening and self.command is not None:
             found['forces'] = self._judge_forces(now)
@@ -285,7 +365,20 @@ class FootForceController(BodyController):
         return 'OK', f'as asked: {got}' if got else 'holds the body'
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return where the body is, and how well forces can be asked for."""
+        """
+        Return where the body is, and how well conditioned the force map is.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         found = super().details(now)
         return found | {'forces': self._map.details()} if 'body' in found else found
 
@@ -295,5 +388,18 @@ def _newtons(force: np.ndarray) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(FootForceController, argv)

@@ -173,7 +173,15 @@ class GroundReactionNode(Component):
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
-        """Show an unexpected failure of a callback in the diagnostics."""
+        """
+        Show an unexpected failure of a callback in the diagnostics.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._estimates.fault_of(self.common.now(), error)
 
     # ---- building --------------------------------------------------------------------------
@@ -336,5 +344,18 @@ def _settings(values: dict[str, Any]) -> EstimatorSettings:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(GroundReactionNode, argv)

@@ -141,12 +141,40 @@ class LockStep:
         return found
 
     def open(self, ns: int, period_ns: int) -> bool:
-        """Return whether the sample of a stamp [ns] may be made."""
+        """
+        Return whether a sample may be made.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the sample.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        bool
+            False while an answer within its window is missing.
+
+        """
         return self._heard(ns, {topic: due for topic, window in self._windows.items()
                                 if (due := ns - window * period_ns) > BEGIN_NS})
 
     def over(self, ns: int) -> bool:
-        """Return whether the last sample, of a stamp [ns], has been answered by everybody."""
+        """
+        Return whether the last sample has been answered.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the last sample.
+
+        Returns
+        -------
+        bool
+            True when all nodes have answered it.
+
+        """
         return self._heard(ns, dict.fromkeys(self._newest, ns))
 
     def _heard(self, ns: int, due: Mapping[str, int]) -> bool:
@@ -158,7 +186,22 @@ class LockStep:
         return not silent
 
     def commands(self, ns: int, period_ns: int) -> dict[str, float]:
-        """Return what is to be obeyed on the way to the sample of a stamp [ns], by name."""
+        """
+        Return the commands that are obeyed on the way to the next sample.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the next sample.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        dict of str to float
+            Efforts [N m or N] and grips by name; empty when the last ones are held.
+
+        """
         due = ns - self._window * period_ns
         found = self._commands.pop(due, {})
         for stale in [stamp for stamp in self._commands if stamp < due]:
@@ -166,7 +209,22 @@ class LockStep:
         return found
 
     def due(self, elapsed_s: float, period_ns: int) -> float:
-        """Return how many samples there may have been after a time on the wall [s]."""
+        """
+        Return how many samples there may have been after a time.
+
+        Parameters
+        ----------
+        elapsed_s : float [s]
+            Wall time since the beginning.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        float
+            Samples; infinite when `lock_step.speed` is 0.
+
+        """
         return elapsed_s * self._speed * 1e9 / period_ns if self._speed else float('inf')
 
     def _take(self, topic: str, message: Any) -> None:

@@ -67,7 +67,17 @@ class FieldPath:
 
     def read(self, message: Any) -> Any:
         """
-        Return what stands there.
+        Return the value at that place.
+
+        Parameters
+        ----------
+        message : any
+            Message of any backend.
+
+        Returns
+        -------
+        any
+            Value at that place.
 
         Raises
         ------
@@ -88,7 +98,14 @@ class FieldPath:
 
     def write(self, message: Any, value: Any) -> None:
         """
-        Put a value there, in the type that the place has; sequences grow as far as needed.
+        Write a value at that place; sequences grow as far as needed.
+
+        Parameters
+        ----------
+        message : any
+            Message of any backend; changed in place.
+        value : any
+            Value, converted to the type of the place.
 
         Raises
         ------
@@ -341,10 +358,31 @@ class ReactionRelay(Component):
         return {'input': self._monitor.values(now)}
 
     def on_fault(self, error: Exception) -> None:
-        """Show an unexpected failure of a callback in the diagnostics."""
+        """
+        Show an unexpected failure of a callback in the diagnostics.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._monitor.fault_of(self.common.now(), error)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(ReactionRelay, argv)

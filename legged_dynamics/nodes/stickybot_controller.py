@@ -298,7 +298,20 @@ class StickybotControllerNode(ControllerNode):
         self._last_ns: int | None = None
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
-        """Return the hips' efforts, or None without an IMU reading."""
+        """
+        Return the hips' efforts.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m] or None
+            Efforts in the model's joint order; None without an IMU reading.
+
+        """
         if self._last_ns is not None and measurement.stamp_ns <= self._last_ns:
             self._reset()       # time was set back
         self._last_ns, self._command = measurement.stamp_ns, None
@@ -348,6 +361,20 @@ class StickybotControllerNode(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """
+        Return how inputs, control, feet and wall do.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         command, found = self._command, super().judge(now)
         if command is None:
             return found
@@ -361,6 +388,20 @@ class StickybotControllerNode(ControllerNode):
         return found
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """
+        Return key figures of inputs, control and gait.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         command, found = self._command, super().details(now)
         if command is None or command.reaction is None or command.velocity is None:
             return found
@@ -373,5 +414,18 @@ class StickybotControllerNode(ControllerNode):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(StickybotControllerNode, argv)

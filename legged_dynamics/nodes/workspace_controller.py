@@ -40,17 +40,50 @@ class WorkspaceControllerNode(BodyController):
     settings = settings_of(DEFAULTS, SETTINGS, TransformSettings.table())
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open the topics of pose and forces."""
+        """
+        Open the topics of pose and forces.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._output_of_body = BodyOutput(self.common, [foot.link for foot in config.feet],
                                           model.base_link)
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish state, reference and forces that belong to the command."""
+        """
+        Publish state, reference and forces that belong to the command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         super().commanded(measurement, effort)
         if self.state is not None and self.command is not None and self.reaction is not None:
             self._output_of_body.publish(self.state, self.command, self.reaction, self.target)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(WorkspaceControllerNode, argv)

@@ -97,7 +97,22 @@ class GuardedEffort:
 
 
 def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
-    """Return why efforts are no command for joints, or an empty string."""
+    """
+    Return why a command cannot be obeyed: a wrong number of efforts, or one that is not finite.
+
+    Parameters
+    ----------
+    joints : sequence of str
+        Names of the nj commanded joints.
+    command : sequence of float [N m or N]
+        Efforts.
+
+    Returns
+    -------
+    str
+        Reason, or an empty string.
+
+    """
     values = np.asarray(command, float)
     if values.shape != (len(joints),):
         return f'expected {len(joints)} efforts, one a joint, got shape {values.shape}'
@@ -232,7 +247,15 @@ class EffortGuard:
         return fault
 
     def doubt(self, why: str) -> None:
-        """Note why joint states are not used at present; an empty string ends it."""
+        """
+        Note why joint states are not used at present.
+
+        Parameters
+        ----------
+        why : str
+            Reason; an empty string when they are used again.
+
+        """
         self.suspect = why
 
     def restamp(self) -> None:
@@ -240,7 +263,15 @@ class EffortGuard:
         self._watch.restamp()
 
     def tilted(self, angle: float | None) -> None:
-        """Note the angle of the base from upright [rad], or that it is not known."""
+        """
+        Note the tilt of the base.
+
+        Parameters
+        ----------
+        angle : float [rad] or None
+            Of the base from upright; None when it is not known.
+
+        """
         self._tilted = angle
 
     # ---- efforts ---------------------------------------------------------------------------

@@ -177,7 +177,17 @@ class EffortWatchdog:
         return True
 
     def release(self, now_ns: int, cause: str) -> None:
-        """Let the robot down, whoever has the motors, and whatever comes from there still."""
+        """
+        Let the robot down, and ignore what its controller still sends.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        cause : str
+            Reason, for people.
+
+        """
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             self._release(now_ns, cause)
 
@@ -198,12 +208,17 @@ class EffortWatchdog:
 
     def output(self, now_ns: int) -> np.ndarray | None:
         """
-        Return what the motors are to get now, or None when nothing is to be sent.
+        Return what the motors are to get now.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
 
         Returns
         -------
         (nj,) array [N m or N] or None
-            In command order; the same array each time.
+            Efforts in command order, in the same array each time; None when nothing is to be sent.
 
         """
         state = self.state
@@ -223,7 +238,20 @@ class EffortWatchdog:
         return self._let_down(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
-        """Tell whether :meth:`output` has something to say though no command came."""
+        """
+        Return whether :meth:`output` has something to send although no command came.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        bool
+            True while the watchdog itself must act.
+
+        """
         if self.state is WatchdogState.FORWARDING:
             return now_ns - self._heard_ns > self._deadline_ns
         return not self.at_rest

@@ -111,6 +111,18 @@ def brake(limits, velocity, seen, effort):
 
     Damping by what the velocity and the change of the position agree on: of the smaller one where
     their signs agree, else none. So a velocity that is wrong cannot drive a joint.
+
+    Parameters
+    ----------
+    limits : (nj, .) array
+        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
+    velocity : (nj,) array [rad/s or m/s]
+        As measured.
+    seen : (nj,) array [rad/s or m/s]
+        From the change of the positions.
+    effort : (nj,) array [N m or N]
+        Filled.
+
     """
     for j in range(len(effort)):
         v, w = velocity[j], seen[j]

@@ -104,10 +104,19 @@ def limit_table(model: RobotModel, joints: Sequence[str],
 
 def joint_inertias(model: RobotModel) -> np.ndarray:
     """
-    Return the least inertia that each joint's own effort has to move, (nj,) [kg m^2 or kg].
+    Return the least inertia that each joint's own effort has to move.
 
-    That of a robot in the air: the inverse of the diagonal of the inverse mass matrix, the least
-    of that at zero and in the middle of all joints' ranges.
+    Parameters
+    ----------
+    model : RobotModel
+        Robot, with the joint physics of its configuration.
+
+    Returns
+    -------
+    (nj,) array [kg m^2 or kg]
+        Reciprocal of the diagonal of the inverse mass matrix of the robot in the air: the lesser
+        of that at zero and in the middle of all ranges.
+
     """
     low, high = np.nan_to_num(model.position_limits, posinf=1.0, neginf=-1.0).T
     least = np.full(model.n_joints, np.inf)
@@ -344,7 +353,22 @@ def _controllers(content: Any, name: str) -> Any:
 
 
 def disagreement(model: RobotModel, names: Sequence[str]) -> str:
-    """Return how the names of joint states differ from the URDF's joints, or an empty string."""
+    """
+    Return how the names of joint states differ from the URDF's joints.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot of the URDF.
+    names : sequence of str
+        Names in the joint states.
+
+    Returns
+    -------
+    str
+        Difference for people, or an empty string.
+
+    """
     strangers = [name for name in names if all(name != joint.name for joint in model.joints)]
     if strangers:
         return (f'has {", ".join(map(repr, strangers[:3]))}, which '

@@ -67,7 +67,22 @@ class StampClock:
         return ''
 
     def age(self, now_ns: int, stamp_ns: int) -> int:
-        """Return how long ago a sample of a stamp was due here at the earliest [ns]."""
+        """
+        Return how long a sample has been available here, beyond the least delay ever seen.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time, by the monotonic clock.
+        stamp_ns : int [ns]
+            Of the sample.
+
+        Returns
+        -------
+        int [ns]
+            Age; zero before the first sample.
+
+        """
         return 0 if self._offset is None else now_ns - stamp_ns - self._offset
 
     def _jumped(self, now_ns: int, stamp_ns: int, delay: int, ahead: bool) -> str:
