@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``warm``: what nodes need is compiled ahead of their first start."""
+"""Verb ``warm``: compiles the kernels of the nodes before their first start."""
 from __future__ import annotations
 
 import argparse

@@ -4,7 +4,7 @@
 Messages to arrays and back: stamps in integer ns, wrenches [f; m], quaternions xyzw.
 
 What rviz draws of an estimate is in `legged_dynamics.conversions.markers`, which is not imported
-here: whoever only reads and sends messages needs no estimator.
+here: a node that only reads and sends messages needs no estimator.
 """
 import warnings
 from importlib import import_module

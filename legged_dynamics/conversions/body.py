@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a body is wanted or is: poses out of messages, poses and tf into them."""
+"""Poses of a body: read from messages, and made into messages and tf transforms."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ _UNIT_TOLERANCE = 1e-3
 @dataclass(frozen=True, eq=False)
 class PoseSample:
     """
-    What a PoseStamped says.
+    Content of a PoseStamped.
 
     Attributes
     ----------

@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages out of arrays; each function takes the dialect whose messages it is to make."""
+"""
+Messages from arrays; each function takes the dialect (backend) whose message classes it uses.
+
+`PreparedWrench` writes stamp and numbers into serialised bytes, for messages at the robot's rate.
+"""
 from __future__ import annotations
 
 import struct
@@ -212,7 +216,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     ns : int
         Stamp [ns].
     frame_id : str
@@ -220,7 +224,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
     angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
         In the IMU's frame; the acceleration is +g along z at rest.
     orientation : (4,) array, optional
-        Quaternion xyzw; without it the message says that there is none.
+        Quaternion xyzw; without it the message is marked as having none.
     variances : tuple of 3 floats
         Of orientation, angular velocity and acceleration, equal on all axes.
 
@@ -387,14 +391,14 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     values : (n,) sequence of float
         One a joint.
     owner : str
-        Who commands; it travels as the label of the one dimension, which controllers in hardware
-        do not read.
+        Name of the sender; it travels as the label of the only dimension, which controllers in
+        hardware do not read.
     count : int
-        Number of the message, in place of that dimension's stride.
+        Number of the message; it travels as the stride of that dimension.
 
     """
     made = dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
@@ -407,12 +411,12 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
 def labelled_array(dialect: Dialect, values: np.ndarray,
                    labels: Sequence[Sequence[str]]) -> Any:
     """
-    Return a std_msgs/Float64MultiArray whose dimensions say what their entries are.
+    Return a std_msgs/Float64MultiArray with the names of its entries in its dimensions.
 
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     values : array
         Of any number of dimensions; sent row by row.
     labels : sequence of sequence of str
@@ -504,7 +508,7 @@ def _text(value: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Messages that are sent at the robot's rate and differ in stamp and numbers only, as bytes.
+# PreparedWrench: serialised messages that differ in stamp and numbers only.
 
 
 _NANOSECONDS = 1_000_000_000

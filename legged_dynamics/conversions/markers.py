@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What rviz shows of a ground reaction: an arrow per foot, support polygon, centre of pressure.
+Markers for rviz: forces on the feet, support polygon, centre of pressure, cones and margins.
 
 Everything is in one frame, usually the robot's base. A foot in the air has its arrow deleted.
 """
@@ -26,7 +26,7 @@ from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 
 # -------------------------------------------------------------------------------------------------
-# MarkerMaker: single visualization_msgs/Marker messages that share header and lifetime.
+# MarkerMaker: single markers that share header and lifetime.
 
 
 WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
@@ -281,7 +281,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
     observable : sequence of n bool, optional
         Feet whose force is only a guess have their arrow in orange.
     text : bool
-        Whether to write the newtons beside each arrow.
+        Whether to write the newtons at each arrow.
     center_of_pressure : (3,) array, optional [m]
         Drawn as a sphere; NaN or None when there is none.
     standing : (k, 3) array, optional [m]
@@ -317,7 +317,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
 
 
 # -------------------------------------------------------------------------------------------------
-# What rviz shows of a foot's force map: producible forces, friction cone, the force given.
+# Markers of a foot's force map: producible forces, friction cone, commanded force.
 
 
 GIVEN, ASKED, PRODUCIBLE, CONE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0), (0.3, 0.5, 1.0), (0.9, 0.9, 0.2)
@@ -389,7 +389,7 @@ def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# All that rviz shows of an estimate: forces, how sure they are, cones, support, push, margins.
+# Markers of an estimate, from its ForcePicture.
 #
 # Namespaces, to be switched one by one: reaction, deviation (an ellipsoid about an arrow's tip,
 # one standard deviation), friction_cone (red where the force leaves it), support_polygon,
@@ -422,7 +422,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
     lifetime_s : float
         After this, rviz lets a marker vanish by itself [s].
     text : bool
-        Whether to write the newtons beside each arrow.
+        Whether to write the newtons at each arrow.
 
     """
     picture = ForcePicture.of(reaction, friction)
@@ -454,18 +454,18 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
                    make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH))
     markers.append(
         make.label('margins', 0, 0.3 * picture.R_WB[2],
-                   f'{_told("inside of support", 100.0 * picture.support_margin, "cm")}, '
-                   f'{_told("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
+                   f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
+                   f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
         if friction and contact.any() else make.deletion('margins', 0))
     return message
 
 
-def _told(what: str, value: float, unit: str) -> str:
+def _text(what: str, value: float, unit: str) -> str:
     return f'{what} {value:.0f} {unit}' if np.isfinite(value) else f'{what} -'
 
 
 # -------------------------------------------------------------------------------------------------
-# What rviz shows of a body under control: forces given, support, and how far from the margins.
+# Markers of a body under control: forces given, support, and margins.
 
 
 # Margins from these on are green; below they turn to red: parts, and metres or radians.

@@ -1,9 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays out of messages: rclpy's, rosbags' and our own alike, for the field names are the same.
+Arrays from messages of any backend: rclpy, rosbags and our own have the same field names.
 
-Each function returns arrays, or raises a MeasurementError that names the fault.
+Each function returns arrays, or raises a MeasurementError that names the fault. `JointStateReader`
+reads by joint name, `SensorReader` applies the sensor correction of the robot's YAML, and
+`TrajectoryReader` reads a long trajectory piece by piece.
 """
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding
 
 
 class _Order(NamedTuple):
-    """What is known of messages with certain names."""
+    """How messages with certain joint names are read."""
 
     joints: JointOrder
     stated: np.ndarray              # where lacking joints stand
@@ -40,7 +42,7 @@ class JointStateReader:
     Parameters
     ----------
     joint_names : sequence of str
-        The joints wanted, in the order wanted; a message may have others beside them.
+        Joints to read, in order; a message may have others in addition.
     spare : mapping of str to float, optional
         Joints that a message may lack, and where they then stand, at rest and of unknown effort
         [rad or m].
@@ -111,7 +113,7 @@ class JointStateReader:
         if len(values) != len(names):
             raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
                                    f'per name, got {len(values)}')
-        # copied: the message may be reused by whoever made it
+        # copied: the backend may reuse the message
         picked, lacking = order.joints(np.array(values, dtype=float)), order.joints.lacking
         if lacking is not None and field != 'effort':
             picked[lacking] = order.stated[lacking] if field == 'position' else 0.0
@@ -277,9 +279,8 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# TrajectoryReader: a long MultiDOFJointTrajectory out of its bytes, a few points at a time.
-#
-# To make objects of thousands of points at once takes longer than a robot can wait.
+# TrajectoryReader: a long MultiDOFJointTrajectory from its bytes, some points at a time, since
+# objects for thousands of points at once would take longer than a control tick.
 
 
 # Encapsulation header, from behind which alignment counts; bytes of a transform and of a twist.
@@ -316,7 +317,7 @@ class TrajectoryReader:
         self._at, self._before = HEADER + 8, -1.0       # behind the stamp
         self.frame_id = self._text()
         for _ in range(self._number()):
-            self._text()                                # joint names say nothing of a body
+            self._text()                                # joint names do not matter for a body
         self.count = self.left = self._number()
         if not self.count:
             raise MeasurementError('trajectory: expected points, got none')
@@ -391,12 +392,12 @@ class TrajectoryReader:
 
 
 # -------------------------------------------------------------------------------------------------
-# Joint states and IMU messages as the robot's YAML corrects them.
+# SensorReader: joint states and IMU messages, corrected as the robot's YAML says.
 
 
 class SensorReader:
     """
-    Reads joint states and IMU messages into what is true.
+    Reads joint states and IMU messages, and corrects known errors of the sensors.
 
     Parameters
     ----------

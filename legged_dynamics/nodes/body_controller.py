@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes that hold a robot's body share: state in, one controller, efforts out."""
+"""
+BodyController: the common part of nodes that hold a robot's body.
+
+Each measurement goes through estimator and odometry to a state, and with the present target
+through `WorkspaceController` to efforts, which `EffortOutput` guards and sends.
+"""
 from __future__ import annotations
 
 import math
@@ -68,9 +73,9 @@ class BodyController(ControllerNode):
     Holds the body where it was on activation, or where its targets are.
 
     A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
-    and then let go limp, until the node is activated again. Subclasses set `default_name` and
-    `settings`, say what feet are asked for (:meth:`asked`), open topics of their own
-    (:meth:`join`) and publish on them (:meth:`commanded`).
+    first; then the motors get the safe output, until the node is activated again. Subclasses set
+    `default_name` and `settings`, return desired forces of feet (:meth:`asked`), open topics of
+    their own (:meth:`join`) and publish on them (:meth:`commanded`).
     """
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
@@ -80,7 +85,7 @@ class BodyController(ControllerNode):
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect, self._changing, settled=self._settled)
 
-    # ---- of subclasses ---------------------------------------------------------------------
+    # ---- for subclasses ---------------------------------------------------------------------
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """
@@ -95,7 +100,7 @@ class BodyController(ControllerNode):
 
         """
 
-    def learn(self, model: RobotModel, config: RobotConfig) -> None:
+    def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """
         Take a new description of the robot; called for each of them.
 
@@ -109,7 +114,7 @@ class BodyController(ControllerNode):
         """
 
     def asked(self) -> dict[int, AskedForce]:
-        """Return the forces that feet are asked for now, by the foot's place."""
+        """Return the desired forces of feet, by the index of the foot."""
         return {}
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -159,7 +164,7 @@ class BodyController(ControllerNode):
             self._topics = StateOutput(self.common, controller)
             self.join(model, config)
         self._topics.controller = controller
-        self.learn(model, config)
+        self.rebuild(model, config)
         self.common.rehearse(model, self.rehearse)
         self.efforts.build(model, guard)
         self.reset()
@@ -195,7 +200,7 @@ class BodyController(ControllerNode):
         self._forget()
 
     def _changing(self, values: dict[str, Any]) -> None:
-        """Take other gains, weights and limits, of all values as they are to be."""
+        """Use new gains, weights and limits; values are all parameters after the change."""
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
@@ -230,7 +235,7 @@ class BodyController(ControllerNode):
         """
         assert self._controller is not None
         reaction = self._estimator.update(measurement)
-        # Who lies on the belly or gets up stands on all feet, whatever they bear.
+        # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
         detected = (self.parameters['stance'] == 'detected'
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
@@ -310,7 +315,7 @@ class BodyController(ControllerNode):
             self._body.saw(now)
 
     def _anew(self) -> None:
-        """Want the body where it is now."""
+        """Start again from where the body is now."""
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
@@ -330,14 +335,14 @@ class BodyController(ControllerNode):
                                       if posture.active else '')
 
     def _holds(self) -> bool:
-        """Tell whether the body is held by efforts."""
+        """Return whether the body is held by efforts."""
         return (self.command is not None and self.command.usable
                 and self.efforts.state.obeying)
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
         if not self._settling:
-            if self._no_posture() or not self._postures.ask('sit')[0]:
+            if self._no_posture() or not self._postures.request('sit')[0]:
                 return True
             self._settling = True
         return bool(self.lost) or self._postures.posture.phase in (Phase.CROUCH, Phase.REST)

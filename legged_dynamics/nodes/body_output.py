@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What workspace control publishes beside efforts: pose, reference, forces on the feet."""
+"""What workspace control publishes in addition to efforts: pose, reference, forces on feet."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class StateOutput:
     common : RobotComponent
         Of the node; with the parameters `SETTINGS`.
     controller : WorkspaceController
-        Whose margins they are.
+        Controller whose margins are published.
 
     """
 
@@ -219,14 +219,16 @@ SERVICES = {'stand_up': 'stand', 'sit_down': 'sit'}
 
 class BodyPostures:
     """
-    Takes ``~/posture``, serves ``~/stand_up`` and ``~/sit_down`` (std_srvs/Trigger), and obeys.
+    Stands up, sits down and lets go on ``~/posture``, ``~/stand_up`` and ``~/sit_down``.
+
+    The first is a std_msgs/String of `WORDS`; the others are services of std_srvs/Trigger.
 
     Parameters
     ----------
     common : RobotComponent
         Of the node.
     targets : BodyTargets
-        By which the body is moved.
+        Moves the body.
     why_not : callable
         Returns why no posture can be taken now, or ''.
     holding : callable
@@ -237,7 +239,7 @@ class BodyPostures:
     Attributes
     ----------
     posture : Posture
-        Once the robot is known.
+        Set once the robot is known.
 
     """
 
@@ -268,7 +270,7 @@ class BodyPostures:
         """
         self._controller, self.posture = controller, Posture(controller.model, config)
 
-    def ask(self, word: str) -> tuple[bool, str]:
+    def request(self, word: str) -> tuple[bool, str]:
         """
         Take a posture by its name.
 
@@ -345,10 +347,10 @@ class BodyPostures:
         return self.posture.phase.value if self.posture.active else self._targets.mode
 
     def _on_posture(self, message: Any) -> None:
-        self.ask(message.data)
+        self.request(message.data)
 
     def _serve(self, word: str, request: Any, response: Any) -> Any:
-        response.success, response.message = self.ask(word)
+        response.success, response.message = self.request(word)
         return response
 
     def _begin(self, word: str) -> str:

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where users want the body: poses and trajectories, into a reference within limits."""
+"""
+Targets for the body: poses and trajectories from topics, into a reference within limits.
+
+A request becomes a generator that plans one piece a control tick, so that no tick waits for a
+long trajectory. Poses out of reach are cut short on the way to them (`workspace.reach`).
+"""
 from __future__ import annotations
 
 import math
@@ -69,9 +74,9 @@ class BodyTargets:
     Attributes
     ----------
     reference : ReferenceGenerator
-        Where the body is wanted.
+        Planned motion of the body.
     state : BodyState
-        Where it is.
+        Where the body is.
     monitor : InputMonitor
 
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the bringup files share: launch files in a scope of their own, and ros2_control."""
+"""The common part of the launch files: nodes with their files, bringups, and ros2_control."""
 from __future__ import annotations
 
 import os
@@ -16,7 +16,7 @@ from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.resources import robot_files, share_directory
 
 # -------------------------------------------------------------------------------------------------
-# What the launch files of the nodes share: arguments, the node with its files, rviz beside it.
+# Launch files of single nodes: their arguments, the node with its files, and rviz.
 
 
 ARGUMENTS = (
@@ -70,7 +70,7 @@ def robot_node(executable: str) -> Any:
         robot_yaml, urdf = robot_files(argument('robot'))
         described = argument('robot_description') or str(urdf or '')
         frame = ['-f', argument('fixed_frame')] if argument('fixed_frame') else []
-        beside = [Node(
+        state_publishers = [Node(
             package='robot_state_publisher', executable='robot_state_publisher',
             namespace=argument('namespace'), output='screen', remappings=[
                 *TF, ('joint_states', argument('joint_states'))],
@@ -99,7 +99,7 @@ def robot_node(executable: str) -> Any:
                  arguments=['-d', str(config / 'rviz' / f'{entry.rviz}.rviz'), *frame],
                  namespace=argument('namespace'), remappings=TF,
                  condition=IfCondition(LaunchConfiguration('rviz'))),
-            *beside,
+            *state_publishers,
         ]
     arguments = (
         ('robot', entry.robot, 'Name of a robot that comes with the package, or path of its '
@@ -129,7 +129,7 @@ _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
 
 def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
     """
-    Return a URDF that says which hardware its joints have.
+    Return a URDF with the <ros2_control> element of the chosen hardware.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
     config : RobotConfig
         Command order, standing pose.
     hardware : str
-        'own': what the URDF says itself; 'mock': joints that stay where they are, to try the
+        'own': what the URDF has itself; 'mock': joints that stay where they are, to try the
         wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
         IMU on a topic of its own.
     namespace : str
@@ -230,15 +230,15 @@ def _joints(config: RobotConfig, model: RobotModel) -> Sequence[str]:
 def _element(model: RobotModel, config: RobotConfig, hardware: str,
              namespace: str) -> ElementTree.Element:
     made = ElementTree.Element('ros2_control', name=f'{model.name}_{hardware}', type='system')
-    told = ElementTree.SubElement(made, 'hardware')
-    ElementTree.SubElement(told, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
+    chosen = ElementTree.SubElement(made, 'hardware')
+    ElementTree.SubElement(chosen, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
     if hardware == 'topic':
         space = f'/{namespace.strip("/")}'.rstrip('/')
         for name, value in (('joint_states_topic', f'{space}/{HARDWARE_STATES}'),
                             ('joint_commands_topic', f'{space}/{HARDWARE_COMMANDS}'),
                             # else a command near the measured effort is not sent at all
                             ('trigger_joint_command_threshold', '-1')):
-            ElementTree.SubElement(told, 'param', name=name).text = value
+            ElementTree.SubElement(chosen, 'param', name=name).text = value
     names = _joints(config, model)
     nominal = config.nominal_position or (0.0,) * len(names)
     for name, position in zip(names, nominal):
@@ -348,8 +348,8 @@ def described(values: dict[str, str]) -> str:
         When there is none.
 
     """
-    _, beside = robot_files(values['robot'])
-    return urdf_text(values['robot_description'] or str(beside or ''))
+    _, urdf = robot_files(values['robot'])
+    return urdf_text(values['robot_description'] or str(urdf or ''))
 
 
 def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A live checkup: listens to the robot, says what it should do, and ends when that is done."""
+"""A live checkup: gives instructions for the robot to follow, and records its sensors."""
 from __future__ import annotations
 
 import argparse

@@ -91,7 +91,7 @@ class RobotDescription:
     Parameters
     ----------
     component : Component
-        Whose description it is.
+        Node that needs the description.
     described : callable
         Takes the RobotModel of each description that can be read, mounted joints' physics not
         applied; raises LeggedDynamicsError when the node cannot work with it.
@@ -150,7 +150,7 @@ class RobotDescription:
         return ('WARN', 'waiting for robot_description') if self.model is None else None
 
     def judge(self) -> dict[str, tuple[str, str]]:
-        """Return what the diagnostics say when another description waits."""
+        """Return a warning for the diagnostics while another description waits."""
         return {'robot_description': ('WARN', 'another robot_description came; the one in force '
                                       'stays until the node is deactivated')} \
             if self.waiting else {}

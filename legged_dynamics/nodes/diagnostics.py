@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says about its own health: input age, rate and jitter, faults, and for how long."""
+"""
+Diagnostics of a node: age, rate and jitter of its inputs, and faults.
+
+`InputMonitor` watches one topic, `DiagnosticsPublisher` publishes the node's status, and
+`Endpoints` keeps all that a node has opened on the bus, so that it can be closed again.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +16,7 @@ from legged_dynamics.conversions import diagnostic_status, diagnostics
 from legged_dynamics.middleware.protocol import Component
 
 # -------------------------------------------------------------------------------------------------
-# Everything a component opened on its node, so that cleanup closes exactly that.
+# Endpoints: all that a component has opened on its node, so that cleanup closes exactly that.
 
 
 class Endpoints:

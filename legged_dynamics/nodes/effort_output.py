@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The way from a controller's efforts to the motors: guarded, watched, and with a safe end."""
+"""
+EffortOutput and ControllerNode: from a controller's efforts to the motors.
+
+Every effort passes the `EffortGuard`; silence of the joint states is watched by a timer; and a
+node that stops first brings its robot down as `safety.stop` says.
+"""
 from __future__ import annotations
 
 import os
@@ -34,7 +39,7 @@ from legged_dynamics.schema import Setting
 
 # How often it is checked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
-# A controller that has fallen behind answers the newest joint states, not the queue.
+# Queue of inputs: a controller that has fallen behind answers the newest joint states.
 DEPTH = 5
 
 
@@ -65,11 +70,11 @@ class EffortOutput:
     """
     Passes efforts through an EffortGuard, and nothing else, to ``effort_controller/commands``.
 
-    In the order of ``robot.joints``. When joint states stop or cannot be true, a callback fails or
-    the controller has nothing good to say, the posture is held for ``safety.hold``, then the safe
-    output goes out, and then nothing until the node is activated again. The last message on the
-    way out is zero: hardware holds it for ever. While the node is active the robot_description in
-    force stays in force.
+    Efforts are in the order of ``robot.joints``. When joint states stop or are implausible, a
+    callback fails or the controller has no usable command, the posture is held for
+    ``safety.hold``, then the safe output goes out, and then nothing until the node is activated
+    again. The last message is always zero, since hardware holds the last one indefinitely. While
+    the node is active, its robot_description is not replaced.
 
     A node that commands makes one in addition to its RobotComponent, calls :meth:`configure`,
     :meth:`listen`, :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and

@@ -49,12 +49,11 @@ class EffortWatchdogNode(Component):
     Takes ``~/commands``, from one controller at a time, and commands the motors.
 
     Controllers reach it by remapping ``effort_controller/commands`` to
-    ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands`` as ever.
+    ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands``.
 
-    Whoever stops everything at once stops the controller too, which brings its robot down and
-    needs the motors for that: the watchdog ends when the robot is down. One that goes on
-    commanding loses the motors after `LONGEST_WAIT_NS`, and the robot is let down as if it had
-    left.
+    When all nodes are stopped at once, the controller needs the motors to bring its robot down:
+    the watchdog therefore ends when the robot is down. A controller that goes on commanding loses
+    the motors after `LONGEST_WAIT_NS`, and the robot is let down as if the controller had left.
     """
 
     default_name = 'effort_watchdog'

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Node foot_force_controller: stands, and gives each foot the force asked for."""
+"""Node foot_force_controller: stands, and gives each foot its desired force."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class ForceMapSettings(CheckedSettings):
 
 
 MAP_SETTINGS = ForceMapSettings.table()
-# The cone is drawn to the height of this much of the weight.
+# Height of the drawn friction cone, as a part of the weight.
 DRAWN_LOAD = 0.5
 
 
@@ -213,7 +213,7 @@ _WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 class FootForceController(BodyController):
     """
-    Holds the body, and gives feet the forces asked for.
+    Holds the body, and gives feet their desired forces.
 
     Takes ``~/<foot>/desired_wrench``, the force of the ground on the robot in the axes of its
     frame: the foot's link, the base or the world's. A force that friction, effort limits or
@@ -224,7 +224,7 @@ class FootForceController(BodyController):
 
     default_name = 'foot_force_controller'
     live = (*BodyController.live, 'map.', 'markers.', 'desired_timeout', 'world_frame')
-    # A foot that is asked for next to nothing is in contact all the same.
+    # A foot whose desired force is almost zero is in contact all the same.
     settings = settings_of({**DEFAULTS, 'stance': 'all'}, SETTINGS, NODE_SETTINGS)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
@@ -247,7 +247,7 @@ class FootForceController(BodyController):
                                                partial(self._on_desired, i), qos.reliable(10))
         self._map = ForceMapOutput(self.common)
 
-    def learn(self, model: RobotModel, config: RobotConfig) -> None:
+    def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """
         Build the force map.
 

@@ -31,7 +31,7 @@ from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 # -------------------------------------------------------------------------------------------------
-# A tick of the estimator in one message, with one subscription.
+# All results of one tick in one message, for nodes that want a single subscription.
 
 
 _WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
@@ -39,7 +39,7 @@ _WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 
 def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     """
-    Return everything an estimate says as a sensor_msgs/JointState of named values.
+    Return all results of an estimate as a sensor_msgs/JointState of named values.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ class GroundReactionNode(Component):
     ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
     ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
     ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message
-    on ``~/reactions``. Nothing published is ever NaN: what is not known is
-    not published, and ``/diagnostics`` says why.
+    on ``~/reactions``. No published value is NaN: unknown values are
+    left out, and ``/diagnostics`` gives the reason.
     """
 
     default_name = 'ground_reaction_estimator'
@@ -201,7 +201,7 @@ class GroundReactionNode(Component):
             f'{", ".join(estimator.feet)}')
 
     def _publish_fixed_frames(self) -> None:
-        """Publish, once and latched, where feet are and where is pushed, beside the URDF."""
+        """Publish, latched, the frames of feet and external force that the URDF does not have."""
         frames = list(self.common.config.foot_frames)
         settings, model = self._settings, self._estimator.model     # type: ignore[union-attr]
         self._pushed = settings.external_link or model.base_link

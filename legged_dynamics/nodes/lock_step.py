@@ -69,10 +69,10 @@ def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]
 
 class LockStep:
     """
-    Says when the next sample may come, and which command it is to obey.
+    Decides when the next sample may come, and which command it obeys.
 
-    With the same nodes and a window of one, runs are the same bit for bit: no node ever works on
-    anything older than the newest sample.
+    With the same nodes and a window of one, runs are the same bit for bit, since every node always
+    works on the newest sample.
 
     Parameters
     ----------

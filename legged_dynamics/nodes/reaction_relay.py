@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Node reaction_relay: hands what the estimator says on in the message that another node wants."""
+"""Node reaction_relay: republishes estimates as messages of the type that another node reads."""
 from __future__ import annotations
 
 import re
@@ -243,9 +243,9 @@ class ReactionRelay(Component):
     """
     Fills a message of any type from each message of another, field by field.
 
-    Contact flags and forces reach state estimators so that have messages of their own; see
-    config/works_with. What is not known is not in the input; then nothing is handed on, and
-    ``/diagnostics`` says what is missing.
+    That is how contact flags and forces reach state estimators with messages of their own; see
+    config/works_with. Unknown values are not in the input; then nothing is published, and
+    ``/diagnostics`` names what is missing.
     """
 
     default_name = 'reaction_relay'

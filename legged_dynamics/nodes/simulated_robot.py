@@ -55,7 +55,7 @@ class SimulatedRobotNode(Component):
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
     ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
     for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
-    in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
+    in the order of ``robot.feet``. ``simulation.kind`` chooses the kind of robot.
 
     Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
     simulated, published on ``/clock``, and waits for the nodes that answer.
@@ -192,14 +192,14 @@ class SimulatedRobotNode(Component):
                     self._commands.refused(self.common.now(), str(error))
 
     def _advance(self) -> None:
-        """Step as often as real time asks for."""
+        """Step as often as real time requires."""
         period = self._robot.period_ns
         due = (self.common.now() - self._start_ns) // period - self._ticks
         if due > CATCH_UP:
             self._dropped += 1
             lost = (due - 1) * period
             self._start_ns += lost
-            self._robot.delay(lost)     # stamps that lag behind would look old for ever
+            self._robot.delay(lost)     # else all later stamps would look old
             due = 1
         for _ in range(int(due)):
             self._step(period)

@@ -34,7 +34,7 @@ from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 
 # -------------------------------------------------------------------------------------------------
-# What the climbing controller publishes beside efforts: grips, rest positions, reactions.
+# WallOutput: what the climbing controller publishes in addition to efforts.
 
 
 GRIPS = 'adhesion_controller/commands'
@@ -69,7 +69,7 @@ class WallOutput:
     Attributes
     ----------
     grips : list of float
-        What the feet were told last: 1 hold, 0 let go.
+        Last command to the feet: 1 hold, 0 let go.
 
     """
 
@@ -96,7 +96,7 @@ class WallOutput:
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
 
     def hold_on(self) -> None:
-        """Tell every foot to hold."""
+        """Command every foot to hold."""
         self._send_grips(np.ones(len(self._limbs.feet)))
 
     def _send_grips(self, grips: np.ndarray) -> None:
@@ -197,11 +197,12 @@ class StickybotControllerNode(ControllerNode):
     """
     Climbs: a gait on compliant hips, with reaction-force reduction on top.
 
-    The hips' springs are the robot's own; the efforts move their rest positions. Publishes beside
+    The hips' springs are the robot's own; the efforts move their rest positions. In addition to
     ``effort_controller/commands`` and, in the order of ``robot.feet``,
-    ``adhesion_controller/commands``: ``~/rest``, ``~/<foot>/wrench``, ``~/<foot>/contact``,
-    ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is planted again, and
-    reported. Whenever the guard makes the efforts safe, all feet are told to hold.
+    ``adhesion_controller/commands`` it publishes ``~/rest``, ``~/<foot>/wrench``,
+    ``~/<foot>/contact``, ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is
+    planted again, and reported. Whenever the guard makes the efforts safe, all feet are commanded
+    to hold.
     """
 
     default_name = 'stickybot_controller'

@@ -30,8 +30,8 @@ class WorkspaceControllerNode(BodyController):
     Holds the body where it was on activation, and moves it to targets and along trajectories.
 
     Takes ``~/body_target`` (PoseStamped) and ``~/body_trajectory`` (MultiDOFJointTrajectory of
-    one body), in ``odom_frame``: on the ground amid the first stance. Publishes beside
-    ``effort_controller/commands``, while somebody listens: ``~/<foot>/desired_wrench``,
+    one body), in ``odom_frame``: on the ground in the middle of the first stance. Publishes in
+    addition to efforts, while there are subscriptions: ``~/<foot>/desired_wrench``,
     ``~/<foot>/estimated_wrench``, ``~/odom``, ``~/body_reference``, ``~/state``, and /tf on
     request.
     """

@@ -1,19 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-EffortGuard: every effort goes through it on its way to the motors.
-
-Its states are in `legged_dynamics.safety.effort_guard`.
+EffortGuard: every effort passes it on its way to the motors.
 
 What goes out is always finite and inside the envelope: effort, slew, power, velocity, position
 with a damped wall. A command is obeyed only while it is finite, complete, and answers joint states
-that are young and can be true. A fault is bridged (HOLDING): by PD on the posture of the last good
-command while joint states come, else by the last efforts. What lasts longer than ``safety.hold``
+that are young and plausible. A fault is bridged (HOLDING): by PD on the posture of the last good
+command while joint states come, else by the last efforts. A fault longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
 nothing any more until the guard is activated again (LATCHED).
 
-Controllers in hardware hold the last command for ever (ros2_controllers does), so whoever stops
-must send :meth:`EffortGuard.last`, zero, as the last message.
+Controllers in hardware hold the last command indefinitely (ros2_controllers does), so a node that
+stops must send :meth:`EffortGuard.last`, zero, as its last message.
 """
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
 from legged_dynamics.safety.settings import SafetySettings
 
 # -------------------------------------------------------------------------------------------------
-# The states of an EffortGuard, and what it lets out.
+# States of an EffortGuard, and its output.
 #
 # ::
 #
@@ -76,7 +74,7 @@ class GuardState(Enum):
 @dataclass(frozen=True, eq=False)
 class GuardedEffort:
     """
-    What may go to the motors.
+    Efforts that may go to the motors.
 
     Attributes
     ----------
@@ -86,7 +84,7 @@ class GuardedEffort:
     fault : str
         Why the command was not obeyed, or empty.
     limited : tuple of str
-        Joints whose command was cut to a limit.
+        Joints whose command was clipped to a limit.
 
     """
 
@@ -140,7 +138,7 @@ class EffortGuard:
     Limits, checks and ramps the efforts of one robot.
 
     All times are of one monotonic clock. Joint states go in by :meth:`sample` as they come, then
-    each command by :meth:`apply`; while none comes, :meth:`apply` with None says what to send.
+    each command by :meth:`apply`; while none comes, :meth:`apply` with None returns what to send.
 
     Parameters
     ----------
@@ -216,16 +214,16 @@ class EffortGuard:
         self._feed[:] = 0.0
 
     def last(self) -> np.ndarray:
-        """Return the last effort ever to send, zero: hardware holds it for ever."""
+        """Return the last effort to send, zero: hardware holds it indefinitely."""
         self.deactivate()
         return np.zeros(len(self.joints))
 
-    # ---- what is known of the robot --------------------------------------------------------
+    # ---- state of the robot --------------------------------------------------------
 
     def sample(self, now_ns: int, stamp_ns: int, position: np.ndarray,
                velocity: np.ndarray, age_ns: int = 0) -> str:
         """
-        Take a joint state; return why it cannot be true, or an empty string.
+        Take a joint state; return why it is implausible, or an empty string.
 
         Parameters
         ----------
@@ -345,7 +343,7 @@ class EffortGuard:
             if not self._fresh(now_ns):
                 self._blind = True
             elif self._blind:
-                # Joint states are back: who answers them may take its time to find its feet.
+                # Joint states are back: give the controller time for a new command.
                 self._since_ns, self._blind = now_ns, False
             if now_ns - self._since_ns >= self._hold_ns:
                 self._release(now_ns, self.cause)

@@ -3,11 +3,10 @@
 """
 EffortWatchdog: between controllers and motors, in a process of its own or in a driver's loop.
 
-A controller that is killed, stopped or stuck leaves its last command in the hardware for ever. The
-watchdog knows who commands, passes on what comes from that one alone, inside the same envelope as
-the guard's, and acts when it misses a deadline: it holds the posture for a moment, and then lets
-the robot sit down, or damps its joints. After that it obeys only a controller that was started
-again.
+A controller that is killed, stopped or stuck leaves its last command in the hardware. The watchdog
+passes on the commands of one controller alone, inside the same envelope as the guard's, and acts
+when that misses a deadline: it holds the posture for a moment, and then lets the robot sit down,
+or damps its joints. After that it obeys only a controller that was started again.
 
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 """
@@ -25,10 +24,10 @@ from legged_dynamics.safety.envelope import bound, brake, compile_kernels, postu
 from legged_dynamics.safety.joint_watch import JointWatch, limit_table
 from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings
 
-GOODBYE = ' bye'        # behind the sender's name: the last message
+GOODBYE = ' bye'        # appended to the sender's name in its last message
 LONGEST_STEP = 0.02     # s; as the guard's
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
-REMEMBERED = 8          # names of others who command
+REMEMBERED = 8          # names of other senders that are counted
 
 
 class WatchdogState(Enum):
@@ -66,7 +65,7 @@ class EffortWatchdog:
     cause : str
         What ended FORWARDING.
     refused : dict of str to int
-        Messages of others, by who sent them: not passed on.
+        Messages that were not passed on, by the name of their sender.
     fault : str
         Why the last message of the owner was not passed on, or empty.
 
@@ -146,10 +145,10 @@ class EffortWatchdog:
         efforts : (nj,) sequence [N m or N]
             In command order.
         owner : str
-            Name of the sender; `GOODBYE` behind it says that this is the last message.
+            Name of the sender; `GOODBYE` is appended to it in the last message.
         count : int
-            Grows from message to message of one who gives a name: the heartbeat. A message whose
-            count does not grow is an old one.
+            Heartbeat: grows from message to message of a sender with a name. A message whose count
+            does not grow is an old one.
 
         """
         leaving = owner.endswith(GOODBYE)

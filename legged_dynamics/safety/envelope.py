@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The envelope that every effort stays in, and the two efforts of our own: posture and brake.
+Kernels of guard and watchdog: the envelope of efforts, and the efforts of posture and brake.
 
 Nothing here allocates. ``state`` is (2, nj): positions and velocities as measured, NaN where they
 are not known; the checks that need them are then left out. Each kernel works in command order.
@@ -28,11 +28,11 @@ from legged_dynamics.safety.joint_watch import (
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 
-# Bits of what cut an effort.
+# Bits of the limits that clipped an effort.
 BY_EFFORT, BY_SLEW, BY_POSITION, BY_VELOCITY, BY_POWER = 1, 2, 4, 8, 16
 # From this part of the velocity limit on, efforts that accelerate on fade.
 SOFT = 0.9
-# Slower than this the brake lets be [rad/s or m/s]: the sign of noise is no direction.
+# Slower joints are not braked [rad/s or m/s]: the sign of noise is no direction.
 STILL = 0.05
 
 
@@ -52,7 +52,7 @@ def _fade(value, outward, share):
 @lean_kernel
 def bound(limits, state, last, dt, effort, cut):
     """
-    Cut efforts to the envelope, in place; ``cut`` gets the bits of what cut each.
+    Clip efforts to the envelope, in place; ``cut`` gets the bits of the limits that did.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def bound(limits, state, last, dt, effort, cut):
     dt : float [s]
         Since then.
     effort : (nj,) array [N m or N]
-        Cut in place.
+        Clipped in place.
     cut : (nj,) int array
         Filled.
 
@@ -79,7 +79,7 @@ def bound(limits, state, last, dt, effort, cut):
         if math.isfinite(q) and limits[j, MARGIN] > 0.0:
             value = _fade(value, 1.0, (limits[j, UPPER] - q) / limits[j, MARGIN])
             value = _fade(value, -1.0, (q - limits[j, LOWER]) / limits[j, MARGIN])
-            # The wall is damped: who runs into it is braked.
+            # The end of the range is damped: a joint that runs into it is braked.
             if (v > STILL and q > limits[j, UPPER] - limits[j, MARGIN]) or (
                     v < -STILL and q < limits[j, LOWER] + limits[j, MARGIN]):
                 value -= _clip(limits[j, DAMPING] * v, limits[j, EFFORT])
@@ -148,7 +148,7 @@ def posture(limits, state, place, feed, share, effort):
     place, feed : (nj,) array
         Positions to hold, and the efforts that held them.
     share : float
-        Part of the efforts that is left, 0 to 1; damping stays.
+        Remaining part of the efforts, 0 to 1; damping is not reduced.
     effort : (nj,) array [N m or N]
         Filled.
 
@@ -169,7 +169,7 @@ def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
     Parameters
     ----------
     table : array
-        Limits of the joints, as `joint_limits.limit_table` makes them.
+        Limits of the joints, from `joint_watch.limit_table`.
     watch : JointWatch
         Of the same joints; reset afterwards.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether joint states can be true: each sample against the one before it and against physics.
+Plausibility of joint states: each sample against the one before it and against physics.
 
 A position that jumps further than its velocities explain leaves an offset behind; until a jump
 back has taken it away (a spike), the joint is not believed, however long it stays. A slow
@@ -25,7 +25,7 @@ from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.spatial.jit import lean_kernel
 
 # -------------------------------------------------------------------------------------------------
-# What each joint may do: the URDF's limits and the settings', in one table for the kernels.
+# Limits of each joint, from URDF and settings, in one table for the kernels.
 
 
 # Columns of the table.
@@ -37,7 +37,7 @@ SLEW_TIME = 0.01
 WIDEST_MARGIN = 0.1     # rad or m
 # A reading may be off by this [rad or m], or this part of the joint's range when that is less.
 READING, READING_PART = 0.02, 0.05
-# A damped joint must not be turned round within a sample: damping times this time [s] stays below
+# Damping must not reverse a joint within a sample: damping times this time [s] stays below
 # half of the joint's own inertia.
 SAMPLE = 0.002
 
@@ -83,7 +83,7 @@ def limit_table(model: RobotModel, joints: Sequence[str],
                 f'(<limit effort="..."/>), got {joint.effort:g}; without it no effort is safe')
         effort = settings.effort_fraction * joint.effort
         velocity = joint.velocity if 0.0 < joint.velocity < math.inf else settings.velocity
-        bounded = joint.lower < joint.upper     # zero to zero is what a URDF without limits says
+        bounded = joint.lower < joint.upper     # a URDF without limits has zero to zero
         span = joint.upper - joint.lower if bounded else math.inf
         steady = 0.5 * inertia[index] / SAMPLE
         row[EFFORT] = effort
@@ -186,8 +186,8 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
                 memory[OFFSET, j] = 0.0
         else:
             # Nobody knows what the velocity was in a gap.
-            told = excess if dt <= GAP else 0.0
-            memory[DRIFT, j] = (memory[DRIFT, j] + told) * math.exp(-dt / LEAK)
+            change = excess if dt <= GAP else 0.0
+            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-dt / LEAK)
             share = 1.0 - math.exp(-dt / SEEN_TIME)
             if dt > 0.0:
                 memory[SEEN, j] += share * (moved / dt - memory[SEEN, j])
@@ -242,7 +242,7 @@ class JointWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last sample; what is known of the sensors' noise stays."""
+        """Forget the last sample; the noise learnt of the sensors is kept."""
         self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V]] = 0.0
         self._stamp_ns: int | None = None
 

@@ -10,7 +10,7 @@ from legged_dynamics.schema import CheckedSettings, setting
 
 @dataclass(frozen=True)
 class SafetySettings(CheckedSettings):
-    """Settings of what stands between a controller and a motor."""
+    """Settings of the effort guard, `safety.*`."""
 
     effort_fraction: float = setting(
         'safety.effort_fraction', 1.0, '',
@@ -88,7 +88,7 @@ class SafetySettings(CheckedSettings):
 
 @dataclass(frozen=True)
 class WatchdogSettings(CheckedSettings):
-    """Settings of the watchdog alone."""
+    """Settings of the watchdog alone, `watchdog.*`."""
 
     deadline: float = setting(
         'watchdog.deadline', 0.05, 's',
