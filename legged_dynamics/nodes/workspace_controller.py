@@ -10,8 +10,8 @@ import numpy as np
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.measurement import Measurement
-from legged_dynamics.nodes.body_controller import DEFAULTS, SETTINGS, BodyController
-from legged_dynamics.nodes.body_output import BodyOutput
+from legged_dynamics.nodes.body.controller import DEFAULTS, SETTINGS, BodyController
+from legged_dynamics.nodes.body.output import BodyOutput
 from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.schema import CheckedSettings, setting
 

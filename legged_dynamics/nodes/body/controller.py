@@ -23,10 +23,10 @@ from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.measurement import Measurement
-from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
-from legged_dynamics.nodes.body_output import BodyPostures, StateOutput
-from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
-from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
+from legged_dynamics.nodes.body.output import BodyPostures, StateOutput
+from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
+from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_input import Commands

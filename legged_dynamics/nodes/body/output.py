@@ -17,7 +17,7 @@ from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
-from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
