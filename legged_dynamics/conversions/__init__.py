@@ -52,7 +52,7 @@ __all__ = [
     'read_switches', 'read_wrench', 'stamp_ns', 'string', 'time_message', 'transforms', 'vector3',
     'wrench_stamped',
 ]
-# Names that stood here before 0.2.
+# Names that were here before 0.2, and their modules.
 _MOVED = dict.fromkeys(('force_markers', 'reaction_markers', 'reaction_picture', 'state_markers'),
                        'legged_dynamics.conversions.markers')
 

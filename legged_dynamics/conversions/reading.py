@@ -283,7 +283,7 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
 # objects for thousands of points at once would take longer than a control tick.
 
 
-# Encapsulation header, from behind which alignment counts; bytes of a transform and of a twist.
+# Bytes of the encapsulation header (alignment counts from its end), a transform and a twist.
 HEADER, TRANSFORM, TWIST = 4, 56, 48
 UNIT_TOLERANCE = 1e-3
 

@@ -36,7 +36,7 @@ ARGUMENTS = (
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
     ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
-# Two robots' transforms stay apart, and with their own namespace.
+# Transforms in the robot's namespace, so that those of two robots do not mix.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 
@@ -112,7 +112,7 @@ def robot_node(executable: str) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------
-# What ros2_control needs to know of a robot: its <ros2_control> element, and its controllers.
+# ros2_control of a robot: its <ros2_control> element, and the parameters of its controllers.
 
 
 HARDWARE = ('own', 'mock', 'topic')
@@ -461,7 +461,7 @@ def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
     from launch.actions import GroupAction
     from launch_ros.actions import SetRemap
 
-    # robot_state_publisher gives everybody the one description that names the hardware.
+    # robot_state_publisher publishes the description with the hardware, which all others use.
     remaps = [('robot_description', 'hardware/robot_description')]
     if behind_ros2_control:
         remaps += [('joint_states', HARDWARE_STATES),
@@ -490,7 +490,7 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
         When there is no such controller.
 
     """
-    # All that a bringup might have an argument of that name for: a launch file sees those, too.
+    # Set explicitly, since an included launch file also sees arguments of the bringup's.
     shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
               'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',
               'use_sim_time': str(sim_time).lower(), 'controllers_file': ''}

@@ -49,7 +49,7 @@ class CheckupNode(Component):
         self._order: JointOrder | None = None
         self._first: int | None = None
         endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
-        # Simulated time that waits for its listeners waits for this one, too.
+        # In lock-step, the simulator waits for this node, too.
         self._answers = (endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
                                              self.dialect.qos.latched)
                          if self.node.get_parameter('use_sim_time').value else None)

@@ -86,7 +86,7 @@ def urdf_text(description: str) -> str:
 
 class RobotDescription:
     """
-    The robot_description in force, and what is wrong with the last one that came.
+    The robot_description in use, and the fault of the last one that came.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class RobotDescription:
         Takes the RobotModel of each description that can be read, mounted joints' physics not
         applied; raises LeggedDynamicsError when the node cannot work with it.
     holds : callable
-        Returns whether the description in force has to stay: another then waits for
+        Returns whether the description in use must be kept: another then waits for
         :meth:`take_waiting`, and the same text again changes nothing. None: every description is
         taken when it comes.
 
@@ -139,7 +139,7 @@ class RobotDescription:
         when_described(self._component, endpoints, parameter, self._came)
 
     def take_waiting(self) -> None:
-        """Have the description in force that has waited, if there is one."""
+        """Use the description that waits, if there is one."""
         if self.waiting:
             self._take(self.waiting)
 

@@ -172,14 +172,14 @@ class Endpoints:
 
 CHECK_PERIOD = 0.1                  # s
 PUBLISH_PERIOD_NS = 1_000_000_000
-# A fault is shown for this long after it was last seen, so that nobody misses a short one.
+# A fault is shown for this long after it was last seen, so that a short one is not missed.
 FAULT_MEMORY_NS = 2_000_000_000
 
 
 @dataclass
 class InputMonitor:
     """
-    Age, rate and jitter of one input topic, and the last thing wrong with it.
+    Age, rate and jitter of one input topic, and its last fault.
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class InputMonitor:
 
 @dataclass
 class _Intervals:
-    """Mean, spread and worst of intervals [ns], in the same memory however many (Welford's)."""
+    """Mean, spread and worst of intervals [ns], by Welford's recursion."""
 
     count: int = 0
     mean: float = 0.0
@@ -333,7 +333,7 @@ class DiagnosticsPublisher:
     Parameters
     ----------
     component : Component
-        Its node's name, namespace included, heads every status.
+        Node whose name, with its namespace, begins every status.
     endpoints : Endpoints
         Of the component.
     judge : callable
@@ -350,7 +350,7 @@ class DiagnosticsPublisher:
                  details: Callable[[int], dict[str, dict[str, Any]]],
                  clock: Callable[[], int] | None = None):
         self._component = component
-        # Two robots' statuses meet on one topic.
+        # All robots publish their statuses on the same topic.
         self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
         self._hardware = component.node.get_namespace().strip('/')
         self._stamp = lambda: component.node.get_clock().now().nanoseconds

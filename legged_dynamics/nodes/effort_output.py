@@ -236,7 +236,7 @@ class EffortOutput:
             f'{len(self._names)} of them')
 
     def start(self) -> None:
-        """Start the inputs, and command from the first good command on."""
+        """Start the inputs; efforts are sent from the first usable command on."""
         self._activations += 1
         self._count = 0
         name = self._common.node.get_name()
@@ -286,7 +286,7 @@ class EffortOutput:
         self._answer_without_command()
 
     def _arm(self) -> None:
-        """Wait for the first good command of a robot that is known."""
+        """Wait for the first usable command."""
         self._sending, self._why = False, ''
         self._shutdown.reset()
         self.released = False
@@ -308,7 +308,7 @@ class EffortOutput:
     def send(self, measurement: Measurement, command: np.ndarray | None,
              why: str) -> np.ndarray | None:
         """
-        Send what the guard makes of a command.
+        Send a command through the guard.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ class EffortOutput:
         return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
 
     def _watch(self) -> None:
-        """Answer the silence of the joint states."""
+        """Act when no joint states arrive."""
         age = self._common.now() - self._applied_ns
         if age > self._common.parameters['safety.input_timeout'] * 1e9:
             self._answer_without_command()
@@ -373,7 +373,7 @@ class EffortOutput:
         self._failed()
 
     def _let_out(self, now: int, guarded: GuardedEffort) -> bool:
-        """Send what the guard lets out; the last of it, when it falls silent, is zero."""
+        """Send the guard's output; when it falls silent, the last message is zero."""
         self._applied_ns, self._limited = now, guarded.limited
         spoke = self._sending or not guarded.state.silent
         if spoke:

@@ -39,8 +39,8 @@ class WatchdogNodeSettings(CheckedSettings):
 NODE_SETTINGS = (*WATCHDOG_SETTINGS, *SHARED, *WatchdogNodeSettings.table())
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
-# A controller that is stopped at the same time is waited for as long as it may take, and a little
-# more for its last message [ns].
+# Longest wait for a controller that is stopped at the same time, with a second for its last
+# message [ns].
 LONGEST_WAIT_NS = LONGEST_SHUTDOWN_NS + 1_000_000_000
 
 
@@ -57,7 +57,7 @@ class EffortWatchdogNode(Component):
     """
 
     default_name = 'effort_watchdog'
-    has_kernels = True      # the model's; compiling them in a callback would leave it deaf
+    has_kernels = True      # of the model; they must not be compiled in a callback
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)

@@ -125,7 +125,7 @@ class GroundReactionNode(Component):
     """
     Estimates ground reactions for every joint state that arrives.
 
-    Publishes while somebody listens, with the stamp of the joint state described:
+    Publishes while there are subscriptions, with the stamp of the joint state described:
     ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
     ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
     ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message

@@ -141,7 +141,7 @@ class SimulatedRobotNode(Component):
             self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
             self._true = [*self._wrenches, *self._contacts, self._odometry]
         if self._lock_step is not None:
-            return      # commands come with the answers, so that it is known what they answer
+            return      # commands come with the answers, which have the stamp of their sample
         numbers = 'std_msgs/msg/Float64MultiArray'
         self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
         if self._robot.grips:
@@ -173,7 +173,7 @@ class SimulatedRobotNode(Component):
             due = lock.due(1e-9 * (self.common.now() - self._start_ns), period) - self._ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
-            if CATCH_UP < due < math.inf:   # what is behind is not hurried after
+            if CATCH_UP < due < math.inf:   # lost time is dropped
                 self._dropped += 1
                 self._start_ns = self.common.now() - (self._ticks + 1) * period
             self._obey(lock.commands(self._robot.stamp_ns + period, period))

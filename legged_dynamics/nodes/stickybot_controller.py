@@ -187,7 +187,7 @@ class ClimbingSettings(CheckedSettings):
 
 
 NODE_SETTINGS = (*OUTPUT_SETTINGS, *ClimbingSettings.table())
-# A wall that leans this much otherwise than configured is worth a warning [rad].
+# Difference of the wall's inclination from the configured one that gives a warning [rad].
 LEAN_ERROR = 0.15
 # Allowed difference of the URDF's mass from that of the parameters.
 MASS_ERROR = 0.01
@@ -207,8 +207,8 @@ class StickybotControllerNode(ControllerNode):
 
     default_name = 'stickybot_controller'
     live = tuple(setting.name for setting in NODE_SETTINGS)
-    # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
-    # would shake its light limbs instead.
+    # Without motor torque the springs carry the robot; damping by sampled velocities would make
+    # its light limbs oscillate.
     settings = settings_of(
         {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
          'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
@@ -242,7 +242,7 @@ class StickybotControllerNode(ControllerNode):
         self._reset()
 
     def deactivate(self) -> None:
-        """Stop commanding; the last efforts are zero, and the last word to the feet is to hold."""
+        """Stop commanding; the last efforts are zero, and feet are last commanded to hold."""
         super().deactivate()
         if self._wall is not None:
             self._wall.hold_on()

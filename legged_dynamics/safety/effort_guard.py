@@ -123,13 +123,13 @@ def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-# Efforts to hold are averaged over this [s]: the last command may be a spike of noise.
+# Averaging time of the efforts to hold [s], since the last command may be a spike of noise.
 AVERAGING = 0.01
-# A message that comes after a longer pause may change efforts no more than one after this [s].
+# Longest time step that the slew limit is applied to [s].
 LONGEST_STEP = 0.02
 # Without joint states the safe output is zero; the motors are left alone after this [s].
 BLIND_DURATION = 0.5
-# Springs and dampers by joint states older than this could push as well as brake.
+# Springs and dampers on joint states older than this could accelerate joints [ns].
 REACTING_AGE_NS = 20_000_000
 
 

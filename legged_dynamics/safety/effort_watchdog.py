@@ -25,7 +25,7 @@ from legged_dynamics.safety.joint_watch import JointWatch, limit_table
 from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings
 
 GOODBYE = ' bye'        # appended to the sender's name in its last message
-LONGEST_STEP = 0.02     # s; as the guard's
+LONGEST_STEP = 0.02     # s; longest time step of the slew limit
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
 REMEMBERED = 8          # names of other senders that are counted
 
@@ -101,7 +101,7 @@ class EffortWatchdog:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everybody: the first to command has the motors."""
+        """Forget all senders: the first to command gets the motors."""
         self.state = WatchdogState.IDLE
         self.owner: str | None = None
         self.cause = self.fault = self.doubt = ''
@@ -117,7 +117,7 @@ class EffortWatchdog:
     def joints(self, now_ns: int, stamp_ns: int, position: np.ndarray,
                velocity: np.ndarray) -> str:
         """
-        Take a joint state; return why it cannot be true, or an empty string.
+        Take a joint state; return why it is implausible, or an empty string.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class EffortWatchdog:
 
     @property
     def at_rest(self) -> bool:
-        """Whether nothing goes out: motors are left to others, or alone."""
+        """Whether nothing is sent."""
         return self.state in (WatchdogState.IDLE, WatchdogState.LATCHED)
 
     def _owns(self, name: str) -> bool:
@@ -200,7 +200,7 @@ class EffortWatchdog:
             return True
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             return name == self.owner
-        # One that was let go may not go on: only one started again, which has a new name.
+        # A controller that was released may not resume; one that was started again has a new name.
         return self.state is WatchdogState.LATCHED and bool(name) and name != self.owner
 
     # ---- out -------------------------------------------------------------------------------

@@ -181,7 +181,3 @@ def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
     posture(table, state, still, still, 1.0, effort)
     watch.check(0, still, still)
     watch.reset()
-
-
-# -------------------------------------------------------------------------------------------------
-# Settings of what stands between a controller and a motor.

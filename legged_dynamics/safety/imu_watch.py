@@ -18,12 +18,12 @@ from legged_dynamics.safety.joint_watch import GAP, LEARNT, LIVELY, REPEATED
 
 FASTEST = 60.0          # rad/s: beyond, no legged robot turns
 STRONGEST = 2000.0      # m/s^2
-JUMP = 0.05             # rad that an orientation may be off
+JUMP = 0.05             # rad, error of an orientation
 LEAK, DRIFTED = 0.1, 0.08       # s, rad: sum of turn less integrated gyro
 # After gyro and orientation have disagreed they are not believed for this long [s]: a gyro of the
 # wrong sign is right again whenever the robot is still.
 DISTRUST = 1.0
-TURN_UP = 100.0         # rad/s^2: what a base may do between samples
+TURN_UP = 100.0         # rad/s^2, largest angular acceleration between samples
 UP_TIME = 0.03          # s over which the accelerometer is averaged
 UP_ERROR = 1.2          # rad between up by orientation and by accelerometer
 LEAST_UP = 4.0          # m/s^2: with less, as in free fall, there is no up

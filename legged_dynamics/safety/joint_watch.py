@@ -142,9 +142,9 @@ DRIFTED = 2.5           # tolerances of a reading that the sum may reach
 START_TIME = 0.3        # s from rest to the velocity limit: what a joint may do between samples
 SEEN_TIME = 0.006       # s over which the velocity is taken from positions
 QUIET = 0.05            # rad/s or m/s: a joint slower than this counts as still
-# Weight of a still sample, and from when on a joint's noise counts as known: after 460 of them.
+# Weight of a sample at rest, and the sum from which a joint is known to be noisy: 460 samples.
 LEARNT, LIVELY = 0.005, 0.9
-REPEATED = 5            # samples that are frozen at the least
+REPEATED = 5            # least number of equal samples of a frozen sensor
 
 
 @lean_kernel
@@ -185,7 +185,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
             if abs(memory[OFFSET, j]) <= allowed:
                 memory[OFFSET, j] = 0.0
         else:
-            # Nobody knows what the velocity was in a gap.
+            # The velocity in a gap is unknown.
             change = excess if dt <= GAP else 0.0
             memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-dt / LEAK)
             share = 1.0 - math.exp(-dt / SEEN_TIME)
@@ -207,7 +207,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
                     fault = FROZEN_V if field else FROZEN_Q
             else:
                 if still:
-                    # What repeated itself counts now that it is over.
+                    # Repeated samples are counted when the repetition ends.
                     kept = (1.0 - LEARNT) ** memory[COUNT_Q + field, j]
                     memory[LIVELY_Q + field, j] *= kept
                     memory[LIVELY_Q + field, j] += LEARNT * (1.0 - memory[LIVELY_Q + field, j])
@@ -229,7 +229,7 @@ class JointWatch:
     joints : sequence of str
         In command order.
     limits : (nj, 13) array
-        Of `legged_dynamics.safety.joint_watch`.
+        Table of :func:`limit_table`.
     frozen : float [s]
         How long a sensor may repeat itself; 0 does not watch that.
 
@@ -253,7 +253,7 @@ class JointWatch:
 
     def check(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray) -> str:
         """
-        Return why a sample cannot be true, or an empty string.
+        Return why a sample is implausible, or an empty string.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class JointWatch:
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether URDF, joint states, the motors' controller and the settings speak of one robot.
+# Whether URDF, joint states, the motors' controller and the settings are of the same robot.
 
 
 # A joint may stand this far outside its range before its zero or its sign must be wrong.
@@ -341,7 +341,7 @@ def check_controllers(path: str | Path, joints: Sequence[str]) -> None:
 
 
 def _controllers(content: Any, name: str) -> Any:
-    """Yield (name, joints) of whatever commands efforts."""
+    """Yield (name, joints) of all controllers that command efforts."""
     if not isinstance(content, dict):
         return
     joints = content.get('joints')
@@ -386,7 +386,7 @@ def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
     joints : sequence of str
         In command order.
     limits : (nj, 13) array
-        Of `legged_dynamics.safety.joint_watch`.
+        Table of :func:`limit_table`.
     position, velocity : (nj,) array [rad, rad/s or m, m/s]
         In command order.
 

@@ -12,8 +12,8 @@ again after a moment.
 from __future__ import annotations
 
 TOLERANCE_NS = 20_000_000       # by how much stamps may be in the future, or go back
-SETTLING_NS = 50_000_000        # how long a source must go on from where its stamps jumped to
-DRIFT = 5e-4                    # what two clocks may drift apart, s/s: NTP's fastest slew
+SETTLING_NS = 50_000_000        # how long a source must continue after its stamps have jumped
+DRIFT = 5e-4                    # largest drift of two clocks, s/s: NTP's fastest slew
 
 
 class StampClock:

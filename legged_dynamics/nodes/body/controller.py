@@ -61,7 +61,7 @@ SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
     *OUTPUT_SETTINGS, *BodySettings.table(),
 )
-# Without the IMU, joint states must go on being answered before the guard lets go.
+# Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 # How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
@@ -225,7 +225,12 @@ class BodyController(ControllerNode):
         Parameters
         ----------
         measurement : Measurement
-            Of joints and IMU.
+            Readings of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m or N] or None
+            In the model's joint order; None when the body cannot be controlled now.
 
         Raises
         ------
@@ -244,10 +249,10 @@ class BodyController(ControllerNode):
         if self.lost:
             return None
         if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
-            self._started = False       # the old places mean nothing any more
+            self._started = False       # the old positions are no longer valid
         if not self._started:
             if (detected and contact is None) or measurement.angular_velocity is None:
-                self._odometry.reset()  # a world that begins without the IMU is a tilted one
+                self._odometry.reset()  # without the IMU, world axes would start tilted
                 return None
             self._started = True
             self._targets.start(measurement.stamp_ns, state.position, state.rotation)

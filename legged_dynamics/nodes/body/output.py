@@ -41,7 +41,7 @@ SETTINGS = StateSettings.table()
 
 class StateOutput:
     """
-    Publishes what the body does while somebody listens.
+    Publishes what the body does while there are subscriptions.
 
     ``~/state`` is a status with values, ``~/state_markers`` the same for rviz.
 
@@ -135,7 +135,7 @@ class StateOutput:
 
 class BodyOutput:
     """
-    Publishers of a body under control; each publishes only while somebody listens.
+    Publishers of a body under control; each publishes only while it has subscriptions.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class BodyOutput:
 
 
 # -------------------------------------------------------------------------------------------------
-# Standing up, sitting down and letting go on request: a topic, and services where there are.
+# BodyPostures: standing up, sitting down and letting go, by topic or service.
 
 
 WORDS = ('stand', 'sit', 'damping', 'zero')

@@ -50,8 +50,8 @@ class TargetSettings(CheckedSettings):
 
 SETTINGS = TargetSettings.table()
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
-# Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
-# the last one checked that count as in reach too [m, rad].
+# Longest trajectory in points; points read at a time; distance and turn from the last checked pose
+# within which a pose counts as in reach too [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
 BLOCK = 256
 Job = Generator[None, None, str]
@@ -59,7 +59,7 @@ Job = Generator[None, None, str]
 
 class BodyTargets:
     """
-    Takes ``~/body_target`` and ``~/body_trajectory``; what cannot be reached is refused.
+    Reads ``~/body_target`` and ``~/body_trajectory``, and plans the motion there.
 
     Every target is planned piece by piece, one a control tick, and replaces the one before. Its
     velocities and accelerations are not used: the reference passes smoothly through its poses.
@@ -109,7 +109,7 @@ class BodyTargets:
 
         """
         self._controller = controller
-        # Where the guard lets efforts fade nothing can be held.
+        # Within this margin the guard reduces efforts, so that no pose can be held there.
         self._limiter = ReachLimiter(controller.model, config,
                                      self._parameters['reference.stretch'],
                                      self._parameters['safety.position_margin'])
@@ -291,7 +291,7 @@ class BodyTargets:
                 knot[:9] = rotation_from_quaternion(quaternion).ravel()
                 self._check_reach(knot)
             yield
-        if times[0] == 0.0 and n > 1:       # where it is at once is where it is anyhow
+        if times[0] == 0.0 and n > 1:       # the body is there already
             times, knots = times[1:], knots[1:]
         state, support = self.state, self._support()
         stance, i = self._limiter.stance(state, self._position), 0
@@ -306,7 +306,7 @@ class BodyTargets:
                     least = min(least, part)
                     reasons.add(why)
             yield
-            # What is near a pose in reach is in reach too; the last one is always checked.
+            # Poses near one in reach count as in reach; the last one is always checked.
             i += 1
             while not cut and i < len(knots) - 1:
                 away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)
