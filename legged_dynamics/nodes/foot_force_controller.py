@@ -23,8 +23,8 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, BodyController
+from legged_dynamics.nodes.controller_node import settings_of
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
-from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault

@@ -15,8 +15,8 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState

@@ -12,7 +12,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.controller import DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.body.output import BodyOutput
-from legged_dynamics.nodes.effort_output import settings_of
+from legged_dynamics.nodes.controller_node import settings_of
 from legged_dynamics.schema import CheckedSettings, setting
 
 

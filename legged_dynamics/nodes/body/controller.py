@@ -27,8 +27,8 @@ from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.body.output import BodyPostures, StateOutput
 from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body.targets import BodyTargets
+from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.schema import CheckedSettings, Setting, setting
 from legged_dynamics.workspace import (
