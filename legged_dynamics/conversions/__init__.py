@@ -8,7 +8,7 @@ here: a node that only reads and sends messages needs no estimator.
 """
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.conversions.body import PoseSample, pose_stamped, read_pose, transforms
 from legged_dynamics.conversions.building import (
@@ -56,11 +56,12 @@ __all__ = [
 _MOVED = dict.fromkeys(('force_markers', 'reaction_markers', 'reaction_picture', 'state_markers'),
                        'legged_dynamics.conversions.markers')
 
-
-def __getattr__(name: str) -> Any:
-    """Hand on a name that has moved, with a warning."""
-    if name not in _MOVED:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    warnings.warn(f'{__name__}.{name} is in {_MOVED[name]} since 0.2; the old name goes with 0.3',
-                  DeprecationWarning, stacklevel=2)
-    return getattr(import_module(_MOVED[name]), name)
+if not TYPE_CHECKING:     # a type checker is to refuse unknown names
+    def __getattr__(name: str) -> Any:
+        """Return what a name that has moved stands for, with a warning."""
+        if name not in _MOVED:
+            raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        home = _MOVED[name]
+        warnings.warn(f'{__name__}.{name} is in {home} since 0.2; the old name goes with 0.3',
+                      DeprecationWarning, stacklevel=2)
+        return getattr(import_module(home), name)
