@@ -1,5 +1,6 @@
 """Package legged_dynamics for colcon (ament_python) and pip; its version is in package.xml."""
 from pathlib import Path
+from runpy import run_path
 from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
@@ -8,6 +9,8 @@ PACKAGE = 'legged_dynamics'
 # Tried; older ones that a ROS distribution still has can run the nodes, not the demo.
 PYTHONS = ('3', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
+# Read as a file: the package's dependencies may not be installed yet.
+NODES = run_path(str(HERE / PACKAGE / 'node_registry.py'))['NODES']
 MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 
 
@@ -93,13 +96,7 @@ setup(
     entry_points={
         'console_scripts': [
             'legged-dynamics = legged_dynamics.cli:main',
-            'effort_watchdog = legged_dynamics.nodes.effort_watchdog:main',
-            'foot_force_controller = legged_dynamics.nodes.foot_force_controller:main',
-            'ground_reaction_estimator = legged_dynamics.nodes.ground_reaction_estimator:main',
-            'reaction_relay = legged_dynamics.nodes.reaction_relay:main',
-            'simulated_robot = legged_dynamics.nodes.simulated_robot:main',
-            'stickybot_controller = legged_dynamics.nodes.stickybot_controller:main',
-            'workspace_controller = legged_dynamics.nodes.workspace_controller:main',
+            *(f'{name} = {entry.module}:main' for name, entry in sorted(NODES.items())),
         ],
     },
 )

@@ -42,9 +42,14 @@ def kinds_of_lines(text: str) -> Counter:
 
 
 def imports_of(tree: ast.Module, modules: dict[str, Path]) -> set[str]:
-    """Return the modules of the package that a module imports, at any depth."""
-    found = set()
-    for node in ast.walk(tree):
+    """Return the modules of the package that a module imports, at any depth, when it runs."""
+    found, waiting = set(), list[ast.AST]([tree])
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == 'TYPE_CHECKING':
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -6,4 +6,4 @@ from legged_dynamics.nodes.bringup import robot_node
 
 def generate_launch_description():
     """Declare the arguments and start."""
-    return robot_node('foot_force_controller', rviz='foot_forces')
+    return robot_node('foot_force_controller')

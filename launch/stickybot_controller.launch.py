@@ -6,5 +6,4 @@ from legged_dynamics.nodes.bringup import robot_node
 
 def generate_launch_description():
     """Declare the arguments and start."""
-    return robot_node('stickybot_controller', robot='stickybot', rviz='wall_reactions', flags={
-        'walk': 'Whether to climb as soon as commands are obeyed; else the robot hangs.'})
+    return robot_node('stickybot_controller')

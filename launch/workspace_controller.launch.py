@@ -6,4 +6,4 @@ from legged_dynamics.nodes.bringup import robot_node
 
 def generate_launch_description():
     """Declare the arguments and start."""
-    return robot_node('workspace_controller', rviz='body')
+    return robot_node('workspace_controller')

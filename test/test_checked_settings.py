@@ -39,6 +39,8 @@ def another(one):
     if isinstance(one.default, float):
         low = one.default - 1.0 if one.lower is None else one.lower
         return (one.default + low) / 2.0 if low < one.default else low + 1e-3
+    if isinstance(one.default, list):
+        return one.default * 2 or ([1.0] if one.unit else ['something'])
     return one.default * 2 or 'something'
 
 

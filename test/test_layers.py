@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder list is the architecture: imports go down it, never up."""
 import ast
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from benchmarks import structure
+
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
-LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'spatial', 'optimization',
-          'model', 'dynamics', 'force_map', 'contact', 'gait', 'estimation', 'workspace',
-          'stickybot', 'safety', 'identification', 'doctor', 'simulation', 'middleware',
-          'conversions', 'recordings', 'reports', 'trials', 'nodes', 'view', 'cli')
+LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'node_registry', 'spatial',
+          'optimization', 'model', 'dynamics', 'force_map', 'contact', 'gait', 'estimation',
+          'workspace', 'stickybot', 'safety', 'identification', 'doctor', 'simulation',
+          'middleware', 'conversions', 'recordings', 'reports', 'trials', 'nodes', 'view', 'cli')
 # Rooms of a layer, likewise; what stands in none of them stands above them all.
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
@@ -21,7 +25,13 @@ OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'dask': {'reports'}, 'distributed': {'reports'}, 'rich': {'cli'},
            'viser': {'view'}, 'trimesh': {'view'}}
 # Layers that must not know of each other although one stands before the other.
-STRANGERS = {('middleware', 'simulation')}
+STRANGERS = {('middleware', other) for other in (
+    'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot', 'safety',
+    'identification', 'doctor', 'simulation')}
+# What the effort watchdog must be able to do without: it acts when the rest has failed.
+NOT_OF_THE_WATCHDOG = {'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot',
+                       'identification', 'doctor', 'simulation', 'samples', 'recordings',
+                       'reports', 'trials', 'view', 'cli'}
 KINDS_OF_FEET = {'PointFoot', 'LineFoot', 'FlatFoot'}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
 FILES = sorted(PACKAGE.rglob('*.py'))
@@ -72,6 +82,24 @@ def test_rooms_of_a_layer_go_down_too(layer):
                 assert other in rooms[:rooms.index(own) + 1], f'{own} imports {name}'
 
 
+def layers_of(modules):
+    return {name.split('.')[1] for name in modules if name.startswith('legged_dynamics.')}
+
+
+def test_the_watchdog_imports_nothing_that_estimates_or_reports():
+    modules = {structure.name_of(path): path for path in FILES}
+    imports = {name: structure.imports_of(ast.parse(path.read_text()), modules)
+               for name, path in modules.items()}
+    below = structure.closure(structure.WATCHDOG, imports)
+    assert {'safety', 'middleware', 'nodes'} <= layers_of(below)
+    assert not layers_of(below) & NOT_OF_THE_WATCHDOG
+    done = subprocess.run(
+        [sys.executable, '-c', f'import sys, {structure.WATCHDOG}\nprint(*sys.modules)'],
+        capture_output=True, text=True, check=True)
+    assert structure.WATCHDOG in done.stdout.split()
+    assert not layers_of(done.stdout.split()) & NOT_OF_THE_WATCHDOG
+
+
 def test_no_files_import_each_other_in_a_circle():
     below = {}
     for path in FILES:
@@ -87,7 +115,6 @@ def test_no_files_import_each_other_in_a_circle():
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_the_core_needs_only_its_few_packages(path):
-    import sys
     layer = layer_of(path)
     if layer == '__init__' or LAYERS.index(layer) >= LAYERS.index('simulation'):
         return

@@ -2,22 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SROS2 policy lets each node say and hear what it does, and efforts come from few."""
 from fnmatch import fnmatch
-from importlib import import_module
 from xml.etree import ElementTree
 
 import pytest
 from robots import CONFIG
 
-from legged_dynamics.cli.run import NODES
 from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.node_registry import NODES
 from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.schema import read_parameter_file
 
 POLICY = ElementTree.parse(CONFIG / 'security' / 'legged_dynamics.policy.xml').getroot()
 COMMANDS = '/effort_controller/commands'
-COMMANDING = {'foot_force_controller', 'workspace_controller', 'stickybot_controller',
-              'effort_watchdog'}
 
 
 def allowed(node, what):
@@ -28,17 +24,9 @@ def allowed(node, what):
             name if name.startswith('/') else f'/{name}' for name in names]
 
 
-def component_of(node):
-    module = import_module(f'legged_dynamics.nodes.{node}')
-    return next(entry for entry in vars(module).values() if isinstance(entry, type)
-                and issubclass(entry, Component) and entry.default_name == node
-                and entry.__module__ == module.__name__)
-
-
 @pytest.mark.parametrize('node', NODES)
 def test_what_a_node_does_is_allowed(node):
-    robot = 'stickybot' if 'stickybot' in node else 'anymal_class'
-    yaml = CONFIG / 'robots' / f'{robot}.yaml'
+    yaml = CONFIG / 'robots' / f'{NODES[node].robot}.yaml'
     values = {key: value for key, value in read_parameter_file(yaml).items()
               if node == 'simulated_robot' or not key.startswith('simulation')}
     if node == 'reaction_relay':
@@ -48,14 +36,14 @@ def test_what_a_node_does_is_allowed(node):
     bus = LoopbackBus()
     if node != 'reaction_relay':
         values['robot_description'] = str(yaml.with_suffix('.urdf'))
-    bus.host(component_of(node), parameters=values)
+    bus.host(NODES[node].component(), parameters=values)
     for endpoints, what in ((bus._publishers, 'publish'), (bus._subscriptions, 'subscribe')):
         assert endpoints
         patterns = allowed(node, what)
         for entry in endpoints:
             assert any(fnmatch(entry.topic, pattern) for pattern in patterns), entry.topic
     says = any(fnmatch(COMMANDS, pattern) for pattern in allowed(node, 'publish'))
-    assert says == (node in COMMANDING)
+    assert says == NODES[node].commands_efforts
 
 
 def test_the_effort_chain_for_ros2_control_has_the_robot_s_joints():

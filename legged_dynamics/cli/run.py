@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
+from legged_dynamics.node_registry import NODES
 
-NODES = ('simulated_robot', 'ground_reaction_estimator', 'foot_force_controller',
-         'workspace_controller', 'stickybot_controller', 'effort_watchdog', 'reaction_relay')
 HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FROM:=TO]
                            [--params-file FILE] [--log-level LEVEL]]
 
@@ -21,7 +20,15 @@ lists them with units, ranges and defaults."""
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        What ``add_subparsers`` returned.
+
+    """
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
         'goes to the node, --ros-args included.')
@@ -33,12 +40,26 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the node and return its exit code."""
+    """
+    Run the node and return its exit code.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With ``node``, ``arguments`` and ``network``.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
+    module = NODES[args.node].module
     before = args.arguments[:args.arguments.index('--ros-args')
                             if '--ros-args' in args.arguments else None]
     if {'-h', '--help'} & set(before):
-        print(HELP.format(node=args.node, text=(import_module(
-            f'legged_dynamics.nodes.{args.node}').__doc__ or '').strip()))
+        print(HELP.format(node=args.node, text=(
+            import_module(module).__doc__ or '').strip()))
         return 0
     keep_to_this_machine(args.network)
-    return import_module(f'legged_dynamics.nodes.{args.node}').main(args.arguments)
+    return import_module(module).main(args.arguments)

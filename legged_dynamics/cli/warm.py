@@ -1,22 +1,30 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``warm``: what nodes need is compiled ahead of their first start."""
+"""Verb ``warm``: compiles the kernels of the nodes before their first start."""
 from __future__ import annotations
 
 import argparse
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.run import NODES
+from legged_dynamics.node_registry import NODES
 
 KEPT_DAYS = 60.0
-SAMPLES, PERIOD = 60, 0.002     # of a robot that stands still; s
+# Sensor samples of the robot that stands still, and the time between them [s].
+SAMPLES, PERIOD = 60, 0.002
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        What ``add_subparsers`` returned.
+
+    """
     parser = verbs.add_parser(
         'warm', help='compile the kernels of the nodes ahead of their first start',
         description='Compiles the kernels of all nodes, or of those named, and keeps them in the '
@@ -33,11 +41,29 @@ def add_parser(verbs: Any) -> None:
 
 def compiled_nodes() -> tuple[str, ...]:
     """Return the nodes that have kernels."""
-    return tuple(name for name in NODES if name not in ('simulated_robot', 'reaction_relay'))
+    return tuple(name for name, entry in NODES.items() if entry.has_kernels)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile, and say what was done."""
+    """
+    Compile the kernels, and print where they are kept.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With ``nodes``, ``keep`` and ``parts``.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    Raises
+    ------
+    ConfigurationError
+        When a node is unknown or has no kernels.
+
+    """
     from legged_dynamics import nodes
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
@@ -80,7 +106,12 @@ def run(args: argparse.Namespace) -> int:
 
 def warm(name: str) -> None:
     """
-    Have a node live through a few samples of a robot that stands still, in this process.
+    Run a node on a few samples of a robot that stands still, in this process.
+
+    Parameters
+    ----------
+    name : str
+        Node of the package.
 
     Raises
     ------
@@ -91,21 +122,16 @@ def warm(name: str) -> None:
     import numpy as np
 
     from legged_dynamics import conversions as convert
-    from legged_dynamics.estimation.settings import nominal_position
     from legged_dynamics.middleware.loopback import LoopbackBus
     from legged_dynamics.middleware.parameters import StandaloneDialect
-    from legged_dynamics.middleware.protocol import Component
     from legged_dynamics.model import RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files
     from legged_dynamics.schema import read_parameter_file
 
-    module = import_module(f'legged_dynamics.nodes.{name}')
-    node_class, = (found for found in vars(module).values() if isinstance(found, type)
-                   and issubclass(found, Component) and found.default_name == name)
-    yaml, urdf = robot_files('stickybot' if name == 'stickybot_controller' else 'anymal_class')
+    node_class, (yaml, urdf) = NODES[name].component(), robot_files(NODES[name].robot)
     assert urdf is not None
     config, model = RobotConfig.from_yaml(yaml), RobotModel.from_urdf(urdf)
-    position, still = nominal_position(model, config), np.zeros(model.n_joints)
+    position, still = config.nominal_in(model), np.zeros(model.n_joints)
     dialect, bus = StandaloneDialect(), LoopbackBus()
     host = bus.host(node_class, parameters={**read_parameter_file(yaml),
                                             'robot_description': str(urdf)})

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a body is wanted or is: poses out of messages, poses and tf into them."""
+"""Poses of a body: read from messages, and made into messages and tf transforms."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ _UNIT_TOLERANCE = 1e-3
 @dataclass(frozen=True, eq=False)
 class PoseSample:
     """
-    What a PoseStamped says.
+    Content of a PoseStamped.
 
     Attributes
     ----------
@@ -43,6 +43,16 @@ def read_pose(msg: Any) -> PoseSample:
     """
     Return the pose in a PoseStamped.
 
+    Parameters
+    ----------
+    msg : geometry_msgs/PoseStamped
+        Message of any backend.
+
+    Returns
+    -------
+    PoseSample
+        Copied out of the message.
+
     Raises
     ------
     MeasurementError
@@ -56,7 +66,30 @@ def read_pose(msg: Any) -> PoseSample:
 
 def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
                position: Sequence[float], orientation: Sequence[float]) -> Any:
-    """Return a tf2_msgs/TFMessage of one transform: the child's pose in the frame."""
+    """
+    Return a tf2_msgs/TFMessage of one transform.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Parent frame.
+    child_frame_id : str
+        Frame whose pose is given.
+    position : (3,) sequence [m]
+        Origin of the child in the parent frame.
+    orientation : (4,) sequence
+        Unit quaternion xyzw from child to parent axes.
+
+    Returns
+    -------
+    tf2_msgs/TFMessage
+        Of one transform.
+
+    """
     made = dialect.message('geometry_msgs/msg/TransformStamped')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
     made.transform.translation = vector3(dialect, position)
@@ -66,7 +99,28 @@ def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
 
 def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[float],
                  orientation: Sequence[float]) -> Any:
-    """Return a geometry_msgs/PoseStamped; the orientation is a quaternion xyzw."""
+    """
+    Return a geometry_msgs/PoseStamped.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Frame of the pose.
+    position : (3,) sequence [m]
+        In that frame.
+    orientation : (4,) sequence
+        Unit quaternion xyzw.
+
+    Returns
+    -------
+    geometry_msgs/PoseStamped
+        With this pose.
+
+    """
     made = dialect.message('geometry_msgs/msg/PoseStamped')(header=header(dialect, ns, frame_id))
     x, y, z = position
     made.pose.position.x, made.pose.position.y, made.pose.position.z = float(x), float(y), float(z)

@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages out of arrays; each function takes the dialect whose messages it is to make."""
+"""
+Messages from arrays; each function takes the dialect (backend) whose message classes it uses.
+
+`PreparedWrench` writes stamp and numbers into serialised bytes, for messages at the robot's rate.
+"""
 from __future__ import annotations
 
 import struct
@@ -18,44 +22,155 @@ _NS = 1_000_000_000
 
 
 def time_message(dialect: Dialect, ns: int) -> Any:
-    """Return a builtin_interfaces/Time."""
+    """
+    Return a builtin_interfaces/Time.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Time since the epoch of the clock.
+
+    Returns
+    -------
+    builtin_interfaces/Time
+        Seconds and nanoseconds.
+
+    """
     sec, nanosec = divmod(ns, _NS)
     return dialect.message('builtin_interfaces/msg/Time')(sec=sec, nanosec=nanosec)
 
 
 def duration_message(dialect: Dialect, seconds: float) -> Any:
-    """Return a builtin_interfaces/Duration [s]."""
+    """
+    Return a builtin_interfaces/Duration.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    seconds : float [s]
+        Length, rounded to a nanosecond.
+
+    Returns
+    -------
+    builtin_interfaces/Duration
+        Seconds and nanoseconds.
+
+    """
     sec, nanosec = divmod(round(seconds * _NS), _NS)
     return dialect.message('builtin_interfaces/msg/Duration')(sec=sec, nanosec=nanosec)
 
 
 def header(dialect: Dialect, ns: int, frame_id: str = '') -> Any:
-    """Return a std_msgs/Header."""
+    """
+    Return a std_msgs/Header.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Frame of the message; empty for none.
+
+    Returns
+    -------
+    std_msgs/Header
+        Stamp and frame.
+
+    """
     return dialect.message('std_msgs/msg/Header')(stamp=time_message(dialect, ns),
                                                   frame_id=frame_id)
 
 
 def vector3(dialect: Dialect, xyz: Iterable[float]) -> Any:
-    """Return a geometry_msgs/Vector3."""
+    """
+    Return a geometry_msgs/Vector3.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    xyz : iterable of 3 floats
+        Components, in any unit.
+
+    Returns
+    -------
+    geometry_msgs/Vector3
+        With these components.
+
+    """
     x, y, z = xyz
     return dialect.message('geometry_msgs/msg/Vector3')(x=float(x), y=float(y), z=float(z))
 
 
 def point(dialect: Dialect, xyz: Iterable[float]) -> Any:
-    """Return a geometry_msgs/Point [m]."""
+    """
+    Return a geometry_msgs/Point.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    xyz : iterable of 3 floats [m]
+        Coordinates.
+
+    Returns
+    -------
+    geometry_msgs/Point
+        With these coordinates.
+
+    """
     x, y, z = xyz
     return dialect.message('geometry_msgs/msg/Point')(x=float(x), y=float(y), z=float(z))
 
 
 def quaternion(dialect: Dialect, xyzw: Iterable[float]) -> Any:
-    """Return a geometry_msgs/Quaternion."""
+    """
+    Return a geometry_msgs/Quaternion.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    xyzw : iterable of 4 floats
+        Unit quaternion, scalar last.
+
+    Returns
+    -------
+    geometry_msgs/Quaternion
+        With these components.
+
+    """
     x, y, z, w = xyzw
     return dialect.message('geometry_msgs/msg/Quaternion')(x=float(x), y=float(y), z=float(z),
                                                            w=float(w))
 
 
 def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, wrench: Sequence[float]) -> Any:
-    """Return a geometry_msgs/WrenchStamped of a wrench [f; m] [N, N m]."""
+    """
+    Return a geometry_msgs/WrenchStamped.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Frame whose axes and origin the wrench refers to.
+    wrench : (6,) sequence [N, N m]
+        ``[f; m]``.
+
+    Returns
+    -------
+    geometry_msgs/WrenchStamped
+        Force and torque.
+
+    """
     fx, fy, fz, mx, my, mz = _floats(wrench)
     vector = dialect.message('geometry_msgs/msg/Vector3')
     return dialect.message('geometry_msgs/msg/WrenchStamped')(
@@ -67,7 +182,26 @@ def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, wrench: Sequence[fl
 def joint_state(dialect: Dialect, ns: int, names: Sequence[str],
                 position: Sequence[float] = (), velocity: Sequence[float] = (),
                 effort: Sequence[float] = ()) -> Any:
-    """Return a sensor_msgs/JointState; what is not given stays empty."""
+    """
+    Return a sensor_msgs/JointState.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    names : sequence of str
+        Names of the n joints, or of other values.
+    position, velocity, effort : (n,) sequence
+        Values [rad or m, rad/s or m/s, N m or N]; a field that is not given stays empty.
+
+    Returns
+    -------
+    sensor_msgs/JointState
+        Without a frame.
+
+    """
     return dialect.message('sensor_msgs/msg/JointState')(
         header=header(dialect, ns), name=list(names), position=_doubles(position),
         velocity=_doubles(velocity), effort=_doubles(effort))
@@ -82,7 +216,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     ns : int
         Stamp [ns].
     frame_id : str
@@ -90,7 +224,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
     angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
         In the IMU's frame; the acceleration is +g along z at rest.
     orientation : (4,) array, optional
-        Quaternion xyzw; without it the message says that there is none.
+        Quaternion xyzw; without it the message is marked as having none.
     variances : tuple of 3 floats
         Of orientation, angular velocity and acceleration, equal on all axes.
 
@@ -108,7 +242,26 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
 
 
 def point_stamped(dialect: Dialect, ns: int, frame_id: str, xyz: Iterable[float]) -> Any:
-    """Return a geometry_msgs/PointStamped [m]."""
+    """
+    Return a geometry_msgs/PointStamped.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Frame of the point.
+    xyz : iterable of 3 floats [m]
+        Coordinates.
+
+    Returns
+    -------
+    geometry_msgs/PointStamped
+        With these coordinates.
+
+    """
     return dialect.message('geometry_msgs/msg/PointStamped')(
         header=header(dialect, ns, frame_id), point=point(dialect, xyz))
 
@@ -116,7 +269,32 @@ def point_stamped(dialect: Dialect, ns: int, frame_id: str, xyz: Iterable[float]
 def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
              position: Sequence[float], orientation: Sequence[float],
              linear: Sequence[float], angular: Sequence[float]) -> Any:
-    """Return a nav_msgs/Odometry: pose in the parent, twist in the child's axes (REP-105)."""
+    """
+    Return a nav_msgs/Odometry.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Parent frame, in which the pose is given.
+    child_frame_id : str
+        Frame of the body, in whose axes the twist is given (REP-105).
+    position : (3,) sequence [m]
+        Of the body in the parent frame.
+    orientation : (4,) sequence
+        Unit quaternion xyzw from body to parent axes.
+    linear, angular : (3,) sequence [m/s, rad/s]
+        Velocities of the body in its own axes.
+
+    Returns
+    -------
+    nav_msgs/Odometry
+        With zero covariances.
+
+    """
     message = dialect.message('nav_msgs/msg/Odometry')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
     message.pose.pose.position = point(dialect, position)
@@ -127,22 +305,82 @@ def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
 
 
 def boolean(dialect: Dialect, value: Any) -> Any:
-    """Return a std_msgs/Bool."""
+    """
+    Return a std_msgs/Bool.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    value : bool
+        Anything with a truth value.
+
+    Returns
+    -------
+    std_msgs/Bool
+        With this value.
+
+    """
     return dialect.message('std_msgs/msg/Bool')(data=bool(value))
 
 
 def float64(dialect: Dialect, value: float) -> Any:
-    """Return a std_msgs/Float64."""
+    """
+    Return a std_msgs/Float64.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    value : float
+        Number, in any unit.
+
+    Returns
+    -------
+    std_msgs/Float64
+        With this value.
+
+    """
     return dialect.message('std_msgs/msg/Float64')(data=float(value))
 
 
 def string(dialect: Dialect, text: str) -> Any:
-    """Return a std_msgs/String."""
+    """
+    Return a std_msgs/String.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    text : str
+        Content.
+
+    Returns
+    -------
+    std_msgs/String
+        With this content.
+
+    """
     return dialect.message('std_msgs/msg/String')(data=text)
 
 
 def clock(dialect: Dialect, ns: int) -> Any:
-    """Return a rosgraph_msgs/Clock."""
+    """
+    Return a rosgraph_msgs/Clock.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Simulated time.
+
+    Returns
+    -------
+    rosgraph_msgs/Clock
+        With this time.
+
+    """
     return dialect.message('rosgraph_msgs/msg/Clock')(clock=time_message(dialect, ns))
 
 
@@ -153,14 +391,14 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     values : (n,) sequence of float
         One a joint.
     owner : str
-        Who commands; it travels as the label of the one dimension, which controllers in hardware
-        do not read.
+        Name of the sender; it travels as the label of the only dimension, which controllers in
+        hardware do not read.
     count : int
-        Number of the message, in place of that dimension's stride.
+        Number of the message; it travels as the stride of that dimension.
 
     """
     made = dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
@@ -173,12 +411,12 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
 def labelled_array(dialect: Dialect, values: np.ndarray,
                    labels: Sequence[Sequence[str]]) -> Any:
     """
-    Return a std_msgs/Float64MultiArray whose dimensions say what their entries are.
+    Return a std_msgs/Float64MultiArray with the names of its entries in its dimensions.
 
     Parameters
     ----------
     dialect : Dialect
-        Whose message to make.
+        Backend whose message class is used.
     values : array
         Of any number of dimensions; sent row by row.
     labels : sequence of sequence of str
@@ -196,7 +434,30 @@ def labelled_array(dialect: Dialect, values: np.ndarray,
 
 def diagnostic_status(dialect: Dialect, level: str, name: str, message: str,
                       values: Mapping[str, Any] | None = None, hardware_id: str = '') -> Any:
-    """Return a diagnostic_msgs/DiagnosticStatus; the level is 'OK', 'WARN', 'ERROR' or 'STALE'."""
+    """
+    Return a diagnostic_msgs/DiagnosticStatus.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    level : str
+        'OK', 'WARN', 'ERROR' or 'STALE'.
+    name : str
+        What the status is of, headed by the name of the node.
+    message : str
+        One line for people.
+    values : mapping of str to any, optional
+        Key figures; floats are shown with six digits.
+    hardware_id : str
+        Robot that it is of.
+
+    Returns
+    -------
+    diagnostic_msgs/DiagnosticStatus
+        With its values as text.
+
+    """
     status = dialect.message('diagnostic_msgs/msg/DiagnosticStatus')
     pair = dialect.message('diagnostic_msgs/msg/KeyValue')
     return status(level=getattr(status, level), name=name, message=message,
@@ -206,7 +467,24 @@ def diagnostic_status(dialect: Dialect, level: str, name: str, message: str,
 
 
 def diagnostics(dialect: Dialect, ns: int, statuses: Iterable[Any]) -> Any:
-    """Return a diagnostic_msgs/DiagnosticArray."""
+    """
+    Return a diagnostic_msgs/DiagnosticArray.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    statuses : iterable of DiagnosticStatus
+        Of :func:`diagnostic_status`.
+
+    Returns
+    -------
+    diagnostic_msgs/DiagnosticArray
+        With these statuses.
+
+    """
     return dialect.message('diagnostic_msgs/msg/DiagnosticArray')(
         header=header(dialect, ns), status=list(statuses))
 
@@ -230,7 +508,7 @@ def _text(value: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Messages that are sent at the robot's rate and differ in stamp and numbers only, as bytes.
+# PreparedWrench: serialised messages that differ in stamp and numbers only.
 
 
 _NANOSECONDS = 1_000_000_000

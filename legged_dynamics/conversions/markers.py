@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What rviz shows of a ground reaction: an arrow per foot, support polygon, centre of pressure.
+Markers for rviz: forces on the feet, support polygon, centre of pressure, cones and margins.
 
 Everything is in one frame, usually the robot's base. A foot in the air has its arrow deleted.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.contact.solution import friction_used, support_margin
 from legged_dynamics.conversions.building import (
     duration_message,
     header,
@@ -21,12 +20,13 @@ from legged_dynamics.conversions.building import (
     vector3,
 )
 from legged_dynamics.estimation import GroundReaction
+from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.middleware.protocol import Dialect
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 
 # -------------------------------------------------------------------------------------------------
-# MarkerMaker: single visualization_msgs/Marker messages that share header and lifetime.
+# MarkerMaker: single markers that share header and lifetime.
 
 
 WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
@@ -55,48 +55,185 @@ class MarkerMaker:
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
     def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
-        """Return an arrow from one point to another [m]."""
+        """
+        Return an arrow from one point to another.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        start, end : (3,) array [m]
+            Points in the frame of the markers.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
         marker.points = [point(self._dialect, start), point(self._dialect, end)]
         return marker
 
     def label(self, ns: str, number: int, place: Any, text: str) -> Any:
-        """Return a text that faces the viewer."""
+        """
+        Return a text that faces the viewer.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Middle of the text.
+        text : str
+            Lines of text, 4 cm high.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04), WHITE)
         marker.pose.position = point(self._dialect, place)
         marker.text = text
         return marker
 
     def line(self, ns: str, number: int, places: Iterable[Any], color: tuple) -> Any:
-        """Return a line through points [m]."""
+        """
+        Return a line through points.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        places : iterable of (3,) arrays [m]
+            Points of the line.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.LINE_STRIP, (LINE_WIDTH, 0.0, 0.0), color)
         marker.points = [point(self._dialect, place) for place in places]
         return marker
 
     def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
                   opacity: float) -> Any:
-        """Return triangles, three corners [m] after three."""
+        """
+        Return triangles.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        corners : iterable of (3,) arrays [m]
+            Three corners of each triangle after each other.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+        opacity : float
+            0 is invisible, 1 opaque.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color,
                            opacity)
         marker.points = [point(self._dialect, place) for place in corners]
         return marker
 
     def sphere(self, ns: str, number: int, place: Any, color: tuple) -> Any:
-        """Return a ball of 3 cm at a point [m]."""
+        """
+        Return a ball of 3 cm.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Centre.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
         marker.pose.position = point(self._dialect, place)
         return marker
 
     def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
                   color: tuple, opacity: float) -> Any:
-        """Return an ellipsoid with its axes turned by a quaternion; diameters in [m]."""
+        """
+        Return an ellipsoid.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+        place : (3,) array [m]
+            Centre.
+        xyzw : (4,) array
+            Unit quaternion from the ellipsoid's axes to those of the frame.
+        diameters : (3,) array [m]
+            Along its axes.
+        color : tuple of 3 floats
+            Red, green and blue, 0 to 1.
+        opacity : float
+            0 is invisible, 1 opaque.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker to add.
+
+        """
         marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
         marker.pose.position = point(self._dialect, place)
         marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
     def deletion(self, ns: str, number: int) -> Any:
-        """Return what removes a marker."""
+        """
+        Return what removes a marker.
+
+        Parameters
+        ----------
+        ns : str
+            Namespace of the marker, which rviz shows or hides as a whole.
+        number : int
+            Number within the namespace.
+
+        Returns
+        -------
+        visualization_msgs/Marker
+            Marker that removes the one of that namespace and number.
+
+        """
         return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
 
     def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple,
@@ -144,7 +281,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
     observable : sequence of n bool, optional
         Feet whose force is only a guess have their arrow in orange.
     text : bool
-        Whether to write the newtons beside each arrow.
+        Whether to write the newtons at each arrow.
     center_of_pressure : (3,) array, optional [m]
         Drawn as a sphere; NaN or None when there is none.
     standing : (k, 3) array, optional [m]
@@ -180,7 +317,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
 
 
 # -------------------------------------------------------------------------------------------------
-# What rviz shows of a foot's force map: producible forces, friction cone, the force given.
+# Markers of a foot's force map: producible forces, friction cone, commanded force.
 
 
 GIVEN, ASKED, PRODUCIBLE, CONE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0), (0.3, 0.5, 1.0), (0.9, 0.9, 0.2)
@@ -232,14 +369,27 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
 
 
 def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Return the sides of a cone as triangles, corner after corner, from the tip."""
+    """
+    Return the sides of a cone as triangles.
+
+    Parameters
+    ----------
+    edges : (k, 3) array
+        Points around the rim, the tip in the origin.
+
+    Returns
+    -------
+    (3 k, 3) array
+        Corners of k triangles, each from the tip.
+
+    """
     rim = np.asarray(edges, float)
     tip = np.zeros_like(rim)
     return np.stack([tip, rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)
 
 
 # -------------------------------------------------------------------------------------------------
-# All that rviz shows of an estimate: forces, how sure they are, cones, support, push, margins.
+# Markers of an estimate, from its ForcePicture.
 #
 # Namespaces, to be switched one by one: reaction, deviation (an ellipsoid about an arrow's tip,
 # one standard deviation), friction_cone (red where the force leaves it), support_polygon,
@@ -248,8 +398,6 @@ def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
 
 _SLIPPING, _PUSH = (0.9, 0.1, 0.1), (0.63, 0.24, 0.78)
 _CONE_HEIGHT, _SIDES, _SEEN = 0.12, 12, 0.25
-# Standard deviations from zero at which a push is worth an arrow.
-SURE = 3.0
 _ANGLES = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
 
 
@@ -274,76 +422,50 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
     lifetime_s : float
         After this, rviz lets a marker vanish by itself [s].
     text : bool
-        Whether to write the newtons beside each arrow.
+        Whether to write the newtons at each arrow.
 
     """
-    contact, points = reaction.latest_contact, reaction.contact_point
-    force = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-    standing = standing_points(reaction)
+    picture = ForcePicture.of(reaction, friction)
+    contact, points, force = picture.contact, picture.point, picture.force
     message = reaction_markers(
-        dialect, reaction.latest_ns, base, reaction.feet, points, force, contact,
+        dialect, picture.stamp_ns, base, picture.feet, points, force, contact,
         newtons_per_meter=newtons_per_meter, lifetime_s=lifetime_s, text=text,
-        observable=reaction.observable, center_of_pressure=reaction.center_of_pressure,
-        standing=standing)
-    make = MarkerMaker(dialect, header(dialect, reaction.latest_ns, base),
+        observable=picture.observable, center_of_pressure=picture.center_of_pressure,
+        standing=picture.standing)
+    make = MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
                        duration_message(dialect, lifetime_s))
-    markers, normals = message.markers, reaction.foot_normal
-    used = friction_used(force, normals, friction) if friction else np.zeros(len(contact))
+    markers = message.markers
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
                            np.ones(_SIDES)])
-    for i, foot in enumerate(reaction.feet):
-        if contact[i] and reaction.observable[i]:
-            sigma = np.sqrt(np.diagonal(reaction.covariance_of(foot, latest=True))[:3].clip(0.0))
-            markers.append(make.ellipsoid(
-                'deviation', i, points[i] + force[i] / newtons_per_meter,
-                quaternion_from_rotation(reaction.foot_rotation[i]),
-                2.0 * sigma / newtons_per_meter, FIRM, _SEEN))
-        else:
-            markers.append(make.deletion('deviation', i))
+    for i in range(len(picture.feet)):
+        markers.append(make.ellipsoid(
+            'deviation', i, points[i] + force[i] / newtons_per_meter,
+            quaternion_from_rotation(picture.R_BF[i]),
+            2.0 * picture.deviation[i] / newtons_per_meter, FIRM, _SEEN)
+            if contact[i] and picture.observable[i] else make.deletion('deviation', i))
         if friction:
-            cone = _CONE_HEIGHT * fan(rim @ rotation_to_z(normals[i]).T)
+            cone = _CONE_HEIGHT * fan(rim @ rotation_to_z(picture.normal[i]).T)
             markers.append(
                 make.triangles('friction_cone', i, points[i] + cone,
-                               CONE if used[i] < 1.0 else _SLIPPING, _SEEN)
+                               CONE if picture.friction_used[i] < 1.0 else _SLIPPING, _SEEN)
                 if contact[i] else make.deletion('friction_cone', i))
-    push, sure = reaction.external_wrench[:3], SURE * reaction.external_deviation[:3]
-    at = reaction.link_point
-    markers.append(make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH)
-                   if (np.abs(push) > sure).any() else make.deletion('external_force', 0))
-    margin = _support(reaction, standing)
+    at, push = picture.push_point, picture.push
+    markers.append(make.deletion('external_force', 0) if push is None else
+                   make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH))
     markers.append(
-        make.label('margins', 0, 0.3 * reaction.base_rotation[2],
-                   f'{_told("inside of support", 100.0 * margin, "cm")}, '
-                   f'{_told("friction used", 100.0 * used[contact].max(), "%")}')
+        make.label('margins', 0, 0.3 * picture.R_WB[2],
+                   f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
+                   f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
         if friction and contact.any() else make.deletion('margins', 0))
     return message
 
 
-def standing_points(reaction: GroundReaction) -> np.ndarray:
-    """Return where the feet in contact can touch: (k, 3) [m] in the base; corners of soles."""
-    table, found = reaction.layout.table, []
-    for i in np.flatnonzero(reaction.latest_contact):
-        corners = table.corners(i)
-        if len(corners) > 1:
-            found += list(reaction.foot_position[i] + corners @ reaction.foot_rotation[i].T)
-        else:
-            found.append(reaction.contact_point[i])
-    return np.array(found).reshape(-1, 3)
-
-
-def _support(reaction: GroundReaction, standing: np.ndarray) -> float:
-    """Return how far the centre of pressure is inside of the support, seen from above [m]."""
-    R = reaction.base_rotation
-    polygon = convex_hull(standing @ R.T)
-    return support_margin(polygon[:, :2], (R @ reaction.center_of_pressure)[:2])
-
-
-def _told(what: str, value: float, unit: str) -> str:
+def _text(what: str, value: float, unit: str) -> str:
     return f'{what} {value:.0f} {unit}' if np.isfinite(value) else f'{what} -'
 
 
 # -------------------------------------------------------------------------------------------------
-# What rviz shows of a body under control: forces given, support, and how far from the margins.
+# Markers of a body under control: forces given, support, and margins.
 
 
 # Margins from these on are green; below they turn to red: parts, and metres or radians.

@@ -1,9 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays out of messages: rclpy's, rosbags' and our own alike, for the field names are the same.
+Arrays from messages of any backend: rclpy, rosbags and our own have the same field names.
 
-Each function returns arrays, or raises a MeasurementError that names the fault.
+Each function returns arrays, or raises a MeasurementError that names the fault. `JointStateReader`
+reads by joint name, `SensorReader` applies the sensor correction of the robot's YAML, and
+`TrajectoryReader` reads a long trajectory piece by piece.
 """
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware.protocol import stamp_ns
 from legged_dynamics.model.joint_order import JointOrder, Mimics, listing
+from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.model.sensor_correction import SensorCorrection
 
 _NS = 1_000_000_000
@@ -26,7 +28,7 @@ _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding
 
 
 class _Order(NamedTuple):
-    """What is known of messages with certain names."""
+    """How messages with certain joint names are read."""
 
     joints: JointOrder
     stated: np.ndarray              # where lacking joints stand
@@ -40,7 +42,7 @@ class JointStateReader:
     Parameters
     ----------
     joint_names : sequence of str
-        The joints wanted, in the order wanted; a message may have others beside them.
+        Joints to read, in order; a message may have others in addition.
     spare : mapping of str to float, optional
         Joints that a message may lack, and where they then stand, at rest and of unknown effort
         [rad or m].
@@ -111,7 +113,7 @@ class JointStateReader:
         if len(values) != len(names):
             raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
                                    f'per name, got {len(values)}')
-        # copied: the message may be reused by whoever made it
+        # copied: the backend may reuse the message
         picked, lacking = order.joints(np.array(values, dtype=float)), order.joints.lacking
         if lacking is not None and field != 'effort':
             picked[lacking] = order.stated[lacking] if field == 'position' else 0.0
@@ -130,6 +132,16 @@ class JointStateReader:
 def read_imu(msg: Any) -> ImuSample:
     """
     Return the sample in an Imu message.
+
+    Parameters
+    ----------
+    msg : sensor_msgs/Imu
+        Message of any backend.
+
+    Returns
+    -------
+    ImuSample
+        In the axes of the IMU; its orientation is None where the message has none.
 
     Raises
     ------
@@ -189,7 +201,20 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
-    """Return (stamp [ns], (6,) wrench [f; m]) of a WrenchStamped."""
+    """
+    Return the stamp and the wrench of a WrenchStamped.
+
+    Parameters
+    ----------
+    msg : geometry_msgs/WrenchStamped
+        Message of any backend.
+
+    Returns
+    -------
+    tuple of int and (6,) array [ns, N, N m]
+        Stamp, and ``[f; m]``.
+
+    """
     force, torque = msg.wrench.force, msg.wrench.torque
     return stamp_ns(msg.header.stamp), np.array(
         (force.x, force.y, force.z, torque.x, torque.y, torque.z))
@@ -197,7 +222,19 @@ def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
 
 def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
     """
-    Return the values of a Float64MultiArray command, one per joint (or foot) named.
+    Return the values of a Float64MultiArray command.
+
+    Parameters
+    ----------
+    msg : std_msgs/Float64MultiArray
+        Message of any backend.
+    names : sequence of str
+        Joints or feet, one for each value.
+
+    Returns
+    -------
+    (n,) array
+        Values in the order of the names.
 
     Raises
     ------
@@ -216,7 +253,20 @@ def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def diagnostic_level(status: Any) -> int:
-    """Return a status's level as a number: 0 OK, 1 WARN, 2 ERROR, 3 STALE."""
+    """
+    Return a status's level as a number.
+
+    Parameters
+    ----------
+    status : diagnostic_msgs/DiagnosticStatus
+        Status of any backend; rclpy has the level as bytes.
+
+    Returns
+    -------
+    int
+        0 OK, 1 WARN, 2 ERROR, 3 STALE.
+
+    """
     level = status.level
     return level[0] if isinstance(level, bytes) else int(level)
 
@@ -229,12 +279,11 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# TrajectoryReader: a long MultiDOFJointTrajectory out of its bytes, a few points at a time.
-#
-# To make objects of thousands of points at once takes longer than a robot can wait.
+# TrajectoryReader: a long MultiDOFJointTrajectory from its bytes, some points at a time, since
+# objects for thousands of points at once would take longer than a control tick.
 
 
-# Encapsulation header, from behind which alignment counts; bytes of a transform and of a twist.
+# Bytes of the encapsulation header (alignment counts from its end), a transform and a twist.
 HEADER, TRANSFORM, TWIST = 4, 56, 48
 UNIT_TOLERANCE = 1e-3
 
@@ -268,14 +317,24 @@ class TrajectoryReader:
         self._at, self._before = HEADER + 8, -1.0       # behind the stamp
         self.frame_id = self._text()
         for _ in range(self._number()):
-            self._text()                                # joint names say nothing of a body
+            self._text()                                # joint names do not matter for a body
         self.count = self.left = self._number()
         if not self.count:
             raise MeasurementError('trajectory: expected points, got none')
 
     def read(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return times (k,) [s], positions (k, 3) [m], quaternions xyzw (k, 4) of the next points.
+        Read the next points.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of points to read.
+
+        Returns
+        -------
+        tuple of (k,), (k, 3) and (k, 4) arrays [s, m, -]
+            Times from the start, positions, quaternions xyzw.
 
         Raises
         ------
@@ -333,12 +392,12 @@ class TrajectoryReader:
 
 
 # -------------------------------------------------------------------------------------------------
-# Joint states and IMU messages as the robot's YAML corrects them.
+# SensorReader: joint states and IMU messages, corrected as the robot's YAML says.
 
 
 class SensorReader:
     """
-    Reads joint states and IMU messages into what is true.
+    Reads joint states and IMU messages, and corrects known errors of the sensors.
 
     Parameters
     ----------
@@ -391,7 +450,17 @@ class SensorReader:
 
     def joints(self, message: Any) -> JointSample:
         """
-        Return a JointState's sample.
+        Return the sample in a JointState.
+
+        Parameters
+        ----------
+        message : sensor_msgs/JointState
+            Message of any backend.
+
+        Returns
+        -------
+        JointSample
+            In the model's joint order, corrected.
 
         Raises
         ------
@@ -417,7 +486,17 @@ class SensorReader:
 
     def imu(self, message: Any) -> ImuSample:
         """
-        Return an Imu message's sample.
+        Return the sample in an Imu message.
+
+        Parameters
+        ----------
+        message : sensor_msgs/Imu
+            Message of any backend.
+
+        Returns
+        -------
+        ImuSample
+            In the IMU's true axes, corrected.
 
         Raises
         ------

@@ -1,21 +1,22 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the bringup files share: launch files in a scope of their own, and ros2_control."""
+"""The common part of the launch files: nodes with their files, bringups, and ros2_control."""
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.node_registry import NODES, NodeEntry
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.resources import robot_files, share_directory
 
 # -------------------------------------------------------------------------------------------------
-# What the launch files of the nodes share: arguments, the node with its files, rviz beside it.
+# Launch files of single nodes: their arguments, the node with its files, and rviz.
 
 
 ARGUMENTS = (
@@ -35,29 +36,23 @@ ARGUMENTS = (
     ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
     ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
 )
-# How long a node may take to bring its robot down (safety.stop) before launch insists [s].
-PATIENCE = '25'
-# The same of nodes that wait for those and bring the robot down after them.
-PATIENCE_OF = {'effort_watchdog': '40'}
-# Two robots' transforms stay apart, and with their own namespace.
+# Transforms in the robot's namespace, so that those of two robots do not mix.
 TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 
-def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'ground_reactions',
-               flags: Mapping[str, str] | None = None) -> Any:
+def robot_node(executable: str) -> Any:
     """
     Return the LaunchDescription of a node that listens to a robot.
 
     Parameters
     ----------
     executable : str
-        Of the package; its settings are config/nodes/<executable>.yaml.
-    robot : str
-        Default of the argument of that name.
-    rviz : str
-        Name of a file in config/rviz.
-    flags : mapping of str to str, optional
-        Parameters of the node that are true or false, false by default, with what they mean.
+        Node in `NODES`; its settings are config/nodes/<executable>.yaml.
+
+    Returns
+    -------
+    LaunchDescription
+        Node and, where asked for, robot_state_publisher and rviz.
 
     """
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -67,7 +62,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
-    config, flags = share_directory() / 'config', flags or {}
+    config, entry = share_directory() / 'config', NODES[executable]
 
     def start(context: Any) -> list[Any]:
         def argument(name: str) -> str:
@@ -75,7 +70,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
         robot_yaml, urdf = robot_files(argument('robot'))
         described = argument('robot_description') or str(urdf or '')
         frame = ['-f', argument('fixed_frame')] if argument('fixed_frame') else []
-        beside = [Node(
+        state_publishers = [Node(
             package='robot_state_publisher', executable='robot_state_publisher',
             namespace=argument('namespace'), output='screen', remappings=[
                 *TF, ('joint_states', argument('joint_states'))],
@@ -88,7 +83,7 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=argument('namespace'), output='screen',
                  respawn=argument('respawn') == 'true', respawn_delay=1.0,
-                 sigterm_timeout=PATIENCE_OF.get(executable, PATIENCE),
+                 sigterm_timeout=str(entry.patience),
                  remappings=[(name, argument(key)) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))
@@ -99,24 +94,25 @@ def robot_node(executable: str, *, robot: str = 'anymal_class', rviz: str = 'gro
                      **({'safety.controllers_file': argument('controllers_file')}
                         if argument('controllers_file') else {}),
                      **{name: argument(name) == 'true'
-                        for name in ('use_sim_time', 'autostart', *flags)}}]),
+                        for name in ('use_sim_time', 'autostart', *entry.flags)}}]),
             Node(package='rviz2', executable='rviz2',
-                 arguments=['-d', str(config / 'rviz' / f'{rviz}.rviz'), *frame],
+                 arguments=['-d', str(config / 'rviz' / f'{entry.rviz}.rviz'), *frame],
                  namespace=argument('namespace'), remappings=TF,
                  condition=IfCondition(LaunchConfiguration('rviz'))),
-            *beside,
+            *state_publishers,
         ]
     arguments = (
-        ('robot', robot, 'Name of a robot that comes with the package, or path of its YAML.'),
+        ('robot', entry.robot, 'Name of a robot that comes with the package, or path of its '
+         'YAML.'),
         ('params_file', str(config / 'nodes' / f'{executable}.yaml'), 'Settings of the node.'),
-        *ARGUMENTS, *((name, 'false', text) for name, text in flags.items()))
+        *ARGUMENTS, *((name, 'false', text) for name, text in entry.flags.items()))
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text)
           for name, default, text in arguments), OpaqueFunction(function=start)])
 
 
 # -------------------------------------------------------------------------------------------------
-# What ros2_control needs to know of a robot: its <ros2_control> element, and its controllers.
+# ros2_control of a robot: its <ros2_control> element, and the parameters of its controllers.
 
 
 HARDWARE = ('own', 'mock', 'topic')
@@ -133,7 +129,7 @@ _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
 
 def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
     """
-    Return a URDF that says which hardware its joints have.
+    Return a URDF with the <ros2_control> element of the chosen hardware.
 
     Parameters
     ----------
@@ -142,7 +138,7 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
     config : RobotConfig
         Command order, standing pose.
     hardware : str
-        'own': what the URDF says itself; 'mock': joints that stay where they are, to try the
+        'own': what the URDF has itself; 'mock': joints that stay where they are, to try the
         wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
         IMU on a topic of its own.
     namespace : str
@@ -209,7 +205,20 @@ def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) ->
 
 
 def broadcasters(hardware: str) -> tuple[str, ...]:
-    """Return the controllers that only read; topic-based hardware has no sensors."""
+    """
+    Return the controllers that only read.
+
+    Parameters
+    ----------
+    hardware : str
+        As for :func:`with_ros2_control`.
+
+    Returns
+    -------
+    tuple of str
+        Names of controllers; topic-based hardware has no sensors.
+
+    """
     return ('joint_state_broadcaster',
             *(('imu_sensor_broadcaster',) if hardware != 'topic' else ()))
 
@@ -221,15 +230,15 @@ def _joints(config: RobotConfig, model: RobotModel) -> Sequence[str]:
 def _element(model: RobotModel, config: RobotConfig, hardware: str,
              namespace: str) -> ElementTree.Element:
     made = ElementTree.Element('ros2_control', name=f'{model.name}_{hardware}', type='system')
-    told = ElementTree.SubElement(made, 'hardware')
-    ElementTree.SubElement(told, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
+    chosen = ElementTree.SubElement(made, 'hardware')
+    ElementTree.SubElement(chosen, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
     if hardware == 'topic':
         space = f'/{namespace.strip("/")}'.rstrip('/')
         for name, value in (('joint_states_topic', f'{space}/{HARDWARE_STATES}'),
                             ('joint_commands_topic', f'{space}/{HARDWARE_COMMANDS}'),
                             # else a command near the measured effort is not sent at all
                             ('trigger_joint_command_threshold', '-1')):
-            ElementTree.SubElement(told, 'param', name=name).text = value
+            ElementTree.SubElement(chosen, 'param', name=name).text = value
     names = _joints(config, model)
     nominal = config.nominal_position or (0.0,) * len(names)
     for name, position in zip(names, nominal):
@@ -251,7 +260,9 @@ def _state(parent: ElementTree.Element, name: str, value: float) -> None:
 
 # -------------------------------------------------------------------------------------------------
 
-CONTROLLERS = ('none', 'workspace_controller', 'foot_force_controller')
+# Those for any robot.
+CONTROLLERS = ('none', *(name for name, entry in NODES.items()
+                         if entry.group == 'Control' and entry.robot == NodeEntry.robot))
 ROBOT = (
     ('robot', 'anymal_class', 'Name of a robot that comes with the package, or path of its YAML.'),
     ('robot_description', '', 'URDF as XML or path; empty: the one beside the YAML.'),
@@ -268,7 +279,22 @@ SHOWN = (
 
 
 def include(name: str, **arguments: Any) -> Any:
-    """Return a launch file of the package as an action; its arguments do not reach others."""
+    """
+    Return a launch file of the package as an action.
+
+    Parameters
+    ----------
+    name : str
+        Launch file without its ending.
+    **arguments : any
+        Arguments of the launch file.
+
+    Returns
+    -------
+    GroupAction
+        Scoped, so that its arguments do not reach others.
+
+    """
     from launch.actions import GroupAction, IncludeLaunchDescription
     from launch.launch_description_sources import PythonLaunchDescriptionSource
 
@@ -304,7 +330,17 @@ def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) ->
 
 def described(values: dict[str, str]) -> str:
     """
-    Return the URDF that the arguments `robot` and `robot_description` name, as XML.
+    Return the URDF that the arguments `robot` and `robot_description` name.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    str
+        URDF as XML.
 
     Raises
     ------
@@ -312,12 +348,29 @@ def described(values: dict[str, str]) -> str:
         When there is none.
 
     """
-    _, beside = robot_files(values['robot'])
-    return urdf_text(values['robot_description'] or str(beside or ''))
+    _, urdf = robot_files(values['robot'])
+    return urdf_text(values['robot_description'] or str(urdf or ''))
 
 
 def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -> Any:
-    """Return robot_state_publisher, whose topic gives the URDF to everybody else."""
+    """
+    Return robot_state_publisher, whose topic gives the URDF to all other nodes.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    urdf : str
+        URDF as XML.
+    sim_time : bool
+        Whether time is taken from /clock.
+
+    Returns
+    -------
+    Node
+        Action that starts it.
+
+    """
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
@@ -367,7 +420,20 @@ def control(values: dict[str, str], hardware: str) -> list[Any]:
 
 
 def hardware_relay(values: dict[str, str]) -> Any:
-    """Return the relay from topic-based hardware's commands to the simulated robot's."""
+    """
+    Return the relay from topic-based hardware's commands to the simulated robot's.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    Node
+        Action that starts a reaction_relay.
+
+    """
     from launch_ros.actions import Node
     return Node(package='legged_dynamics', executable='reaction_relay', name='hardware_relay',
                 namespace=values['namespace'], output='screen', parameters=[{
@@ -376,11 +442,26 @@ def hardware_relay(values: dict[str, str]) -> Any:
 
 
 def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
-    """Return the simulated robot, in place of hardware or of topic-based hardware."""
+    """
+    Return the simulated robot, in place of hardware or of topic-based hardware.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    behind_ros2_control : bool
+        Whether it stands in for topic-based hardware, not for the whole robot.
+
+    Returns
+    -------
+    GroupAction
+        Action that starts it, with its topics remapped.
+
+    """
     from launch.actions import GroupAction
     from launch_ros.actions import SetRemap
 
-    # robot_state_publisher gives everybody the one description that names the hardware.
+    # robot_state_publisher publishes the description with the hardware, which all others use.
     remaps = [('robot_description', 'hardware/robot_description')]
     if behind_ros2_control:
         remaps += [('joint_states', HARDWARE_STATES),
@@ -409,7 +490,7 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
         When there is no such controller.
 
     """
-    # All that a bringup might have an argument of that name for: a launch file sees those, too.
+    # Set explicitly, since an included launch file also sees arguments of the bringup's.
     shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
               'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',
               'use_sim_time': str(sim_time).lower(), 'controllers_file': ''}

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A live checkup: listens to the robot, says what it should do, and ends when that is done."""
+"""A live checkup: gives instructions for the robot to follow, and records its sensors."""
 from __future__ import annotations
 
 import argparse
@@ -49,7 +49,7 @@ class CheckupNode(Component):
         self._order: JointOrder | None = None
         self._first: int | None = None
         endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
-        # Simulated time that waits for its listeners waits for this one, too.
+        # In lock-step, the simulator waits for this node, too.
         self._answers = (endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
                                              self.dialect.qos.latched)
                          if self.node.get_parameter('use_sim_time').value else None)
@@ -96,7 +96,19 @@ class CheckupNode(Component):
 def live_patient(args: argparse.Namespace,
                  say: Callable[[str], None]) -> tuple[RobotChoice, SensorLog]:
     """
-    Go through a checkup on the bus and return robot and sensors.
+    Go through a checkup of a running robot and return robot and sensor readings.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Options ``robot``, ``urdf``, ``joint_states``, ``imu`` and ``use_sim_time``.
+    say : callable
+        Prints a line for the person at the robot.
+
+    Returns
+    -------
+    tuple of RobotChoice and SensorLog
+        Robot, and what its sensors read.
 
     Raises
     ------

@@ -4,27 +4,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.nodes.diagnostics import Endpoints
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 
-SETTINGS = (
-    Setting('robot_description', '', '',
-            'URDF of the robot, as XML or as a path; empty: wait for the topic of that name.'),
-)
+
+@dataclass(frozen=True)
+class DescriptionSettings(CheckedSettings):
+    """Where the URDF comes from."""
+
+    robot_description: str = setting(
+        'robot_description', '', '',
+        'URDF of the robot, as XML or as a path; empty: wait for the topic of that name.')
+
+
+SETTINGS = DescriptionSettings.table()
 
 
 def when_described(component: Component, endpoints: Endpoints, parameter: str,
                    callback: Callable[[str], None]) -> None:
     """
-    Hand the URDF to a callback: at once when the parameter has it, else from the topic.
+    Pass the URDF to a callback: at once when the parameter has it, else when the topic does.
 
-    The parameter, set by whoever started the node, may be a path. What comes over the topic is
-    read as XML only: no file is opened because a message says so.
+    The parameter, set by the person who started the node, may be a path. What comes over the topic
+    is read as XML only: no file is opened because a message says so.
+
+    Parameters
+    ----------
+    component : Component
+        Node that needs the URDF.
+    endpoints : Endpoints
+        Of the component.
+    parameter : str
+        Its parameter robot_description: XML, a path, or empty.
+    callback : callable
+        Takes the URDF as XML.
+
     """
     if parameter:
         callback(urdf_text(parameter))
@@ -37,6 +57,16 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
 def urdf_text(description: str) -> str:
     """
     Return the XML of a description that may be a path.
+
+    Parameters
+    ----------
+    description : str
+        XML, or the path of a URDF.
+
+    Returns
+    -------
+    str
+        XML.
 
     Raises
     ------
@@ -56,17 +86,17 @@ def urdf_text(description: str) -> str:
 
 class RobotDescription:
     """
-    The robot_description in force, and what is wrong with the last one that came.
+    The robot_description in use, and the fault of the last one that came.
 
     Parameters
     ----------
     component : Component
-        Whose description it is.
+        Node that needs the description.
     described : callable
         Takes the RobotModel of each description that can be read, mounted joints' physics not
         applied; raises LeggedDynamicsError when the node cannot work with it.
     holds : callable
-        Returns whether the description in force has to stay: another then waits for
+        Returns whether the description in use must be kept: another then waits for
         :meth:`take_waiting`, and the same text again changes nothing. None: every description is
         taken when it comes.
 
@@ -90,7 +120,14 @@ class RobotDescription:
 
     def join(self, endpoints: Endpoints, parameter: str) -> None:
         """
-        Take the description of the parameter, or else join the topic.
+        Use the description of the parameter, or else subscribe to the topic.
+
+        Parameters
+        ----------
+        endpoints : Endpoints
+            Of the component.
+        parameter : str
+            Parameter robot_description: XML, a path, or empty.
 
         Raises
         ------
@@ -102,7 +139,7 @@ class RobotDescription:
         when_described(self._component, endpoints, parameter, self._came)
 
     def take_waiting(self) -> None:
-        """Have the description in force that has waited, if there is one."""
+        """Use the description that waits, if there is one."""
         if self.waiting:
             self._take(self.waiting)
 
@@ -113,7 +150,7 @@ class RobotDescription:
         return ('WARN', 'waiting for robot_description') if self.model is None else None
 
     def judge(self) -> dict[str, tuple[str, str]]:
-        """Return what the diagnostics say when another description waits."""
+        """Return a warning for the diagnostics while another description waits."""
         return {'robot_description': ('WARN', 'another robot_description came; the one in force '
                                       'stays until the node is deactivated')} \
             if self.waiting else {}

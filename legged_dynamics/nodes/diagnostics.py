@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says about its own health: input age, rate and jitter, faults, and for how long."""
+"""
+Diagnostics of a node: age, rate and jitter of its inputs, and faults.
+
+`InputMonitor` watches one topic, `DiagnosticsPublisher` publishes the node's status, and
+`Endpoints` keeps all that a node has opened on the bus, so that it can be closed again.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +16,7 @@ from legged_dynamics.conversions import diagnostic_status, diagnostics
 from legged_dynamics.middleware.protocol import Component
 
 # -------------------------------------------------------------------------------------------------
-# Everything a component opened on its node, so that cleanup closes exactly that.
+# Endpoints: all that a component has opened on its node, so that cleanup closes exactly that.
 
 
 class Endpoints:
@@ -30,7 +35,24 @@ class Endpoints:
         self._closing: list[Callable[[], Any]] = []
 
     def publisher(self, kind: str, topic: str, qos: Any) -> Any:
-        """Open a publisher of messages such as 'sensor_msgs/msg/JointState'."""
+        """
+        Open a publisher.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        qos : QoS profile
+            Of the dialect's ``qos``.
+
+        Returns
+        -------
+        Publisher
+            Open until :meth:`close`.
+
+        """
         node = self._component.node
         made = node.create_publisher(self._component.dialect.message(kind), topic, qos)
         self._closing.append(lambda: node.destroy_publisher(made))
@@ -38,7 +60,26 @@ class Endpoints:
 
     def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
                      qos: Any) -> Any:
-        """Open a subscription."""
+        """
+        Open a subscription.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        callback : callable
+            Takes each message.
+        qos : QoS profile
+            Of the dialect's ``qos``.
+
+        Returns
+        -------
+        Subscription
+            Open until :meth:`close`.
+
+        """
         node = self._component.node
         made = node.create_subscription(self._component.dialect.message(kind), topic, callback,
                                         qos)
@@ -47,14 +88,50 @@ class Endpoints:
 
     def raw_subscription(self, kind: str, topic: str, callback: Callable[[bytes, int], None],
                          qos: Any) -> Any:
-        """Open a subscription whose callback gets a message's bytes and when they came [ns]."""
+        """
+        Open a subscription to serialised messages.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        callback : callable
+            Takes the bytes of each message (CDR) and when it came [ns].
+        qos : QoS profile
+            Of the dialect's ``qos``.
+
+        Returns
+        -------
+        Subscription
+            Open until :meth:`close`.
+
+        """
         node: Any = self._component.node
         made = node.create_raw_subscription(kind, topic, callback, qos)
         self._closing.append(lambda: node.destroy_subscription(made))
         return made
 
     def service(self, kind: str, name: str, answer: Callable[[Any, Any], Any]) -> Any:
-        """Open a service such as 'std_srvs/srv/Trigger', where the middleware has any."""
+        """
+        Open a service.
+
+        Parameters
+        ----------
+        kind : str
+            Service such as 'std_srvs/srv/Trigger'.
+        name : str
+            Relative, private or absolute name.
+        answer : callable
+            Takes request and response, and returns the response.
+
+        Returns
+        -------
+        Service or None
+            None where the middleware has no services.
+
+        """
         node: Any = self._component.node
         service = self._component.dialect.service(kind)
         if service is None:
@@ -64,7 +141,22 @@ class Endpoints:
         return made
 
     def timer(self, period: float, callback: Callable[[], None]) -> Any:
-        """Start a timer [s]."""
+        """
+        Start a timer.
+
+        Parameters
+        ----------
+        period : float [s]
+            Time between calls.
+        callback : callable
+            Called without arguments.
+
+        Returns
+        -------
+        Timer
+            Running until :meth:`close`.
+
+        """
         node = self._component.node
         made = node.create_timer(period, callback)
         self._closing.append(lambda: node.destroy_timer(made))
@@ -80,14 +172,14 @@ class Endpoints:
 
 CHECK_PERIOD = 0.1                  # s
 PUBLISH_PERIOD_NS = 1_000_000_000
-# A fault is shown for this long after it was last seen, so that nobody misses a short one.
+# A fault is shown for this long after it was last seen, so that a short one is not missed.
 FAULT_MEMORY_NS = 2_000_000_000
 
 
 @dataclass
 class InputMonitor:
     """
-    Age, rate and jitter of one input topic, and the last thing wrong with it.
+    Age, rate and jitter of one input topic, and its last fault.
 
     Attributes
     ----------
@@ -107,23 +199,64 @@ class InputMonitor:
     _intervals: _Intervals = field(default_factory=lambda: _Intervals())
 
     def saw(self, now_ns: int) -> None:
-        """Note a message."""
+        """
+        Count a message.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            When it arrived.
+
+        """
         if self.received and now_ns > self.last_ns:
             self._intervals.add(now_ns - self.last_ns)
         self.received += 1
         self.last_ns = now_ns
 
     def refused(self, now_ns: int, why: str) -> None:
-        """Note a message that could not be used, or was in doubt."""
+        """
+        Count a message that could not be used, or was in doubt.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        why : str
+            Reason, for people.
+
+        """
         self.rejected += 1
         self.fault, self.fault_ns = why, now_ns
 
     def fault_of(self, now_ns: int, error: Exception) -> None:
-        """Note a failure of a callback."""
+        """
+        Count a failure of a callback.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        error : Exception
+            What the callback raised.
+
+        """
         self.refused(now_ns, f'{type(error).__name__}: {error}')
 
     def judge(self, now_ns: int) -> tuple[str, str]:
-        """Return level and message."""
+        """
+        Return how the input does, for the diagnostics.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        tuple of str
+            Level and message.
+
+        """
         if not self.received:
             return 'STALE', 'nothing received yet'
         age = now_ns - self.last_ns
@@ -134,11 +267,37 @@ class InputMonitor:
         return 'OK', 'ok'
 
     def recent(self, now_ns: int) -> bool:
-        """Return whether the last fault is still to be shown."""
+        """
+        Return whether the last fault is still to be shown.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        bool
+            True for `FAULT_MEMORY_NS` after it.
+
+        """
         return now_ns - self.fault_ns < FAULT_MEMORY_NS
 
     def values(self, now_ns: int) -> dict[str, Any]:
-        """Return key figures and start the next interval."""
+        """
+        Return key figures and start the next interval.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Counts, age [s], rate [Hz], jitter and worst interval [ms].
+
+        """
         intervals, self._intervals = self._intervals, _Intervals()
         found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
         if self.received:
@@ -152,7 +311,7 @@ class InputMonitor:
 
 @dataclass
 class _Intervals:
-    """Mean, spread and worst of intervals [ns], in the same memory however many (Welford's)."""
+    """Mean, spread and worst of intervals [ns], by Welford's recursion."""
 
     count: int = 0
     mean: float = 0.0
@@ -174,7 +333,7 @@ class DiagnosticsPublisher:
     Parameters
     ----------
     component : Component
-        Its node's name, namespace included, heads every status.
+        Node whose name, with its namespace, begins every status.
     endpoints : Endpoints
         Of the component.
     judge : callable
@@ -191,7 +350,7 @@ class DiagnosticsPublisher:
                  details: Callable[[int], dict[str, dict[str, Any]]],
                  clock: Callable[[], int] | None = None):
         self._component = component
-        # Two robots' statuses meet on one topic.
+        # All robots publish their statuses on the same topic.
         self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
         self._hardware = component.node.get_namespace().strip('/')
         self._stamp = lambda: component.node.get_clock().now().nanoseconds

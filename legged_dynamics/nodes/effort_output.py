@@ -1,71 +1,54 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The way from a controller's efforts to the motors: guarded, watched, and with a safe end."""
+"""
+EffortOutput: from a controller's efforts to the motors.
+
+Every effort passes the `EffortGuard`; silence of the joint states is watched by a timer; and a
+node that stops first brings its robot down as `safety.stop` says.
+"""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.input_screen import Farewell, InputScreen
-from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
-from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
-from legged_dynamics.nodes.robot_input import Commands
+from legged_dynamics.nodes.input_screen import InputScreen
+from legged_dynamics.nodes.robot_component import (
+    COMMANDS,
+    LONGEST_SHUTDOWN_NS,
+    STOPPING,
+    RobotComponent,
+    Shutdown,
+)
+from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import GOODBYE
-from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.safety.joint_watch import check_controllers
-from legged_dynamics.schema import Setting
+from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 
-COMMANDS = 'effort_controller/commands'
 # How often it is checked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
-# Longest time over which a robot is brought down before its node stops [ns].
-LONGEST_FAREWELL_NS = 20_000_000_000
-STOPPING = 'the node is being stopped'
-# A controller that has fallen behind answers the newest joint states, not the queue.
-DEPTH = 5
-
-
-def settings_of(defaults: Mapping[str, Any], *tables: Sequence[Setting]) -> tuple[Setting, ...]:
-    """
-    Return the parameters of a node that commands motors.
-
-    Parameters
-    ----------
-    defaults : mapping
-        Defaults that differ in this node, by name.
-    *tables : sequence of Setting
-        Its own parameters.
-
-    """
-    own = {'input_depth': DEPTH, **defaults}
-    return tuple(replace(setting, default=own.get(setting.name, setting.default))
-                 for table in (ROBOT, INPUT_SETTINGS, SAFETY_SETTINGS, *tables)
-                 for setting in table)
 
 
 class EffortOutput:
     """
     Passes efforts through an EffortGuard, and nothing else, to ``effort_controller/commands``.
 
-    In the order of ``robot.joints``. When joint states stop or cannot be true, a callback fails or
-    the controller has nothing good to say, the posture is held for ``safety.hold``, then the safe
-    output goes out, and then nothing until the node is activated again. The last message on the
-    way out is zero: hardware holds it for ever. While the node is active the robot_description in
-    force stays in force.
+    Efforts are in the order of ``robot.joints``. When joint states stop or are implausible, a
+    callback fails or the controller has no usable command, the posture is held for
+    ``safety.hold``, then the safe output goes out, and then nothing until the node is activated
+    again. The last message is always zero, since hardware holds the last one indefinitely. While
+    the node is active, its robot_description is not replaced.
 
-    A node that commands makes one beside its RobotComponent, calls :meth:`configure`,
-    :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and :meth:`fault` from
-    its own steps, and answers each measurement::
+    A node that commands makes one in addition to its RobotComponent, calls :meth:`configure`,
+    :meth:`listen`, :meth:`build`, :meth:`start`, :meth:`leave`, :meth:`stop`, :meth:`close` and
+    :meth:`fault` from its own steps, and answers each measurement::
 
         if not efforts.ready():
             return None
@@ -77,23 +60,27 @@ class EffortOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with parameters of :func:`settings_of`, and steady.
+        The node's, with parameters of :func:`settings_of` and a steady clock.
     failed : callable, optional
-        Called after a fault that the guard has held or made safe.
+        Called after a fault that the guard has bridged or answered with the safe output.
     settled : callable, optional
         Called again and again while the node leaves and ``safety.stop`` is 'sit': brings the robot
-        to where motors can be let go, and returns whether it is there, or cannot be.
+        to where motors can be switched off, and returns whether it is there, or cannot be.
 
     Attributes
     ----------
     guard : EffortGuard or None
-        Once the robot is known.
+        Set once the robot is known.
     screen : InputScreen
-        For the node's inputs.
+        Checks the readings of the node's inputs.
+    input : RobotInput
+        Description and sensors, from :meth:`listen` on.
     released : bool
-        Whether the robot is down, and its controller is not asked any more.
+        Whether the robot is down, so that its controller is no longer called.
 
     """
+
+    input: RobotInput
 
     def __init__(self, common: RobotComponent, failed: Callable[[], None] = lambda: None,
                  settled: Callable[[], bool] = lambda: True):
@@ -101,7 +88,7 @@ class EffortOutput:
         self.guard: EffortGuard | None = None
         self.released = self._spoke = False
         self._activations = 0
-        self._farewell = Farewell(common.now, LONGEST_FAREWELL_NS)
+        self._shutdown = Shutdown(common.now, LONGEST_SHUTDOWN_NS)
 
     @property
     def state(self) -> GuardState:
@@ -122,13 +109,62 @@ class EffortOutput:
             'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
+    def listen(self, described: Callable[[RobotModel], None],
+               measured: Callable[[Measurement], Commands | None]) -> None:
+        """
+        Subscribe to description and sensors; measurements are made while `input` is started.
+
+        No commanded joint is guessed when joint states lack it.
+
+        Parameters
+        ----------
+        described : callable
+            Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it.
+        measured : callable
+            Takes a Measurement; returns what was commanded, as names and values, or None.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the description given by parameter cannot be used.
+
+        """
+        common = self._common
+        self.input = RobotInput(common.component, common.endpoints, common.parameters,
+                                common.config, common.now, described, measured, self.screen,
+                                self.commanded_joints)
+        self.input.join()
+
     def commanded_joints(self, model: RobotModel) -> tuple[str, ...]:
-        """Return the joints that get efforts, in the order of commands."""
+        """
+        Return the joints that get efforts, in the order of commands.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot, whose order holds where ``robot.joints`` is empty.
+
+        Returns
+        -------
+        tuple of str
+            Names of joints.
+
+        """
         return tuple(self._common.config.joints or model.joint_names)
 
     def guard_of(self, model: RobotModel) -> EffortGuard:
         """
         Return a guard for a robot.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+
+        Returns
+        -------
+        EffortGuard
+            Guard with the parameters ``safety.*``.
 
         Raises
         ------
@@ -143,7 +179,17 @@ class EffortOutput:
                            self._common.values(SAFETY_SETTINGS))
 
     def build(self, model: RobotModel, guard: EffortGuard) -> None:
-        """Take a robot, with its guard, once the controller has taken it."""
+        """
+        Command a robot from now on, once its controller is built.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        guard : EffortGuard
+            Guard for it, from :meth:`guard_of`.
+
+        """
         common = self._common
         model = common.config.apply_to(model)
         self._names = self.commanded_joints(model)
@@ -153,19 +199,19 @@ class EffortOutput:
         self.screen.build(model, self._order, guard, imu.pose.R,
                           common.parameters['safety.frozen'])
         self.guard = guard
-        if common.input.listening:
+        if self.input.listening:
             self._arm()
         common.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints; commands '
             f'{len(self._names)} of them')
 
     def start(self) -> None:
-        """Start the inputs, and command from the first good command on."""
+        """Start the inputs; efforts are sent from the first usable command on."""
         self._activations += 1
         self._count = 0
         name = self._common.node.get_name()
         self._owner = f'{name}@{os.getpid()}.{self._activations}'
-        self._common.input.start()
+        self.input.start()
         self._arm()
 
     def leave(self) -> bool:
@@ -173,17 +219,17 @@ class EffortOutput:
         guard, way = self.guard, self._common.parameters['safety.stop']
         if guard is None or not self._sending or way == 'zero':
             return True
-        if self._farewell.begin():
+        if self._shutdown.begin():
             self._common.node.get_logger().info(f'stopping: {way}')
-        if self._farewell.late() or self._farewell.vain():
+        if self._shutdown.late() or self._shutdown.clock_stopped():
             return True
         self.released = self.released or way == 'damping' or self._settled()
         return self.released and guard.state.released and not guard.latches
 
     def stop(self) -> None:
         """Stop the inputs and commanding; the last message is zero, if there was any other."""
-        if hasattr(self._common, 'input'):
-            self._common.input.stop()
+        if hasattr(self, 'input'):
+            self.input.stop()
         if self.guard is not None:
             if self._sending:
                 self._publish(self.guard.last(), self._owner + GOODBYE)
@@ -196,15 +242,23 @@ class EffortOutput:
         self.guard = None
 
     def fault(self, error: Exception) -> None:
-        """Show a failure of a callback, and do not go on from it."""
+        """
+        Report a failed callback in the diagnostics, and let the guard bridge it.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._why = f'{type(error).__name__}: {error}'
         self._monitor.refused(self._common.now(), self._why)
         self._answer_without_command()
 
     def _arm(self) -> None:
-        """Wait for the first good command of a robot that is known."""
+        """Wait for the first usable command."""
         self._sending, self._why = False, ''
-        self._farewell.reset()
+        self._shutdown.reset()
         self.released = False
         self.screen.reset()
         if self.guard is not None:
@@ -215,7 +269,7 @@ class EffortOutput:
     def ready(self) -> bool:
         """Return whether the controller is to answer a measurement."""
         self._why, self._spoke = '', False
-        fault = self._common.input.description.fault
+        fault = self.input.description.fault
         if self.state is GuardState.ARMED and fault:
             self._monitor.refused(self._common.now(), fault)
             return False
@@ -224,22 +278,22 @@ class EffortOutput:
     def send(self, measurement: Measurement, command: np.ndarray | None,
              why: str) -> np.ndarray | None:
         """
-        Send what the guard makes of a command.
+        Send a command through the guard.
 
         Parameters
         ----------
         measurement : Measurement
-            What it answers.
+            Sensor readings that the command answers.
         command : (nj,) array [N m or N] or None
-            In the model's joint order. As long as nothing was commanded, None leaves the motors to
-            whoever has them.
+            Efforts in the model's joint order. As long as nothing was commanded, None leaves the
+            motors to the node that has them.
         why : str
-            Why there is none.
+            Reason why there is no command.
 
         Returns
         -------
         (nj,) array [N m or N] or None
-            What went out, in the model's joint order; None when the guard is silent.
+            Efforts sent, in the model's joint order; None when the guard is silent.
 
         """
         assert self.guard is not None
@@ -257,24 +311,39 @@ class EffortOutput:
         return self._effort
 
     def answer(self, feet: Sequence[str] = (), grips: Sequence[float] = ()) -> Commands | None:
-        """Return what was commanded, and what feet were told beside it; None for nothing."""
+        """
+        Return what was commanded last, for a simulator in lock-step.
+
+        Parameters
+        ----------
+        feet : sequence of str
+            Feet that grip.
+        grips : sequence of float
+            Command of each of them.
+
+        Returns
+        -------
+        tuple of names and values, or None
+            Joints with their efforts, then feet with their grips; None when nothing was sent.
+
+        """
         return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
 
     def _watch(self) -> None:
-        """Answer the silence of the joint states."""
+        """Act when no joint states arrive."""
         age = self._common.now() - self._applied_ns
         if age > self._common.parameters['safety.input_timeout'] * 1e9:
             self._answer_without_command()
 
     def _answer_without_command(self) -> None:
-        if self.guard is None or not self._common.input.listening or not self._sending:
+        if self.guard is None or not self.input.listening or not self._sending:
             return
         now = self._common.now()
         self._let_out(now, self.guard.apply(now, None, why=self._why))
         self._failed()
 
     def _let_out(self, now: int, guarded: GuardedEffort) -> bool:
-        """Send what the guard lets out; the last of it, when it falls silent, is zero."""
+        """Send the guard's output; when it falls silent, the last message is zero."""
         self._applied_ns, self._limited = now, guarded.limited
         spoke = self._sending or not guarded.state.silent
         if spoke:
@@ -294,13 +363,26 @@ class EffortOutput:
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return level and message of inputs and control at a time [ns]."""
-        inputs = self._common.input
+        """
+        Return how inputs and control do, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
+        inputs = self.input
         return inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard
-        if self._farewell.begun:
+        if self._shutdown.begun:
             return 'WARN', STOPPING
         if guard is not None and guard.state.released and guard.latches:
             return 'ERROR', f'{guard.cause}: let go; activate the node again'
@@ -312,91 +394,20 @@ class EffortOutput:
         return self._monitor.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return key figures of inputs and control."""
+        """
+        Return key figures of inputs and control, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         values = self._monitor.values(now) | {'guard': self.state.name.lower(),
                                               'at a limit': ', '.join(self._limited) or 'none'}
-        return self._common.input.details(now) | {'control': values}
-
-
-# -------------------------------------------------------------------------------------------------
-# A node that commands motors: settings, robot and guarded efforts put together.
-
-
-class ControllerNode(Component):
-    """
-    A RobotComponent and an EffortOutput, whose lifecycle is the node's.
-
-    A subclass sets `default_name` and `settings`, calls :meth:`open` when it configures, and hands
-    over what takes the robot and what answers a measurement.
-
-    Parameters
-    ----------
-    node, dialect
-        As `Component` has them.
-    accept : callable, optional
-        As `RobotComponent` has it.
-    failed, settled : callable
-        As `EffortOutput` has them.
-
-    Attributes
-    ----------
-    settings : tuple of Setting
-        All parameters of the node: :func:`settings_of`.
-    common : RobotComponent
-    efforts : EffortOutput
-    parameters : dict
-        Values by dotted name.
-
-    """
-
-    has_kernels = True
-    settings: ClassVar[tuple[Setting, ...]] = settings_of({})
-
-    def __init__(self, node: Any, dialect: Any,
-                 accept: Callable[[dict[str, Any]], object] | None = None,
-                 failed: Callable[[], None] = lambda: None,
-                 settled: Callable[[], bool] = lambda: True):
-        super().__init__(node, dialect)
-        self.common = RobotComponent(self, self.settings, accept, steady=True)
-        self.parameters = self.common.parameters
-        self.efforts = EffortOutput(self.common, failed, settled)
-
-    def open(self) -> None:
-        """Read the parameters and join the topics of diagnostics and efforts."""
-        self.common.configure(self.judge, self.details)
-        self.efforts.configure()
-
-    def listen(self, described: Callable[[RobotModel], None],
-               measured: Callable[[Measurement], Commands | None]) -> None:
-        """Take in the robot as `RobotComponent.listen` does; no commanded joint is guessed."""
-        self.common.listen(described, measured, self.efforts.screen,
-                           self.efforts.commanded_joints)
-
-    def activate(self) -> None:
-        """Start commanding, blended in from what the motors deliver."""
-        self.efforts.start()
-
-    def leave(self) -> bool:
-        """Bring the robot down as `safety.stop` says; return whether that is done."""
-        return self.efforts.leave()
-
-    def deactivate(self) -> None:
-        """Stop commanding; the last message is zero."""
-        self.efforts.stop()
-
-    def cleanup(self) -> None:
-        """Leave all topics."""
-        self.efforts.close()
-        self.common.close()
-
-    def on_fault(self, error: Exception) -> None:
-        """Show a failure of a callback, and do not go on from it."""
-        self.efforts.fault(error)
-
-    def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return level and message of inputs and control at a time [ns]."""
-        return self.efforts.judge(now)
-
-    def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return key figures of inputs and control at a time [ns]."""
-        return self.efforts.details(now)
+        return self.input.details(now) | {'control': values}

@@ -3,6 +3,7 @@
 """Node effort_watchdog: passes efforts on to the motors, and acts when commands stop."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,33 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import COMMANDS, LONGEST_FAREWELL_NS, STOPPING
-from legged_dynamics.nodes.input_screen import Farewell
-from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
-from legged_dynamics.safety.effort_watchdog import SETTINGS as WATCHDOG_SETTINGS
-from legged_dynamics.safety.effort_watchdog import SHARED, EffortWatchdog
-from legged_dynamics.schema import Setting
-
-NODE_SETTINGS = (
-    Setting('period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3,
-            0.1),
-    *WATCHDOG_SETTINGS, *SHARED,
+from legged_dynamics.nodes.robot_component import (
+    COMMANDS,
+    LONGEST_SHUTDOWN_NS,
+    ROBOT,
+    STOPPING,
+    RobotComponent,
+    Shutdown,
 )
+from legged_dynamics.safety.effort_watchdog import EffortWatchdog
+from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
+from legged_dynamics.schema import CheckedSettings, setting
+
+
+@dataclass(frozen=True)
+class WatchdogNodeSettings(CheckedSettings):
+    """Settings of the node, in addition to those of its watchdog."""
+
+    period: float = setting(
+        'period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3, 0.1)
+
+
+NODE_SETTINGS = (*WATCHDOG_SETTINGS, *SHARED, *WatchdogNodeSettings.table())
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
-# A controller that is stopped at the same time is waited for as long as it may take, and a little
-# more for its last message [ns].
-LONGEST_WAIT_NS = LONGEST_FAREWELL_NS + 1_000_000_000
+# Longest wait for a controller that is stopped at the same time, with a second for its last
+# message [ns].
+LONGEST_WAIT_NS = LONGEST_SHUTDOWN_NS + 1_000_000_000
 
 
 class EffortWatchdogNode(Component):
@@ -38,22 +49,21 @@ class EffortWatchdogNode(Component):
     Takes ``~/commands``, from one controller at a time, and commands the motors.
 
     Controllers reach it by remapping ``effort_controller/commands`` to
-    ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands`` as ever.
+    ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands``.
 
-    Whoever stops everything at once stops the controller too, which brings its robot down and
-    needs the motors for that: the watchdog ends when the robot is down. One that goes on
-    commanding loses the motors after `LONGEST_WAIT_NS`, and the robot is let down as if it had
-    left.
+    When all nodes are stopped at once, the controller needs the motors to bring its robot down:
+    the watchdog therefore ends when the robot is down. A controller that goes on commanding loses
+    the motors after `LONGEST_WAIT_NS`, and the robot is let down as if the controller had left.
     """
 
     default_name = 'effort_watchdog'
-    has_kernels = True      # the model's; compiling them in a callback would leave it deaf
+    has_kernels = True      # of the model; they must not be compiled in a callback
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
         self.common = RobotComponent(self, (*ROBOT, *NODE_SETTINGS), _check, steady=True)
         self.watchdog: EffortWatchdog | None = None
-        self._farewell = Farewell(self.common.now, LONGEST_WAIT_NS)
+        self._shutdown = Shutdown(self.common.now, LONGEST_WAIT_NS)
 
     def configure(self) -> None:
         """Join the topics."""
@@ -78,22 +88,22 @@ class EffortWatchdogNode(Component):
         self._description.take_waiting()
         if self.watchdog is not None:
             self.watchdog.reset()
-        self._farewell.reset()
+        self._shutdown.reset()
         self._active = True
 
     def leave(self) -> bool:
         """Go on until the robot is let down; return whether it is, or never will be."""
-        watchdog, farewell = self.watchdog, self._farewell
+        watchdog, shutdown = self.watchdog, self._shutdown
         log = self.node.get_logger()
         if watchdog is None or not self._active or watchdog.at_rest:
-            if watchdog is not None and farewell.begun:
+            if watchdog is not None and shutdown.begun:
                 log.info(f'the robot is down: {watchdog.cause}')
             return True
-        if farewell.begin():
+        if shutdown.begin():
             log.info(f'stopping: when {watchdog.owner or "who commands"} has left')
-        if farewell.late():
+        if shutdown.late():
             watchdog.release(self.common.now(), STOPPING)
-        return farewell.vain()
+        return shutdown.clock_stopped()
 
     def deactivate(self) -> None:
         """Pass nothing on; the last message is zero."""
@@ -172,7 +182,7 @@ class EffortWatchdogNode(Component):
             return 'OK', 'inactive'
         if watchdog.cause:
             return 'ERROR', f'{watchdog.cause}: {watchdog.state.value}'
-        if self._farewell.begun:
+        if self._shutdown.begun:
             return 'WARN', f'{STOPPING}: {watchdog.state.value}'
         if watchdog.refused and now - self._refused_ns < INPUT_TIMEOUT_NS:
             others = ', '.join(sorted(name or 'one without a name' for name in watchdog.refused))
@@ -199,5 +209,18 @@ def _check(values: dict[str, Any]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(EffortWatchdogNode, argv)

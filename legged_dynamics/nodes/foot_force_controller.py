@@ -1,18 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Node foot_force_controller: stands, and gives each foot the force asked for."""
+"""Node foot_force_controller: stands, and gives each foot its desired force."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import force_markers
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import BodyState
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.contact_force_map import ContactForceMap
 from legged_dynamics.force_map.friction_cone import FrictionCone
@@ -20,11 +21,12 @@ from legged_dynamics.force_map.producible import foot_reach, leg_columns
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import Foot
-from legged_dynamics.nodes.body_controller import BLIND, DEFAULTS, SETTINGS, BodyController
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, BodyController
+from legged_dynamics.nodes.controller_node import settings_of
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
-from legged_dynamics.nodes.effort_output import settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault
 from legged_dynamics.workspace.command import WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
@@ -33,13 +35,19 @@ from legged_dynamics.workspace.controller import WorkspaceController
 # ForceMapOutput: the map from joint torques to foot forces, as messages.
 
 
-MAP_SETTINGS = (
-    Setting('map.rate', 10.0, 'Hz', 'Rate of the force map and of its markers; 0 switches them '
-            'off.', 0.0, 1000.0),
-    Setting('markers.newtons_per_meter', 1000.0, 'N/m', 'Force drawn as an arrow of 1 m.',
-            1e-3, 1e6),
-)
-# The cone is drawn to the height of this much of the weight.
+@dataclass(frozen=True)
+class ForceMapSettings(CheckedSettings):
+    """Settings of the published force map."""
+
+    map_rate: float = setting(
+        'map.rate', 10.0, 'Hz',
+        'Rate of the force map and of its markers; 0 switches them off.', 0.0, 1000.0)
+    markers_newtons_per_meter: float = setting(
+        'markers.newtons_per_meter', 1000.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
+
+
+MAP_SETTINGS = ForceMapSettings.table()
+# Height of the drawn friction cone, as a part of the weight.
 DRAWN_LOAD = 0.5
 
 
@@ -71,7 +79,19 @@ class ForceMapOutput:
 
     def build(self, model: RobotModel, feet: Sequence[Foot],
               controller: WorkspaceController) -> None:
-        """Make the map of a robot whose feet all stand."""
+        """
+        Build the force map of a robot whose feet all stand.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot, with the joint physics of its configuration.
+        feet : sequence of Foot
+            Feet, all on the ground.
+        controller : WorkspaceController
+            Of the same robot.
+
+        """
         self._model, self._controller = model, controller
         self._limits = controller.settings['limits.effort_fraction'] * model.effort_limits
         self._map = ConstrainedForceMap(model, feet)
@@ -84,7 +104,24 @@ class ForceMapOutput:
 
     def compute(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
                 angular_velocity: np.ndarray) -> ContactForceMap:
-        """Return the map at one state."""
+        """
+        Return the map at one state.
+
+        Parameters
+        ----------
+        position, velocity : (nj,) array [rad or m, rad/s or m/s]
+            Of the joints, in the model's order.
+        R_WB : (3, 3) array
+            Orientation of the base.
+        angular_velocity : (3,) array [rad/s]
+            Of the base, in base axes.
+
+        Returns
+        -------
+        ContactForceMap
+            In base axes.
+
+        """
         return self._map.compute(position, velocity, R_WB=R_WB,
                                  angular_velocity=angular_velocity)
 
@@ -134,7 +171,7 @@ class ForceMapOutput:
         asked, given = command.asked.get(i), self._controller.forces().get(i, np.zeros(3))
         message = self._common.dialect.message('visualization_msgs/msg/MarkerArray')
         self._markers.publish(message(
-            markers=convert.force_markers(
+            markers=force_markers(
                 self._common.dialect, ns, self._model.base_link, i, found.contact_points[i],
                 reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
                 given @ R_WB, None if asked is None else asked @ R_WB,
@@ -158,17 +195,25 @@ class ForceMapOutput:
 
 # -------------------------------------------------------------------------------------------------
 
-NODE_SETTINGS = (
-    Setting('desired_timeout', 0.5, 's', 'Age at which a desired wrench is no longer obeyed.',
-            0.01, 1e6),
-    Setting('world_frame', 'world', '', 'Name of the frame whose z is up, for desired wrenches.'),
-    *MAP_SETTINGS)
+
+@dataclass(frozen=True)
+class FootForceSettings(CheckedSettings):
+    """Settings of the desired forces."""
+
+    desired_timeout: float = setting(
+        'desired_timeout', 0.5, 's',
+        'Age at which a desired wrench is no longer obeyed.', 0.01, 1e6)
+    world_frame: str = setting(
+        'world_frame', 'world', '', 'Name of the frame whose z is up, for desired wrenches.')
+
+
+NODE_SETTINGS = (*MAP_SETTINGS, *FootForceSettings.table())
 _WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 
 class FootForceController(BodyController):
     """
-    Holds the body, and gives feet the forces asked for.
+    Holds the body, and gives feet their desired forces.
 
     Takes ``~/<foot>/desired_wrench``, the force of the ground on the robot in the axes of its
     frame: the foot's link, the base or the world's. A force that friction, effort limits or
@@ -179,11 +224,21 @@ class FootForceController(BodyController):
 
     default_name = 'foot_force_controller'
     live = (*BodyController.live, 'map.', 'markers.', 'desired_timeout', 'world_frame')
-    # A foot that is asked for next to nothing is in contact all the same.
+    # A foot whose desired force is almost zero is in contact all the same.
     settings = settings_of({**DEFAULTS, 'stance': 'all'}, SETTINGS, NODE_SETTINGS)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open the topics of the feet."""
+        """
+        Open the topics of the feet.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._feet, qos = tuple(foot.link for foot in config.feet), self.dialect.qos
         self._given = [self.common.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
                                                        qos.reliable(500)) for foot in self._feet]
@@ -192,14 +247,32 @@ class FootForceController(BodyController):
                                                partial(self._on_desired, i), qos.reliable(10))
         self._map = ForceMapOutput(self.common)
 
-    def learn(self, model: RobotModel, config: RobotConfig) -> None:
-        """Make the map."""
+    def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
+        """
+        Build the force map.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         assert self._controller is not None
         self._model = self._controller.model
         self._map.build(self._model, config.feet, self._controller)
 
     def rehearse(self, measurement: Measurement) -> None:
-        """Go through everything once, the map included."""
+        """
+        Run all code once, the force map included.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of a robot that stands still.
+
+        """
         super().rehearse(measurement)
         self._map.compute(measurement.position, measurement.velocity, np.eye(3), np.zeros(3))
 
@@ -219,7 +292,7 @@ class FootForceController(BodyController):
                                   f'{", ".join(axes)}; got {frame!r}')
         elif not np.isfinite(wrench[:3]).all():
             self._refused = now, f'{name}: the desired force is not finite: {wrench[:3].tolist()}'
-        elif self.common.input.listening:
+        elif self.efforts.input.listening:
             self._desired[foot] = now, AskedForce(wrench[:3], axes[frame])
 
     def asked(self) -> dict[int, AskedForce]:
@@ -231,7 +304,17 @@ class FootForceController(BodyController):
         return {foot: asked for foot, (_, asked) in self._desired.items()}
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish the forces given, and the map."""
+        """
+        Publish the forces given, and the force map.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         super().commanded(measurement, effort)
         if self.command is None or self.state is None:
             return
@@ -242,9 +325,22 @@ class FootForceController(BodyController):
         self._map.publish(measurement, effort, self.command, self.state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return how the body does, and what became of the forces asked for."""
+        """
+        Return how the body does, and which desired forces are not given.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         found = super().judge(now)
-        if self.common.input.listening and self.command is not None:
+        if self.efforts.input.listening and self.command is not None:
             found['forces'] = self._judge_forces(now)
         return found
 
@@ -269,7 +365,20 @@ class FootForceController(BodyController):
         return 'OK', f'as asked: {got}' if got else 'holds the body'
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return where the body is, and how well forces can be asked for."""
+        """
+        Return where the body is, and how well conditioned the force map is.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         found = super().details(now)
         return found | {'forces': self._map.details()} if 'body' in found else found
 
@@ -279,5 +388,18 @@ def _newtons(force: np.ndarray) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(FootForceController, argv)

@@ -4,31 +4,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component, Dialect
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
-from legged_dynamics.schema import Setting
+from legged_dynamics.nodes.robot_input import RobotInput
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 # -------------------------------------------------------------------------------------------------
-# A tick of the estimator in one message, with one subscription.
+# All results of one tick in one message, for nodes that want a single subscription.
 
 
 _WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
@@ -36,7 +39,7 @@ _WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 
 def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     """
-    Return everything an estimate says as a sensor_msgs/JointState of named values.
+    Return all results of an estimate as a sensor_msgs/JointState of named values.
 
     Parameters
     ----------
@@ -89,14 +92,21 @@ def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> l
 
 # -------------------------------------------------------------------------------------------------
 
-NODE_SETTINGS = (
-    *INPUT_SETTINGS,
-    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
-    Setting('markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.',
-            1e-3, 1e6),
-    Setting('markers.friction', 0.6, '', 'Friction coefficient of the cones and margins drawn; '
-            '0: none.', 0.0, 10.0),
-)
+
+@dataclass(frozen=True)
+class MarkerSettings(CheckedSettings):
+    """Settings of the published markers."""
+
+    rate: float = setting(
+        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
+    newtons_per_meter: float = setting(
+        'markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
+    friction: float = setting(
+        'markers.friction', 0.6, '',
+        'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0)
+
+
+NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table())
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',
@@ -115,12 +125,12 @@ class GroundReactionNode(Component):
     """
     Estimates ground reactions for every joint state that arrives.
 
-    Publishes while somebody listens, with the stamp of the joint state described:
+    Publishes while there are subscriptions, with the stamp of the joint state described:
     ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
     ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
     ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message
-    on ``~/reactions``. Nothing published is ever NaN: what is not known is
-    not published, and ``/diagnostics`` says why.
+    on ``~/reactions``. No published value is NaN: unknown values are
+    left out, and ``/diagnostics`` gives the reason.
     """
 
     default_name = 'ground_reaction_estimator'
@@ -143,17 +153,19 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         self.common.configure(self._judge, self._details)
-        self.common.listen(self._build, self._take)
+        self.input = RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
+                                self.common.now, self._build, self._take)
+        self.input.join()
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
         if self._estimator is not None:
             self._estimator.reset()
-        self.common.input.start()
+        self.input.start()
 
     def deactivate(self) -> None:
         """Stop estimating and publishing."""
-        self.common.input.stop()
+        self.input.stop()
 
     def cleanup(self) -> None:
         """Leave all topics."""
@@ -161,7 +173,15 @@ class GroundReactionNode(Component):
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
-        """Show an unexpected failure of a callback in the diagnostics."""
+        """
+        Show an unexpected failure of a callback in the diagnostics.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._estimates.fault_of(self.common.now(), error)
 
     # ---- building --------------------------------------------------------------------------
@@ -181,7 +201,7 @@ class GroundReactionNode(Component):
             f'{", ".join(estimator.feet)}')
 
     def _publish_fixed_frames(self) -> None:
-        """Publish, once and latched, where feet are and where is pushed, beside the URDF."""
+        """Publish, latched, the frames of feet and external force that the URDF does not have."""
         frames = list(self.common.config.foot_frames)
         settings, model = self._settings, self._estimator.model     # type: ignore[union-attr]
         self._pushed = settings.external_link or model.base_link
@@ -282,17 +302,17 @@ class GroundReactionNode(Component):
         if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             return
         self._next_marker_ns = ns + round(1e9 / rate)
-        self._markers.publish(convert.reaction_picture(
+        self._markers.publish(reaction_picture(
             self.dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
             friction=self.parameters['markers.friction']))
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        return self.common.input.judge(now) | {
-            'estimate': self.common.input.state() or self._estimates.judge(now)}
+        return self.input.judge(now) | {
+            'estimate': self.input.state() or self._estimates.judge(now)}
 
     def _details(self, now: int) -> dict[str, dict[str, Any]]:
-        return self.common.input.details(now) | {
+        return self.input.details(now) | {
             'estimate': self._estimates.values(now) | self._estimate_values()}
 
     def _estimate_values(self) -> dict[str, Any]:
@@ -324,5 +344,18 @@ def _settings(values: dict[str, Any]) -> EstimatorSettings:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(GroundReactionNode, argv)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,20 +13,32 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.nodes.diagnostics import Endpoints
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 
-SETTINGS = (
-    Setting('lock_step.answers', [], '', 'Topics on which nodes answer each sample '
-            '(`~/answer` of nodes with use_sim_time); given any, time is simulated and waits for '
-            'all of them. A topic with a number behind a colon has a window of its own.'),
-    Setting('lock_step.window', 1, 'samples', 'Samples that may be unanswered. A command is '
-            'obeyed this many periods after the sample that it answers.', 1, 10000),
-    Setting('lock_step.listeners', 0, '', 'Subscriptions that each topic of sensors and truth '
-            'must have before time begins.', 0, 100),
-    Setting('lock_step.speed', 1.0, '', 'Greatest real-time factor; 0: as fast as answered.',
-            0.0, 1000.0),
-    Setting('lock_step.duration', 0.0, 's', 'When simulated time ends; 0: never.', 0.0, 1e6),
-)
+
+@dataclass(frozen=True)
+class LockStepSettings(CheckedSettings):
+    """Settings of simulated time that waits for answers."""
+
+    answers: Sequence[str] = setting(
+        'lock_step.answers', [], '',
+        'Topics on which nodes answer each sample (`~/answer` of nodes with use_sim_time); given '
+        'any, time is simulated and waits for all of them. A topic with a number behind a colon '
+        'has a window of its own.')
+    window: int = setting(
+        'lock_step.window', 1, 'samples',
+        'Samples that may be unanswered. A command is obeyed this many periods after the sample '
+        'that it answers.', 1, 10000)
+    listeners: int = setting(
+        'lock_step.listeners', 0, '',
+        'Subscriptions that each topic of sensors and truth must have before time begins.', 0, 100)
+    speed: float = setting(
+        'lock_step.speed', 1.0, '',
+        'Greatest real-time factor; 0: as fast as answered.', 0.0, 1000.0)
+    duration: float = setting(
+        'lock_step.duration', 0.0, 's', 'When simulated time ends; 0: never.', 0.0, 1e6)
+
+
 # Runs are to have the same stamps; zero would mean "no time yet" to ROS.
 BEGIN_NS = 1_000_000_000
 _PATIENCE = 10.0        # s between complaints about an answer that does not come
@@ -56,10 +69,10 @@ def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]
 
 class LockStep:
     """
-    Says when the next sample may come, and which command it is to obey.
+    Decides when the next sample may come, and which command it obeys.
 
-    With the same nodes and a window of one, runs are the same bit for bit: no node ever works on
-    anything older than the newest sample.
+    With the same nodes and a window of one, runs are the same bit for bit, since every node always
+    works on the newest sample.
 
     Parameters
     ----------
@@ -67,8 +80,8 @@ class LockStep:
         The simulator.
     endpoints : Endpoints
         Of the component.
-    values : mapping
-        `SETTINGS`.
+    settings : LockStepSettings
+        Topics of the answers, window, listeners, speed and duration.
     answered : callable
         Called whenever an answer has come.
 
@@ -84,14 +97,15 @@ class LockStep:
 
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, values: Mapping[str, Any],
-                 answered: Any):
-        self._node, self._window = component.node, values['lock_step.window']
-        self._listeners, self._speed = values['lock_step.listeners'], values['lock_step.speed']
-        self.duration_ns = round(1e9 * values['lock_step.duration'])
+    def __init__(self, component: Component, endpoints: Endpoints, settings: LockStepSettings,
+                 answered: Callable[[], None]):
+        self._node, self._window = component.node, settings.window
+        self._listeners, self._speed = settings.listeners, settings.speed
+        self.duration_ns = round(1e9 * settings.duration)
         self._answered = answered
-        self._newest, self._windows = {}, {}
-        for entry in values['lock_step.answers']:
+        self._newest: dict[str, int] = {}
+        self._windows: dict[str, int] = {}
+        for entry in settings.answers:
             topic, _, window = entry.partition(':')
             if window and not (window.isdecimal() and int(window) > 0):
                 raise ConfigurationError('lock_step.answers: expected a topic such as /node/answer'
@@ -127,12 +141,40 @@ class LockStep:
         return found
 
     def open(self, ns: int, period_ns: int) -> bool:
-        """Return whether the sample of a stamp [ns] may be made."""
+        """
+        Return whether a sample may be made.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the sample.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        bool
+            False while an answer within its window is missing.
+
+        """
         return self._heard(ns, {topic: due for topic, window in self._windows.items()
                                 if (due := ns - window * period_ns) > BEGIN_NS})
 
     def over(self, ns: int) -> bool:
-        """Return whether the last sample, of a stamp [ns], has been answered by everybody."""
+        """
+        Return whether the last sample has been answered.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the last sample.
+
+        Returns
+        -------
+        bool
+            True when all nodes have answered it.
+
+        """
         return self._heard(ns, dict.fromkeys(self._newest, ns))
 
     def _heard(self, ns: int, due: Mapping[str, int]) -> bool:
@@ -144,7 +186,22 @@ class LockStep:
         return not silent
 
     def commands(self, ns: int, period_ns: int) -> dict[str, float]:
-        """Return what is to be obeyed on the way to the sample of a stamp [ns], by name."""
+        """
+        Return the commands that are obeyed on the way to the next sample.
+
+        Parameters
+        ----------
+        ns : int [ns]
+            Stamp of the next sample.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        dict of str to float
+            Efforts [N m or N] and grips by name; empty when the last ones are held.
+
+        """
         due = ns - self._window * period_ns
         found = self._commands.pop(due, {})
         for stale in [stamp for stamp in self._commands if stamp < due]:
@@ -152,7 +209,22 @@ class LockStep:
         return found
 
     def due(self, elapsed_s: float, period_ns: int) -> float:
-        """Return how many samples there may have been after a time on the wall [s]."""
+        """
+        Return how many samples there may have been after a time.
+
+        Parameters
+        ----------
+        elapsed_s : float [s]
+            Wall time since the beginning.
+        period_ns : int [ns]
+            Between samples.
+
+        Returns
+        -------
+        float
+            Samples; infinite when `lock_step.speed` is 0.
+
+        """
         return elapsed_s * self._speed * 1e9 / period_ns if self._speed else float('inf')
 
     def _take(self, topic: str, message: Any) -> None:

@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Node reaction_relay: hands what the estimator says on in the message that another node wants."""
+"""Node reaction_relay: republishes estimates as messages of the type that another node reads."""
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +19,7 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 
 # -------------------------------------------------------------------------------------------------
 # Values in messages by their place: ``header.stamp``, ``motor_state[3].q``, ``effort[LF_HAA]``.
@@ -66,7 +67,17 @@ class FieldPath:
 
     def read(self, message: Any) -> Any:
         """
-        Return what stands there.
+        Return the value at that place.
+
+        Parameters
+        ----------
+        message : any
+            Message of any backend.
+
+        Returns
+        -------
+        any
+            Value at that place.
 
         Raises
         ------
@@ -87,7 +98,14 @@ class FieldPath:
 
     def write(self, message: Any, value: Any) -> None:
         """
-        Put a value there, in the type that the place has; sequences grow as far as needed.
+        Write a value at that place; sequences grow as far as needed.
+
+        Parameters
+        ----------
+        message : any
+            Message of any backend; changed in place.
+        value : any
+            Value, converted to the type of the place.
 
         Raises
         ------
@@ -185,20 +203,36 @@ def _item_class(owner: Any, field: str) -> Any:
 
 # -------------------------------------------------------------------------------------------------
 
-NODE_SETTINGS = (
-    Setting('relay.input', 'ground_reaction_estimator/reactions', '',
-            'Topic that is handed on, message by message.'),
-    Setting('relay.input_type', 'sensor_msgs/msg/JointState', '', 'Type of that topic.'),
-    Setting('relay.output', '~/output', '', 'Topic to hand it on to.'),
-    Setting('relay.output_type', 'std_msgs/msg/Float64MultiArray', '', 'Type of that topic.'),
-    Setting('relay.onto', '', '', 'Topic of the type of the output: its newest message is sent '
-            'on with the fields written into it; empty: fields are written into a blank one.'),
-    Setting('relay.fields', [], '', 'What stands where: "place in the output = place in the '
-            'input", or a number, \'text\' or now; a number and * may stand before a place.'),
-    Setting('relay.names', [], '', 'What {0}, {1}, ... stand for in the fields: the feet, say.'),
-    Setting('relay.definitions', [], '', 'Messages of packages that are not installed, where '
-            'there is no ROS 2: "my_msgs/msg/Stance: std_msgs/Header header; bool left".'),
-)
+
+@dataclass(frozen=True)
+class RelaySettings(CheckedSettings):
+    """What is relayed, and in which fields."""
+
+    input: str = setting(
+        'relay.input', 'ground_reaction_estimator/reactions', '',
+        'Topic that is handed on, message by message.')
+    input_type: str = setting(
+        'relay.input_type', 'sensor_msgs/msg/JointState', '', 'Type of that topic.')
+    output: str = setting('relay.output', '~/output', '', 'Topic to hand it on to.')
+    output_type: str = setting(
+        'relay.output_type', 'std_msgs/msg/Float64MultiArray', '', 'Type of that topic.')
+    onto: str = setting(
+        'relay.onto', '', '',
+        'Topic of the type of the output: its newest message is sent on with the fields written '
+        'into it; empty: fields are written into a blank one.')
+    fields: Sequence[str] = setting(
+        'relay.fields', [], '',
+        'What stands where: "place in the output = place in the input", or a number, \'text\' or '
+        'now; a number and * may stand before a place.')
+    names: Sequence[str] = setting(
+        'relay.names', [], '', 'What {0}, {1}, ... stand for in the fields: the feet, say.')
+    definitions: Sequence[str] = setting(
+        'relay.definitions', [], '',
+        'Messages of packages that are not installed, where there is no ROS 2: '
+        '"my_msgs/msg/Stance: std_msgs/Header header; bool left".')
+
+
+NODE_SETTINGS = RelaySettings.table()
 INPUT_TIMEOUT_NS = 500_000_000
 _NUMBER = r'[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?'
 _SOURCE = re.compile(rf"(?P<text>'[^']*')|(?P<number>{_NUMBER})|"
@@ -209,9 +243,9 @@ class ReactionRelay(Component):
     """
     Fills a message of any type from each message of another, field by field.
 
-    Contact flags and forces reach state estimators so that have messages of their own; see
-    config/works_with. What is not known is not in the input; then nothing is handed on, and
-    ``/diagnostics`` says what is missing.
+    That is how contact flags and forces reach state estimators with messages of their own; see
+    config/works_with. Unknown values are not in the input; then nothing is published, and
+    ``/diagnostics`` names what is missing.
     """
 
     default_name = 'reaction_relay'
@@ -324,10 +358,31 @@ class ReactionRelay(Component):
         return {'input': self._monitor.values(now)}
 
     def on_fault(self, error: Exception) -> None:
-        """Show an unexpected failure of a callback in the diagnostics."""
+        """
+        Show an unexpected failure of a callback in the diagnostics.
+
+        Parameters
+        ----------
+        error : Exception
+            What the callback raised.
+
+        """
         self._monitor.fault_of(self.common.now(), error)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(ReactionRelay, argv)

@@ -1,51 +1,195 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What every node of a robot is made with: settings, topics, robot, sensors, diagnostics."""
+"""
+What every node of a robot is made with: clock, settings, topics, diagnostics, an orderly stop.
+
+Sensors are not part of it (`nodes.robot_input`), nor is anything that estimates: the watchdog,
+which must live when all else fails, is a RobotComponent too.
+"""
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.measurement import Measurement
-from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.middleware.parameters import declare_settings, follow_settings
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
 from legged_dynamics.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
 from legged_dynamics.nodes.diagnostics import DiagnosticsPublisher, Endpoints
-from legged_dynamics.nodes.input_screen import InputScreen, SteadyClock
-from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.schema import Setting
 
+# Parameters of a node that has to know the robot.
+ROBOT = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS)
+# Topic of the efforts for the motors.
+COMMANDS = 'effort_controller/commands'
+
 # -------------------------------------------------------------------------------------------------
-# What the sensors of a robot that stands still say: kernels are compiled with that.
+# Monotonic time, for ages and time-outs.
+
+
+# A sample may come before its time on /clock does, by no more than this.
+OVERTAKING_NS = 20_000_000
+
+
+class SteadyClock:
+    """
+    A node's monotonic time; simulated time where the node follows that, going on when it is reset.
+
+    Parameters
+    ----------
+    node : Node
+        Whose clock gives the time.
+
+    """
+
+    def __init__(self, node: Any):
+        self._node = node
+        self._simulated = (node.has_parameter('use_sim_time')
+                           and bool(node.get_parameter('use_sim_time').value))
+        self._before = self._shift = self._heard = 0
+
+    def __call__(self) -> int:
+        """Return the time [ns]."""
+        raw = self._source()()
+        if raw < self._before:
+            self._shift += self._before - raw
+        self._before = raw
+        return raw + self._shift
+
+    def heard(self, stamp_ns: int) -> None:
+        """
+        Note the stamp of a sample: simulated time has come at least as far, whatever /clock says.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Stamp of the sample.
+
+        """
+        if not self._simulated:
+            return
+        raw = self._node.get_clock().now().nanoseconds
+        if not raw or 0 < stamp_ns - raw <= OVERTAKING_NS:
+            self._heard = max(stamp_ns, self.wall())
+
+    def wall(self) -> int:
+        """Return the time that stamps refer to [ns]; it may be set back."""
+        raw = self._node.get_clock().now().nanoseconds
+        return self._heard if not raw or 0 < self._heard - raw <= OVERTAKING_NS else raw
+
+    def _source(self) -> Callable[[], int]:
+        clock = self._node.get_clock()
+        if self._simulated:
+            return self.wall
+        if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
+            return clock.steady_ns
+        return time.monotonic_ns
+
+
+# -------------------------------------------------------------------------------------------------
+# How long a node may take to bring its robot down before it stops.
+
+
+# Longest time over which a controller brings its robot down [ns].
+LONGEST_SHUTDOWN_NS = 20_000_000_000
+STOPPING = 'the node is being stopped'
+# Simulated time that has stood still for so long [s], and at so many calls, has ended: one call
+# after a long pause of this process proves nothing.
+STANDSTILL, CALLS = 5.0, 50
+
+
+class Shutdown:
+    """
+    Watches the time that a node takes to bring its robot down.
+
+    Parameters
+    ----------
+    now : callable
+        Returns the node's time [ns].
+    longest_ns : int [ns]
+        Time from which the shutdown is late.
+    wall : callable
+        Returns time that advances even when the node's does not [s].
+
+    Attributes
+    ----------
+    begun : bool
+        Whether the node is being stopped.
+
+    """
+
+    def __init__(self, now: Callable[[], int], longest_ns: int,
+                 wall: Callable[[], float] = time.monotonic):
+        self._now, self.longest_ns, self._wall = now, longest_ns, wall
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget that the node was to be stopped."""
+        self.begun = False
+        self._before = self._since = -1
+        self._moved, self._calls = 0.0, 0
+
+    def begin(self) -> bool:
+        """Begin; return whether this is the first call."""
+        first = not self.begun
+        if first:
+            self.begun, self._since = True, self._now()
+        return first
+
+    def late(self) -> bool:
+        """Return whether it has taken too long."""
+        return self._now() - self._since > self.longest_ns
+
+    def clock_stopped(self) -> bool:
+        """
+        Return whether the node's time stands still, so that nothing will change any more.
+
+        Simulated time does when the simulator was stopped first. To be called again and again.
+        """
+        now, wall = self._now(), self._wall()
+        if now != self._before:
+            self._before, self._moved, self._calls = now, wall, 0
+        self._calls += 1
+        return self._calls > CALLS and wall - self._moved > STANDSTILL
+
+
+# -------------------------------------------------------------------------------------------------
+# Sensor readings of a robot that stands still: kernels are compiled with them.
 
 
 PERIOD_NS = 2_000_000
-# More samples than any estimate lags behind what it needs, so that there is one.
+# More samples than any estimate is delayed by, so that there is one.
 SAMPLES = 6
 
 
 def standing_still(model: RobotModel, config: RobotConfig,
                    samples: int = SAMPLES) -> Iterator[Measurement]:
     """
-    Return what a robot's sensors say in its nominal pose, on level ground, without torque.
+    Return what a robot's sensors read in its nominal pose, on level ground, without torque.
 
     Parameters
     ----------
     model : RobotModel
-        Whose joints they are.
+        The robot, whose joint order the measurements have.
     config : RobotConfig
-        With the nominal pose.
+        Configuration with the nominal pose.
     samples : int
-        How many. The first has no orientation, so that tilt from the accelerometer is used too.
+        Number of measurements. The first has no orientation, so that tilt from the accelerometer
+        is used too.
+
+    Returns
+    -------
+    iterator of Measurement
+        At 500 Hz from zero on.
 
     """
-    position = nominal_position(model, config)
+    position = config.nominal_in(model)
     still = np.zeros(len(position))
     for k in range(samples):
         yield Measurement(k * PERIOD_NS, position, still, still, np.zeros(3),
@@ -54,10 +198,6 @@ def standing_still(model: RobotModel, config: RobotConfig,
 
 
 # -------------------------------------------------------------------------------------------------
-
-
-# Parameters of a node that has to know the robot.
-ROBOT = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS)
 
 
 class RobotComponent:
@@ -74,7 +214,7 @@ class RobotComponent:
     settings : iterable of Setting
         Its parameters; declared at once.
     accept : callable, optional
-        Takes all values as they are to be, before they are; refuses by a ConfigurationError.
+        Takes all values as they would be after a change, and refuses them by a ConfigurationError.
     steady : bool
         Whether `now` is monotonic, for nodes that act on ages; else it is the node's clock.
 
@@ -90,8 +230,6 @@ class RobotComponent:
         Returns the time of ages and diagnostics [ns].
     config : RobotConfig
         Of the parameters at :meth:`configure`, where they have `ROBOT`.
-    input : RobotInput
-        From :meth:`listen` on.
 
     Raises
     ------
@@ -101,7 +239,6 @@ class RobotComponent:
     """
 
     config: RobotConfig
-    input: RobotInput
 
     def __init__(self, component: Component, settings: Iterable[Setting],
                  accept: Callable[[dict[str, Any]], object] | None = None, *,
@@ -123,7 +260,20 @@ class RobotComponent:
         return config
 
     def values(self, table: Iterable[Setting]) -> dict[str, Any]:
-        """Return the present values of a table of settings."""
+        """
+        Return the present values of a table of settings.
+
+        Parameters
+        ----------
+        table : iterable of Setting
+            Settings among the node's parameters.
+
+        Returns
+        -------
+        dict
+            Values by dotted name.
+
+        """
         return {setting.name: self.parameters[setting.name] for setting in table}
 
     def configure(self, judge: Callable[[int], dict[str, tuple[str, str]]],
@@ -134,7 +284,8 @@ class RobotComponent:
         Parameters
         ----------
         judge, details : callable
-            As `DiagnosticsPublisher` has them.
+            Level and message, and key figures, of each status; as `DiagnosticsPublisher` takes
+            them.
 
         Raises
         ------
@@ -142,36 +293,24 @@ class RobotComponent:
             When the parameters do not go together.
 
         """
-        self.close()        # of what an attempt that failed has left
+        self.close()        # endpoints that a failed attempt has left open
         config = self._check(self.parameters)
         if config is not None:
             self.config = config
         DiagnosticsPublisher(self.component, self.endpoints, judge, details, self.now)
 
-    def listen(self, described: Callable[[RobotModel], None],
-               measured: Callable[[Measurement], Commands | None],
-               screen: InputScreen | None = None,
-               needed: Callable[[RobotModel], Container[str]] = lambda model: ()) -> None:
+    def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
         """
-        Take in description and sensors; measurements are made while `input` is started.
+        Have kernels compiled now, and not while a robot waits: work with one that stands still.
 
         Parameters
         ----------
-        described, measured, screen, needed
-            As `RobotInput` has them.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the description given by parameter cannot be used.
+        model : RobotModel
+            The robot.
+        work : callable
+            Takes a Measurement and does all that the node does with it.
 
         """
-        self.input = RobotInput(self.component, self.endpoints, self.parameters, self.config,
-                                self.now, described, measured, screen, needed)
-        self.input.join()
-
-    def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
-        """Have kernels compiled now, and not while a robot waits: work with one that stands."""
         for measurement in standing_still(model, self.config):
             work(measurement)
 

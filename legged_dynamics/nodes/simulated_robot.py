@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from legged_dynamics import conversions as convert
@@ -14,24 +15,33 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep
-from legged_dynamics.nodes.lock_step import SETTINGS as LOCK_STEP_SETTINGS
+from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.plant import KIND
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
 
-NODE_SETTINGS = (
-    Setting('schedule', str(DEMO_SCHEDULE), '', 'What a walking robot does until effort commands '
-            'arrive: behaviours with seconds, such as "stand 4, trot_forward 12, stand 4".'),
-    Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
-    Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
-    Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
-    Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
-    *LOCK_STEP_SETTINGS,
-)
+
+@dataclass(frozen=True)
+class SimulatedRobotSettings(CheckedSettings):
+    """Settings of the node, in addition to those of robot and physics."""
+
+    schedule: str = setting(
+        'schedule', str(DEMO_SCHEDULE), '',
+        'What a walking robot does until effort commands arrive: behaviours with seconds, such '
+        'as "stand 4, trot_forward 12, stand 4".')
+    sensor_noise: bool = setting(
+        'sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.')
+    seed: int = setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1)
+    publish_clock: bool = setting(
+        'publish_clock', False, '', 'Whether to publish the simulated time on /clock.')
+    publish_truth: bool = setting(
+        'publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.')
+
+
+NODE_SETTINGS = (*LockStepSettings.table(), *SimulatedRobotSettings.table())
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
@@ -45,7 +55,7 @@ class SimulatedRobotNode(Component):
     request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
     ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
     for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
-    in the order of ``robot.feet``. Which kind of robot it is, ``simulation.kind`` says.
+    in the order of ``robot.feet``. ``simulation.kind`` chooses the kind of robot.
 
     Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
     simulated, published on ``/clock``, and waits for the nodes that answer.
@@ -74,8 +84,10 @@ class SimulatedRobotNode(Component):
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._mishaps = InputMonitor('mishaps', 0)
         self.common.configure(self._judge, self._details)
-        self._lock_step = (LockStep(self, self.common.endpoints, values, self._go_on)
-                           if values['lock_step.answers'] else None)
+        lock_step = LockStepSettings.from_parameters(
+            self.common.values(LockStepSettings.table()))
+        self._lock_step = (LockStep(self, self.common.endpoints, lock_step, self._go_on)
+                           if lock_step.answers else None)
         self._robot = self._new_robot()
         self._make_endpoints()
         self.node.get_logger().info(self._robot.describe())
@@ -129,7 +141,7 @@ class SimulatedRobotNode(Component):
             self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
             self._true = [*self._wrenches, *self._contacts, self._odometry]
         if self._lock_step is not None:
-            return      # commands come with the answers, so that it is known what they answer
+            return      # commands come with the answers, which have the stamp of their sample
         numbers = 'std_msgs/msg/Float64MultiArray'
         self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
         if self._robot.grips:
@@ -161,7 +173,7 @@ class SimulatedRobotNode(Component):
             due = lock.due(1e-9 * (self.common.now() - self._start_ns), period) - self._ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
-            if CATCH_UP < due < math.inf:   # what is behind is not hurried after
+            if CATCH_UP < due < math.inf:   # lost time is dropped
                 self._dropped += 1
                 self._start_ns = self.common.now() - (self._ticks + 1) * period
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
@@ -180,14 +192,14 @@ class SimulatedRobotNode(Component):
                     self._commands.refused(self.common.now(), str(error))
 
     def _advance(self) -> None:
-        """Step as often as real time asks for."""
+        """Step as often as real time requires."""
         period = self._robot.period_ns
         due = (self.common.now() - self._start_ns) // period - self._ticks
         if due > CATCH_UP:
             self._dropped += 1
             lost = (due - 1) * period
             self._start_ns += lost
-            self._robot.delay(lost)     # stamps that lag behind would look old for ever
+            self._robot.delay(lost)     # else all later stamps would look old
             due = 1
         for _ in range(int(due)):
             self._step(period)
@@ -274,5 +286,18 @@ class SimulatedRobotNode(Component):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(SimulatedRobotNode, argv)

@@ -4,21 +4,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.conversions.markers import reaction_markers
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import (
     FootEventKind,
@@ -32,15 +34,23 @@ from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 
 # -------------------------------------------------------------------------------------------------
-# What the climbing controller publishes beside efforts: grips, rest positions, reactions.
+# WallOutput: what the climbing controller publishes in addition to efforts.
 
 
 GRIPS = 'adhesion_controller/commands'
-SETTINGS = (
-    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
-    Setting('markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.',
-            1e-3, 1e6),
-)
+
+
+@dataclass(frozen=True)
+class WallMarkerSettings(CheckedSettings):
+    """Settings of the published markers."""
+
+    rate: float = setting(
+        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
+    newtons_per_meter: float = setting(
+        'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
+
+
+SETTINGS = WallMarkerSettings.table()
 
 
 class WallOutput:
@@ -59,7 +69,7 @@ class WallOutput:
     Attributes
     ----------
     grips : list of float
-        What the feet were told last: 1 hold, 0 let go.
+        Last command to the feet: 1 hold, 0 let go.
 
     """
 
@@ -86,7 +96,7 @@ class WallOutput:
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
 
     def hold_on(self) -> None:
-        """Tell every foot to hold."""
+        """Command every foot to hold."""
         self._send_grips(np.ones(len(self._limbs.feet)))
 
     def _send_grips(self, grips: np.ndarray) -> None:
@@ -148,7 +158,7 @@ class WallOutput:
         point[:, :2] = self._limbs.foot_positions(position)
         force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
                                np.full(n, command.pose[2]))     # type: ignore[index]
-        self._markers.publish(convert.reaction_markers(
+        self._markers.publish(reaction_markers(
             self._dialect, ns, self._base_link, self._limbs.feet, point, force, command.attach,
             newtons_per_meter=self._parameters['markers.newtons_per_meter'], lifetime_s=lifetime,
             observable=np.full(n, command.pads_kept)))
@@ -165,12 +175,19 @@ def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 OUTPUT_SETTINGS = SETTINGS
 
-NODE_SETTINGS = (
-    Setting('walk', False, '', 'Whether to climb; otherwise the robot hangs on all its feet. It '
-            'starts from there, and stops as soon as all feet are on the wall.'),
-    *OUTPUT_SETTINGS,
-)
-# A wall that leans this much otherwise than configured is worth a warning [rad].
+
+@dataclass(frozen=True)
+class ClimbingSettings(CheckedSettings):
+    """Settings of the node, in addition to those of its controller."""
+
+    walk: bool = setting(
+        'walk', False, '',
+        'Whether to climb; otherwise the robot hangs on all its feet. It starts from there, and '
+        'stops as soon as all feet are on the wall.')
+
+
+NODE_SETTINGS = (*OUTPUT_SETTINGS, *ClimbingSettings.table())
+# Difference of the wall's inclination from the configured one that gives a warning [rad].
 LEAN_ERROR = 0.15
 # Allowed difference of the URDF's mass from that of the parameters.
 MASS_ERROR = 0.01
@@ -180,17 +197,18 @@ class StickybotControllerNode(ControllerNode):
     """
     Climbs: a gait on compliant hips, with reaction-force reduction on top.
 
-    The hips' springs are the robot's own; the efforts move their rest positions. Publishes beside
+    The hips' springs are the robot's own; the efforts move their rest positions. In addition to
     ``effort_controller/commands`` and, in the order of ``robot.feet``,
-    ``adhesion_controller/commands``: ``~/rest``, ``~/<foot>/wrench``, ``~/<foot>/contact``,
-    ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is planted again, and
-    reported. Whenever the guard makes the efforts safe, all feet are told to hold.
+    ``adhesion_controller/commands`` it publishes ``~/rest``, ``~/<foot>/wrench``,
+    ``~/<foot>/contact``, ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is
+    planted again, and reported. Whenever the guard makes the efforts safe, all feet are commanded
+    to hold.
     """
 
     default_name = 'stickybot_controller'
     live = tuple(setting.name for setting in NODE_SETTINGS)
-    # The springs carry the robot when the motors deliver nothing; damping from sampled velocities
-    # would shake its light limbs instead.
+    # Without motor torque the springs carry the robot; damping by sampled velocities would make
+    # its light limbs oscillate.
     settings = settings_of(
         {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
          'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
@@ -224,7 +242,7 @@ class StickybotControllerNode(ControllerNode):
         self._reset()
 
     def deactivate(self) -> None:
-        """Stop commanding; the last efforts are zero, and the last word to the feet is to hold."""
+        """Stop commanding; the last efforts are zero, and feet are last commanded to hold."""
         super().deactivate()
         if self._wall is not None:
             self._wall.hold_on()
@@ -281,7 +299,20 @@ class StickybotControllerNode(ControllerNode):
         self._last_ns: int | None = None
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
-        """Return the hips' efforts, or None without an IMU reading."""
+        """
+        Return the hips' efforts.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m] or None
+            Efforts in the model's joint order; None without an IMU reading.
+
+        """
         if self._last_ns is not None and measurement.stamp_ns <= self._last_ns:
             self._reset()       # time was set back
         self._last_ns, self._command = measurement.stamp_ns, None
@@ -331,6 +362,20 @@ class StickybotControllerNode(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """
+        Return how inputs, control, feet and wall do.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         command, found = self._command, super().judge(now)
         if command is None:
             return found
@@ -344,6 +389,20 @@ class StickybotControllerNode(ControllerNode):
         return found
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """
+        Return key figures of inputs, control and gait.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         command, found = self._command, super().details(now)
         if command is None or command.reaction is None or command.velocity is None:
             return found
@@ -356,5 +415,18 @@ class StickybotControllerNode(ControllerNode):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(StickybotControllerNode, argv)

@@ -3,15 +3,26 @@
 """Node workspace_controller: moves the body of a standing robot to where it is wanted."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.body_controller import DEFAULTS, SETTINGS, BodyController
-from legged_dynamics.nodes.body_output import BodyOutput
-from legged_dynamics.nodes.effort_output import settings_of
-from legged_dynamics.schema import Setting
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.body.controller import DEFAULTS, SETTINGS, BodyController
+from legged_dynamics.nodes.body.output import BodyOutput
+from legged_dynamics.nodes.controller_node import settings_of
+from legged_dynamics.schema import CheckedSettings, setting
+
+
+@dataclass(frozen=True)
+class TransformSettings(CheckedSettings):
+    """Settings of the published transform."""
+
+    publish_tf: bool = setting(
+        'publish_tf', False, '',
+        'Whether to publish the transform from odom_frame to the base on /tf.')
 
 
 class WorkspaceControllerNode(BodyController):
@@ -19,29 +30,60 @@ class WorkspaceControllerNode(BodyController):
     Holds the body where it was on activation, and moves it to targets and along trajectories.
 
     Takes ``~/body_target`` (PoseStamped) and ``~/body_trajectory`` (MultiDOFJointTrajectory of
-    one body), in ``odom_frame``: on the ground amid the first stance. Publishes beside
-    ``effort_controller/commands``, while somebody listens: ``~/<foot>/desired_wrench``,
+    one body), in ``odom_frame``: on the ground in the middle of the first stance. Publishes in
+    addition to efforts, while there are subscriptions: ``~/<foot>/desired_wrench``,
     ``~/<foot>/estimated_wrench``, ``~/odom``, ``~/body_reference``, ``~/state``, and /tf on
     request.
     """
 
     default_name = 'workspace_controller'
-    settings = settings_of(DEFAULTS, SETTINGS, (
-        Setting('publish_tf', False, '', 'Whether to publish the transform from odom_frame to the '
-                'base on /tf.'),))
+    settings = settings_of(DEFAULTS, SETTINGS, TransformSettings.table())
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open the topics of pose and forces."""
+        """
+        Open the topics of pose and forces.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._output_of_body = BodyOutput(self.common, [foot.link for foot in config.feet],
                                           model.base_link)
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish state, reference and forces that belong to the command."""
+        """
+        Publish state, reference and forces that belong to the command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         super().commanded(measurement, effort)
         if self.state is not None and self.command is not None and self.reaction is not None:
             self._output_of_body.publish(self.state, self.command, self.reaction, self.target)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """
+    Run the node.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
     return run(WorkspaceControllerNode, argv)

@@ -1,19 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-EffortGuard: every effort goes through it on its way to the motors.
-
-Its states are in `legged_dynamics.safety.effort_guard`.
+EffortGuard: every effort passes it on its way to the motors.
 
 What goes out is always finite and inside the envelope: effort, slew, power, velocity, position
 with a damped wall. A command is obeyed only while it is finite, complete, and answers joint states
-that are young and can be true. A fault is bridged (HOLDING): by PD on the posture of the last good
-command while joint states come, else by the last efforts. What lasts longer than ``safety.hold``
+that are young and plausible. A fault is bridged (HOLDING): by PD on the posture of the last good
+command while joint states come, else by the last efforts. A fault longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
 nothing any more until the guard is activated again (LATCHED).
 
-Controllers in hardware hold the last command for ever (ros2_controllers does), so whoever stops
-must send :meth:`EffortGuard.last`, zero, as the last message.
+Controllers in hardware hold the last command indefinitely (ros2_controllers does), so a node that
+stops must send :meth:`EffortGuard.last`, zero, as its last message.
 """
 from __future__ import annotations
 
@@ -26,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import SETTINGS, bound, brake, compile_kernels, posture
+from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
-from legged_dynamics.schema import checked
+from legged_dynamics.safety.settings import SafetySettings
 
 # -------------------------------------------------------------------------------------------------
-# The states of an EffortGuard, and what it lets out.
+# States of an EffortGuard, and its output.
 #
 # ::
 #
@@ -76,7 +74,7 @@ class GuardState(Enum):
 @dataclass(frozen=True, eq=False)
 class GuardedEffort:
     """
-    What may go to the motors.
+    Efforts that may go to the motors.
 
     Attributes
     ----------
@@ -86,7 +84,7 @@ class GuardedEffort:
     fault : str
         Why the command was not obeyed, or empty.
     limited : tuple of str
-        Joints whose command was cut to a limit.
+        Joints whose command was clipped to a limit.
 
     """
 
@@ -97,7 +95,22 @@ class GuardedEffort:
 
 
 def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
-    """Return why efforts are no command for joints, or an empty string."""
+    """
+    Return why a command cannot be obeyed: a wrong number of efforts, or one that is not finite.
+
+    Parameters
+    ----------
+    joints : sequence of str
+        Names of the nj commanded joints.
+    command : sequence of float [N m or N]
+        Efforts.
+
+    Returns
+    -------
+    str
+        Reason, or an empty string.
+
+    """
     values = np.asarray(command, float)
     if values.shape != (len(joints),):
         return f'expected {len(joints)} efforts, one a joint, got shape {values.shape}'
@@ -110,13 +123,13 @@ def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-# Efforts to hold are averaged over this [s]: the last command may be a spike of noise.
+# Averaging time of the efforts to hold [s], since the last command may be a spike of noise.
 AVERAGING = 0.01
-# A message that comes after a longer pause may change efforts no more than one after this [s].
+# Longest time step that the slew limit is applied to [s].
 LONGEST_STEP = 0.02
 # Without joint states the safe output is zero; the motors are left alone after this [s].
 BLIND_DURATION = 0.5
-# Springs and dampers by joint states older than this could push as well as brake.
+# Springs and dampers on joint states older than this could accelerate joints [ns].
 REACTING_AGE_NS = 20_000_000
 
 
@@ -125,7 +138,7 @@ class EffortGuard:
     Limits, checks and ramps the efforts of one robot.
 
     All times are of one monotonic clock. Joint states go in by :meth:`sample` as they come, then
-    each command by :meth:`apply`; while none comes, :meth:`apply` with None says what to send.
+    each command by :meth:`apply`; while none comes, :meth:`apply` with None returns what to send.
 
     Parameters
     ----------
@@ -134,7 +147,7 @@ class EffortGuard:
     joints : sequence of str
         Command order.
     parameters : mapping, optional
-        Dotted names of `legged_dynamics.safety.envelope`.
+        Values by dotted name, of `safety.settings.SafetySettings`.
 
     Attributes
     ----------
@@ -160,17 +173,17 @@ class EffortGuard:
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
                  parameters: Mapping[str, Any] | None = None):
-        values = checked(parameters or {}, SETTINGS)
+        settings = SafetySettings.from_parameters(parameters)
         self.joints = tuple(joints)
-        self.table = limit_table(model, self.joints, values)
+        self.table = limit_table(model, self.joints, settings)
         self.limits = self.table[:, EFFORT].copy()
-        self._watch = JointWatch(self.joints, self.table, values['safety.frozen'])
-        self._timeout_ns = round(values['safety.input_timeout'] * 1e9)
-        self._hold_ns = round(values['safety.hold'] * 1e9)
-        self._ramp_ns = round(values['safety.ramp'] * 1e9)
-        self._resume_ns = round(values['safety.resume'] * 1e9)
-        self._damping_ns = round(values['safety.damping_duration'] * 1e9)
-        self.latches, self._tilt = values['safety.latch'], values['safety.tilt']
+        self._watch = JointWatch(self.joints, self.table, settings.frozen)
+        self._timeout_ns = round(settings.input_timeout * 1e9)
+        self._hold_ns = round(settings.hold * 1e9)
+        self._ramp_ns = round(settings.ramp * 1e9)
+        self._resume_ns = round(settings.resume * 1e9)
+        self._damping_ns = round(settings.damping_duration * 1e9)
+        self.latches, self._tilt = settings.latch, settings.tilt
         n = len(self.joints)
         self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -201,16 +214,16 @@ class EffortGuard:
         self._feed[:] = 0.0
 
     def last(self) -> np.ndarray:
-        """Return the last effort ever to send, zero: hardware holds it for ever."""
+        """Return the last effort to send, zero: hardware holds it indefinitely."""
         self.deactivate()
         return np.zeros(len(self.joints))
 
-    # ---- what is known of the robot --------------------------------------------------------
+    # ---- state of the robot --------------------------------------------------------
 
     def sample(self, now_ns: int, stamp_ns: int, position: np.ndarray,
                velocity: np.ndarray, age_ns: int = 0) -> str:
         """
-        Take a joint state; return why it cannot be true, or an empty string.
+        Take a joint state; return why it is implausible, or an empty string.
 
         Parameters
         ----------
@@ -232,7 +245,15 @@ class EffortGuard:
         return fault
 
     def doubt(self, why: str) -> None:
-        """Note why joint states are not used at present; an empty string ends it."""
+        """
+        Note why joint states are not used at present.
+
+        Parameters
+        ----------
+        why : str
+            Reason; an empty string when they are used again.
+
+        """
         self.suspect = why
 
     def restamp(self) -> None:
@@ -240,7 +261,15 @@ class EffortGuard:
         self._watch.restamp()
 
     def tilted(self, angle: float | None) -> None:
-        """Note the angle of the base from upright [rad], or that it is not known."""
+        """
+        Note the tilt of the base.
+
+        Parameters
+        ----------
+        angle : float [rad] or None
+            Of the base from upright; None when it is not known.
+
+        """
         self._tilted = angle
 
     # ---- efforts ---------------------------------------------------------------------------
@@ -314,7 +343,7 @@ class EffortGuard:
             if not self._fresh(now_ns):
                 self._blind = True
             elif self._blind:
-                # Joint states are back: who answers them may take its time to find its feet.
+                # Joint states are back: give the controller time for a new command.
                 self._since_ns, self._blind = now_ns, False
             if now_ns - self._since_ns >= self._hold_ns:
                 self._release(now_ns, self.cause)

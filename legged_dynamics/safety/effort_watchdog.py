@@ -3,11 +3,10 @@
 """
 EffortWatchdog: between controllers and motors, in a process of its own or in a driver's loop.
 
-A controller that is killed, stopped or stuck leaves its last command in the hardware for ever. The
-watchdog knows who commands, passes on what comes from that one alone, inside the same envelope as
-the guard's, and acts when it misses a deadline: it holds the posture for a moment, and then lets
-the robot sit down, or damps its joints. After that it obeys only a controller that was started
-again.
+A controller that is killed, stopped or stuck leaves its last command in the hardware. The watchdog
+passes on the commands of one controller alone, inside the same envelope as the guard's, and acts
+when that misses a deadline: it holds the posture for a moment, and then lets the robot sit down,
+or damps its joints. After that it obeys only a controller that was started again.
 
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 """
@@ -21,32 +20,14 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.joint_watch import JointWatch, limit_table
-from legged_dynamics.schema import Setting, checked
+from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings
 
-# What of the guard's settings holds here too.
-SHARED = tuple(setting for setting in SAFETY_SETTINGS if setting.name in {
-    'safety.effort_fraction', 'safety.slew_rate', 'safety.power_fraction', 'safety.velocity',
-    'safety.velocity_margin', 'safety.position_margin', 'safety.posture_stiffness',
-    'safety.posture_damping', 'safety.output', 'safety.damping', 'safety.damping_effort',
-    'safety.damping_duration', 'safety.frozen'})
-SETTINGS = (
-    Setting('watchdog.deadline', 0.05, 's', 'Silence of the commanding node after which the '
-            'posture is held.', 1e-3, 1.0),
-    Setting('watchdog.hold', 0.15, 's', 'How long the posture is held after that.', 0.0, 1.0),
-    Setting('watchdog.release', 'sit', '', 'What comes then, and when a controller leaves: sit '
-            'lets the robot down on a fading posture, damping brakes its joints.',
-            choices=('sit', 'damping')),
-    Setting('watchdog.sit', 2.0, 's', 'Time to sit down in.', 0.1, 60.0),
-    Setting('watchdog.input_timeout', 0.02, 's', 'Age of the joint states from which they are '
-            'not used.', 1e-3, 1.0),
-)
-GOODBYE = ' bye'        # behind the sender's name: the last message
-LONGEST_STEP = 0.02     # s; as the guard's
+GOODBYE = ' bye'        # appended to the sender's name in its last message
+LONGEST_STEP = 0.02     # s; longest time step of the slew limit
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
-REMEMBERED = 8          # names of others who command
+REMEMBERED = 8          # names of other senders that are counted
 
 
 class WatchdogState(Enum):
@@ -74,7 +55,7 @@ class EffortWatchdog:
     joints : sequence of str
         Command order.
     parameters : mapping, optional
-        Dotted names of `SETTINGS` and `SHARED`.
+        Values by dotted name, of `WATCHDOG_SETTINGS` and `SHARED` in `safety.settings`.
 
     Attributes
     ----------
@@ -84,7 +65,7 @@ class EffortWatchdog:
     cause : str
         What ended FORWARDING.
     refused : dict of str to int
-        Messages of others, by who sent them: not passed on.
+        Messages that were not passed on, by the name of their sender.
     fault : str
         Why the last message of the owner was not passed on, or empty.
 
@@ -100,19 +81,17 @@ class EffortWatchdog:
     def __init__(self, model: RobotModel, joints: Sequence[str],
                  parameters: Mapping[str, Any] | None = None):
         given = parameters or {}
-        values = checked({name: value for name, value in given.items()
-                          if not name.startswith('safety.')}, SETTINGS)
-        limits = checked({name: value for name, value in given.items()
-                          if name.startswith('safety.')}, SAFETY_SETTINGS)
+        own = WatchdogSettings.from_parameters({name: value for name, value in given.items()
+                                                if not name.startswith('safety.')})
+        shared = SafetySettings.from_parameters({name: value for name, value in given.items()
+                                                 if name.startswith('safety.')})
         self.names = tuple(joints)
-        self._table = limit_table(model, self.names, limits)
-        self._watch = JointWatch(self.names, self._table, limits['safety.frozen'])
-        self._deadline_ns = round(values['watchdog.deadline'] * 1e9)
-        self._hold_ns = round(values['watchdog.hold'] * 1e9)
-        self._sit_ns = round(values['watchdog.sit'] * 1e9)
-        self._damping_ns = round(limits['safety.damping_duration'] * 1e9)
-        self._input_ns = round(values['watchdog.input_timeout'] * 1e9)
-        self._sits = values['watchdog.release'] == 'sit'
+        self._table = limit_table(model, self.names, shared)
+        self._watch = JointWatch(self.names, self._table, shared.frozen)
+        self._deadline_ns, self._hold_ns = round(own.deadline * 1e9), round(own.hold * 1e9)
+        self._sit_ns, self._input_ns = round(own.sit * 1e9), round(own.input_timeout * 1e9)
+        self._damping_ns = round(shared.damping_duration * 1e9)
+        self._sits = own.release == 'sit'
         n = len(self.names)
         self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self._wanted, self._effort, self._last = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -122,7 +101,7 @@ class EffortWatchdog:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everybody: the first to command has the motors."""
+        """Forget all senders: the first to command gets the motors."""
         self.state = WatchdogState.IDLE
         self.owner: str | None = None
         self.cause = self.fault = self.doubt = ''
@@ -138,7 +117,7 @@ class EffortWatchdog:
     def joints(self, now_ns: int, stamp_ns: int, position: np.ndarray,
                velocity: np.ndarray) -> str:
         """
-        Take a joint state; return why it cannot be true, or an empty string.
+        Take a joint state; return why it is implausible, or an empty string.
 
         Parameters
         ----------
@@ -166,10 +145,10 @@ class EffortWatchdog:
         efforts : (nj,) sequence [N m or N]
             In command order.
         owner : str
-            Name of the sender; `GOODBYE` behind it says that this is the last message.
+            Name of the sender; `GOODBYE` is appended to it in the last message.
         count : int
-            Grows from message to message of one who gives a name: the heartbeat. A message whose
-            count does not grow is an old one.
+            Heartbeat: grows from message to message of a sender with a name. A message whose count
+            does not grow is an old one.
 
         """
         leaving = owner.endswith(GOODBYE)
@@ -197,13 +176,23 @@ class EffortWatchdog:
         return True
 
     def release(self, now_ns: int, cause: str) -> None:
-        """Let the robot down, whoever has the motors, and whatever comes from there still."""
+        """
+        Let the robot down, and ignore what its controller still sends.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        cause : str
+            Reason, for people.
+
+        """
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             self._release(now_ns, cause)
 
     @property
     def at_rest(self) -> bool:
-        """Whether nothing goes out: motors are left to others, or alone."""
+        """Whether nothing is sent."""
         return self.state in (WatchdogState.IDLE, WatchdogState.LATCHED)
 
     def _owns(self, name: str) -> bool:
@@ -211,19 +200,24 @@ class EffortWatchdog:
             return True
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             return name == self.owner
-        # One that was let go may not go on: only one started again, which has a new name.
+        # A controller that was released may not resume; one that was started again has a new name.
         return self.state is WatchdogState.LATCHED and bool(name) and name != self.owner
 
     # ---- out -------------------------------------------------------------------------------
 
     def output(self, now_ns: int) -> np.ndarray | None:
         """
-        Return what the motors are to get now, or None when nothing is to be sent.
+        Return what the motors are to get now.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
 
         Returns
         -------
         (nj,) array [N m or N] or None
-            In command order; the same array each time.
+            Efforts in command order, in the same array each time; None when nothing is to be sent.
 
         """
         state = self.state
@@ -243,7 +237,20 @@ class EffortWatchdog:
         return self._let_down(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
-        """Tell whether :meth:`output` has something to say though no command came."""
+        """
+        Return whether :meth:`output` has something to send although no command came.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        bool
+            True while the watchdog itself must act.
+
+        """
         if self.state is WatchdogState.FORWARDING:
             return now_ns - self._heard_ns > self._deadline_ns
         return not self.at_rest

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The envelope that every effort stays in, and the two efforts of our own: posture and brake.
+Kernels of guard and watchdog: the envelope of efforts, and the efforts of posture and brake.
 
 Nothing here allocates. ``state`` is (2, nj): positions and velocities as measured, NaN where they
 are not known; the checks that need them are then left out. Each kernel works in command order.
@@ -26,14 +26,13 @@ from legged_dynamics.safety.joint_watch import (
     VELOCITY,
     JointWatch,
 )
-from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.jit import lean_kernel, part
 
-# Bits of what cut an effort.
+# Bits of the limits that clipped an effort.
 BY_EFFORT, BY_SLEW, BY_POSITION, BY_VELOCITY, BY_POWER = 1, 2, 4, 8, 16
 # From this part of the velocity limit on, efforts that accelerate on fade.
 SOFT = 0.9
-# Slower than this the brake lets be [rad/s or m/s]: the sign of noise is no direction.
+# Slower joints are not braked [rad/s or m/s]: the sign of noise is no direction.
 STILL = 0.05
 
 
@@ -53,7 +52,7 @@ def _fade(value, outward, share):
 @lean_kernel
 def bound(limits, state, last, dt, effort, cut):
     """
-    Cut efforts to the envelope, in place; ``cut`` gets the bits of what cut each.
+    Clip efforts to the envelope, in place; ``cut`` gets the bits of the limits that did.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def bound(limits, state, last, dt, effort, cut):
     dt : float [s]
         Since then.
     effort : (nj,) array [N m or N]
-        Cut in place.
+        Clipped in place.
     cut : (nj,) int array
         Filled.
 
@@ -80,7 +79,7 @@ def bound(limits, state, last, dt, effort, cut):
         if math.isfinite(q) and limits[j, MARGIN] > 0.0:
             value = _fade(value, 1.0, (limits[j, UPPER] - q) / limits[j, MARGIN])
             value = _fade(value, -1.0, (q - limits[j, LOWER]) / limits[j, MARGIN])
-            # The wall is damped: who runs into it is braked.
+            # The end of the range is damped: a joint that runs into it is braked.
             if (v > STILL and q > limits[j, UPPER] - limits[j, MARGIN]) or (
                     v < -STILL and q < limits[j, LOWER] + limits[j, MARGIN]):
                 value -= _clip(limits[j, DAMPING] * v, limits[j, EFFORT])
@@ -112,6 +111,18 @@ def brake(limits, velocity, seen, effort):
 
     Damping by what the velocity and the change of the position agree on: of the smaller one where
     their signs agree, else none. So a velocity that is wrong cannot drive a joint.
+
+    Parameters
+    ----------
+    limits : (nj, .) array
+        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
+    velocity : (nj,) array [rad/s or m/s]
+        As measured.
+    seen : (nj,) array [rad/s or m/s]
+        From the change of the positions.
+    effort : (nj,) array [N m or N]
+        Filled.
+
     """
     for j in range(len(effort)):
         v, w = velocity[j], seen[j]
@@ -137,7 +148,7 @@ def posture(limits, state, place, feed, share, effort):
     place, feed : (nj,) array
         Positions to hold, and the efforts that held them.
     share : float
-        Part of the efforts that is left, 0 to 1; damping stays.
+        Remaining part of the efforts, 0 to 1; damping is not reduced.
     effort : (nj,) array [N m or N]
         Filled.
 
@@ -158,7 +169,7 @@ def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
     Parameters
     ----------
     table : array
-        Limits of the joints, as `joint_limits.limit_table` makes them.
+        Limits of the joints, from `joint_watch.limit_table`.
     watch : JointWatch
         Of the same joints; reset afterwards.
 
@@ -170,55 +181,3 @@ def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
     posture(table, state, still, still, 1.0, effort)
     watch.check(0, still, still)
     watch.reset()
-
-
-# -------------------------------------------------------------------------------------------------
-# Settings of what stands between a controller and a motor.
-
-
-SETTINGS = (
-    Setting('safety.effort_fraction', 1.0, '', 'Part of the effort limits in the URDF that may be '
-            'used.', 0.0, 1.0),
-    Setting('safety.slew_rate', 0.0, 'N m/s', 'Largest change of a commanded effort; 0: the '
-            'effort limit in 10 ms.', 0.0, 1e6),
-    Setting('safety.power_fraction', 0.5, '', 'Mechanical power that a joint may give, as a part '
-            'of its effort limit times its velocity limit.', 0.01, 1.0),
-    Setting('safety.velocity', 20.0, 'rad/s', 'Velocity limit of joints that have none in the '
-            'URDF.', 1e-3, 1000.0),
-    Setting('safety.velocity_margin', 1.5, '', 'A joint that seems faster than this many times '
-            'its velocity limit is not believed.', 1.0, 100.0),
-    Setting('safety.position_margin', 0.03, '', 'Part of the range of a joint, at either end, in '
-            'which efforts that push on outwards fade; at most 0.1 rad.', 0.0, 0.5),
-    Setting('safety.input_timeout', 0.02, 's', 'Age of the joint states from which commands are '
-            'not obeyed.', 1e-3, 1.0),
-    Setting('safety.hold', 0.2, 's', 'How long silence and faults are bridged before the safe '
-            'output goes out.', 0.0, 1.0),
-    Setting('safety.posture_stiffness', 3.0, '1/rad', 'Stiffness of the posture held while '
-            'commands are missing, in effort limits.', 0.0, 100.0),
-    Setting('safety.posture_damping', 0.15, 's/rad', 'Damping of the posture held while commands '
-            'are missing, in effort limits.', 0.0, 10.0),
-    Setting('safety.ramp', 0.5, 's', 'Time over which commands are blended in at the start.',
-            0.0, 60.0),
-    Setting('safety.resume', 0.1, 's', 'Longest time over which commands are blended in after a '
-            'fault that was bridged.', 0.0, 60.0),
-    Setting('safety.output', 'damping', '', 'What goes out when commands are not obeyed.',
-            choices=('damping', 'zero')),
-    Setting('safety.damping', 20.0, 'N m s/rad', 'Joint damping of the safe output; less where a '
-            "joint's inertia is too small for it.", 0.0, 1000.0),
-    Setting('safety.damping_effort', 0.5, '', 'Largest effort of the safe output, as a part of '
-            'the effort limits.', 0.0, 1.0),
-    Setting('safety.damping_duration', 2.0, 's', 'How long the safe output goes out before the '
-            'motors are left alone.', 0.0, 60.0),
-    Setting('safety.stop', 'zero', '', 'What happens before a node that commands is stopped or '
-            'deactivated: nothing; or the safe output for `safety.damping_duration`; or the robot '
-            'sits down first, where the controller can. A second request is obeyed at once.',
-            choices=('zero', 'damping', 'sit')),
-    Setting('safety.tilt', 1.0, 'rad', 'Tilt of the base from which the robot counts as fallen; '
-            '0: not watched.', 0.0, 3.1),
-    Setting('safety.frozen', 0.03, 's', 'How long a sensor whose noise is known may repeat itself '
-            'to the last bit before it counts as frozen; 0: not watched.', 0.0, 10.0),
-    Setting('safety.latch', True, '', 'Whether the node must be activated again after the safe '
-            'output went out.'),
-    Setting('safety.controllers_file', '', '', "YAML of ros2_control's controllers; their joints "
-            'are compared with robot.joints before the first command.'),
-)

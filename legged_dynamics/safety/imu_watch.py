@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether an IMU's readings can be true: gyro, accelerometer and orientation against each other.
+Plausibility of an IMU's readings: gyro, accelerometer and orientation against each other.
 
 An orientation that jumps further than the gyro explains is not believed until a jump back has
 taken the difference away. Up by the orientation and up by the accelerometer must agree over some
@@ -18,15 +18,15 @@ from legged_dynamics.safety.joint_watch import GAP, LEARNT, LIVELY, REPEATED
 
 FASTEST = 60.0          # rad/s: beyond, no legged robot turns
 STRONGEST = 2000.0      # m/s^2
-JUMP = 0.05             # rad that an orientation may be off
+JUMP = 0.05             # rad, error of an orientation
 LEAK, DRIFTED = 0.1, 0.08       # s, rad: sum of turn less integrated gyro
 # After gyro and orientation have disagreed they are not believed for this long [s]: a gyro of the
 # wrong sign is right again whenever the robot is still.
 DISTRUST = 1.0
-TURN_UP = 100.0         # rad/s^2: what a base may do between samples
+TURN_UP = 100.0         # rad/s^2, largest angular acceleration between samples
 UP_TIME = 0.03          # s over which the accelerometer is averaged
 UP_ERROR = 1.2          # rad between up by orientation and by accelerometer
-LEAST_UP = 4.0          # m/s^2: with less, a robot in the air, the accelerometer says nothing
+LEAST_UP = 4.0          # m/s^2: with less, as in free fall, there is no up
 
 
 class ImuWatch:
@@ -43,7 +43,7 @@ class ImuWatch:
     Attributes
     ----------
     up : (3,) array or None
-        Up in the axes of the base, by the last reading that could be true.
+        Up in the axes of the base, by the last plausible reading.
 
     """
 
@@ -53,7 +53,7 @@ class ImuWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last reading; what is known of the sensor's noise stays."""
+        """Forget the last reading; the noise learnt of the sensor is kept."""
         self._stamp_ns: int | None = None
         self._offset = self._drift = np.zeros(3)
         self._stuck = self._distrust = 0.0
@@ -67,7 +67,7 @@ class ImuWatch:
     def check(self, stamp_ns: int, gyro: np.ndarray, accelerometer: np.ndarray,
               orientation: np.ndarray | None) -> str:
         """
-        Return why a reading cannot be true, or an empty string.
+        Return why a reading is implausible, or an empty string.
 
         Parameters
         ----------
@@ -124,8 +124,8 @@ class ImuWatch:
             if float(np.linalg.norm(self._offset)) <= 2.0 * allowed:
                 self._offset = np.zeros(3)
         else:
-            told = excess if dt <= GAP else 0.0
-            self._drift = (self._drift + told) * math.exp(-dt / LEAK)
+            change = excess if dt <= GAP else 0.0
+            self._drift = (self._drift + change) * math.exp(-dt / LEAK)
         if self._offset.any():
             jump = math.degrees(float(np.linalg.norm(self._offset)))
             return f'the orientation jumped by {jump:.0f} deg, further than the gyro explains'

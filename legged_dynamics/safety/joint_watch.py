@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether joint states can be true: each sample against the one before it and against physics.
+Plausibility of joint states: each sample against the one before it and against physics.
 
 A position that jumps further than its velocities explain leaves an offset behind; until a jump
 back has taken it away (a spike), the joint is not believed, however long it stays. A slow
@@ -11,7 +11,7 @@ last bit mean a frozen sensor only where the same joint, when still, was seen to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ import yaml
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.spatial.jit import lean_kernel
 
 # -------------------------------------------------------------------------------------------------
-# What each joint may do: the URDF's limits and the settings', in one table for the kernels.
+# Limits of each joint, from URDF and settings, in one table for the kernels.
 
 
 # Columns of the table.
@@ -36,13 +37,13 @@ SLEW_TIME = 0.01
 WIDEST_MARGIN = 0.1     # rad or m
 # A reading may be off by this [rad or m], or this part of the joint's range when that is less.
 READING, READING_PART = 0.02, 0.05
-# A damped joint must not be turned round within a sample: damping times this time [s] stays below
+# Damping must not reverse a joint within a sample: damping times this time [s] stays below
 # half of the joint's own inertia.
 SAMPLE = 0.002
 
 
 def limit_table(model: RobotModel, joints: Sequence[str],
-                values: Mapping[str, Any]) -> np.ndarray:
+                settings: SafetySettings) -> np.ndarray:
     """
     Return the limits of joints.
 
@@ -52,8 +53,8 @@ def limit_table(model: RobotModel, joints: Sequence[str],
         With the configured joint physics.
     joints : sequence of str
         In command order.
-    values : mapping
-        All settings of `legged_dynamics.safety.envelope`, checked.
+    settings : SafetySettings
+        Fractions of the URDF's limits, margins and gains.
 
     Returns
     -------
@@ -80,33 +81,42 @@ def limit_table(model: RobotModel, joints: Sequence[str],
             raise ConfigurationError(
                 f'joint {name!r}: expected an effort limit above zero in the URDF '
                 f'(<limit effort="..."/>), got {joint.effort:g}; without it no effort is safe')
-        effort = values['safety.effort_fraction'] * joint.effort
-        velocity = joint.velocity if 0.0 < joint.velocity < math.inf else values['safety.velocity']
-        bounded = joint.lower < joint.upper     # zero to zero is what a URDF without limits says
+        effort = settings.effort_fraction * joint.effort
+        velocity = joint.velocity if 0.0 < joint.velocity < math.inf else settings.velocity
+        bounded = joint.lower < joint.upper     # a URDF without limits has zero to zero
         span = joint.upper - joint.lower if bounded else math.inf
         steady = 0.5 * inertia[index] / SAMPLE
         row[EFFORT] = effort
-        row[SLEW] = values['safety.slew_rate'] or joint.effort / SLEW_TIME
-        row[POWER] = values['safety.power_fraction'] * joint.effort * velocity
+        row[SLEW] = settings.slew_rate or joint.effort / SLEW_TIME
+        row[POWER] = settings.power_fraction * joint.effort * velocity
         row[VELOCITY] = velocity
-        row[BELIEVED] = values['safety.velocity_margin'] * velocity
+        row[BELIEVED] = settings.velocity_margin * velocity
         row[LOWER], row[UPPER] = (joint.lower, joint.upper) if bounded else (-math.inf, math.inf)
-        row[MARGIN] = min(values['safety.position_margin'] * span, WIDEST_MARGIN)
-        row[BRAKE] = (min(values['safety.damping'], steady)
-                      if values['safety.output'] == 'damping' else 0.0)
-        row[BRAKE_EFFORT] = values['safety.damping_effort'] * effort
-        row[STIFFNESS] = values['safety.posture_stiffness'] * effort
-        row[DAMPING] = min(values['safety.posture_damping'] * effort, steady)
+        row[MARGIN] = min(settings.position_margin * span, WIDEST_MARGIN)
+        row[BRAKE] = (min(settings.damping, steady)
+                      if settings.output == 'damping' else 0.0)
+        row[BRAKE_EFFORT] = settings.damping_effort * effort
+        row[STIFFNESS] = settings.posture_stiffness * effort
+        row[DAMPING] = min(settings.posture_damping * effort, steady)
         row[TOLERANCE] = min(READING, READING_PART * span)
     return table
 
 
 def joint_inertias(model: RobotModel) -> np.ndarray:
     """
-    Return the least inertia that each joint's own effort has to move, (nj,) [kg m^2 or kg].
+    Return the least inertia that each joint's own effort has to move.
 
-    That of a robot in the air: the inverse of the diagonal of the inverse mass matrix, the least
-    of that at zero and in the middle of all joints' ranges.
+    Parameters
+    ----------
+    model : RobotModel
+        Robot, with the joint physics of its configuration.
+
+    Returns
+    -------
+    (nj,) array [kg m^2 or kg]
+        Reciprocal of the diagonal of the inverse mass matrix of the robot in the air: the lesser
+        of that at zero and in the middle of all ranges.
+
     """
     low, high = np.nan_to_num(model.position_limits, posinf=1.0, neginf=-1.0).T
     least = np.full(model.n_joints, np.inf)
@@ -132,9 +142,9 @@ DRIFTED = 2.5           # tolerances of a reading that the sum may reach
 START_TIME = 0.3        # s from rest to the velocity limit: what a joint may do between samples
 SEEN_TIME = 0.006       # s over which the velocity is taken from positions
 QUIET = 0.05            # rad/s or m/s: a joint slower than this counts as still
-# Weight of a still sample, and from when on a joint's noise counts as known: after 460 of them.
+# Weight of a sample at rest, and the sum from which a joint is known to be noisy: 460 samples.
 LEARNT, LIVELY = 0.005, 0.9
-REPEATED = 5            # samples that are frozen at the least
+REPEATED = 5            # least number of equal samples of a frozen sensor
 
 
 @lean_kernel
@@ -175,9 +185,9 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
             if abs(memory[OFFSET, j]) <= allowed:
                 memory[OFFSET, j] = 0.0
         else:
-            # Nobody knows what the velocity was in a gap.
-            told = excess if dt <= GAP else 0.0
-            memory[DRIFT, j] = (memory[DRIFT, j] + told) * math.exp(-dt / LEAK)
+            # The velocity in a gap is unknown.
+            change = excess if dt <= GAP else 0.0
+            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-dt / LEAK)
             share = 1.0 - math.exp(-dt / SEEN_TIME)
             if dt > 0.0:
                 memory[SEEN, j] += share * (moved / dt - memory[SEEN, j])
@@ -197,7 +207,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
                     fault = FROZEN_V if field else FROZEN_Q
             else:
                 if still:
-                    # What repeated itself counts now that it is over.
+                    # Repeated samples are counted when the repetition ends.
                     kept = (1.0 - LEARNT) ** memory[COUNT_Q + field, j]
                     memory[LIVELY_Q + field, j] *= kept
                     memory[LIVELY_Q + field, j] += LEARNT * (1.0 - memory[LIVELY_Q + field, j])
@@ -219,7 +229,7 @@ class JointWatch:
     joints : sequence of str
         In command order.
     limits : (nj, 13) array
-        Of `legged_dynamics.safety.joint_watch`.
+        Table of :func:`limit_table`.
     frozen : float [s]
         How long a sensor may repeat itself; 0 does not watch that.
 
@@ -232,7 +242,7 @@ class JointWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last sample; what is known of the sensors' noise stays."""
+        """Forget the last sample; the noise learnt of the sensors is kept."""
         self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V]] = 0.0
         self._stamp_ns: int | None = None
 
@@ -243,7 +253,7 @@ class JointWatch:
 
     def check(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray) -> str:
         """
-        Return why a sample cannot be true, or an empty string.
+        Return why a sample is implausible, or an empty string.
 
         Parameters
         ----------
@@ -284,7 +294,7 @@ class JointWatch:
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether URDF, joint states, the motors' controller and the settings speak of one robot.
+# Whether URDF, joint states, the motors' controller and the settings are of the same robot.
 
 
 # A joint may stand this far outside its range before its zero or its sign must be wrong.
@@ -331,7 +341,7 @@ def check_controllers(path: str | Path, joints: Sequence[str]) -> None:
 
 
 def _controllers(content: Any, name: str) -> Any:
-    """Yield (name, joints) of whatever commands efforts."""
+    """Yield (name, joints) of all controllers that command efforts."""
     if not isinstance(content, dict):
         return
     joints = content.get('joints')
@@ -343,7 +353,22 @@ def _controllers(content: Any, name: str) -> Any:
 
 
 def disagreement(model: RobotModel, names: Sequence[str]) -> str:
-    """Return how the names of joint states differ from the URDF's joints, or an empty string."""
+    """
+    Return how the names of joint states differ from the URDF's joints.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot of the URDF.
+    names : sequence of str
+        Names in the joint states.
+
+    Returns
+    -------
+    str
+        Difference for people, or an empty string.
+
+    """
     strangers = [name for name in names if all(name != joint.name for joint in model.joints)]
     if strangers:
         return (f'has {", ".join(map(repr, strangers[:3]))}, which '
@@ -361,7 +386,7 @@ def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
     joints : sequence of str
         In command order.
     limits : (nj, 13) array
-        Of `legged_dynamics.safety.joint_watch`.
+        Table of :func:`limit_table`.
     position, velocity : (nj,) array [rad, rad/s or m, m/s]
         In command order.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How old a stamped sample is, by a clock that nobody can set.
+Age of stamped samples, by the monotonic clock.
 
 At the start the stamps must agree with this machine's clock. From then on the least delay ever
 seen between a stamp and its arrival, by the monotonic clock, counts as none, and age is what a
@@ -11,9 +11,9 @@ again after a moment.
 """
 from __future__ import annotations
 
-TOLERANCE_NS = 20_000_000       # what stamps may be ahead, or go back
-SETTLING_NS = 50_000_000        # how long a source must go on from where its stamps jumped to
-DRIFT = 5e-4                    # what two clocks may drift apart, s/s: NTP's fastest slew
+TOLERANCE_NS = 20_000_000       # by how much stamps may be in the future, or go back
+SETTLING_NS = 50_000_000        # how long a source must continue after its stamps have jumped
+DRIFT = 5e-4                    # largest drift of two clocks, s/s: NTP's fastest slew
 
 
 class StampClock:
@@ -39,7 +39,7 @@ class StampClock:
 
     def check(self, now_ns: int, wall_ns: int, stamp_ns: int) -> str:
         """
-        Return why a stamp cannot be believed, or an empty string.
+        Return why a stamp is implausible, or an empty string.
 
         Parameters
         ----------
@@ -67,7 +67,22 @@ class StampClock:
         return ''
 
     def age(self, now_ns: int, stamp_ns: int) -> int:
-        """Return how long ago a sample of a stamp was due here at the earliest [ns]."""
+        """
+        Return how long a sample has been available here, beyond the least delay ever seen.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time, by the monotonic clock.
+        stamp_ns : int [ns]
+            Of the sample.
+
+        Returns
+        -------
+        int [ns]
+            Age; zero before the first sample.
+
+        """
         return 0 if self._offset is None else now_ns - stamp_ns - self._offset
 
     def _jumped(self, now_ns: int, stamp_ns: int, delay: int, ahead: bool) -> str:

@@ -1,30 +1,29 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Figure: what is to be drawn of a snapshot, in world axes and metres, whoever draws it."""
+"""Figure: what is to be drawn of a robot and its forces, in world axes and metres."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.contact.solution import effort_used, friction_used, support_margin
-from legged_dynamics.conversions.markers import SURE
+from legged_dynamics.contact.solution import effort_used
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.standing import body_frames
-from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.view.snapshot import Forces, Snapshot
 
 # -------------------------------------------------------------------------------------------------
-# Placement: where the robot is drawn, by the feet in contact where nothing else says it.
+# Placement: where the robot is drawn, by the feet in contact where its base is not measured.
 
 
 class Placement:
     """
     Follows the base over the ground from picture to picture.
 
-    Feet that stood in the last picture and stand in this one have not moved. It is for the eye:
-    `LegOdometry` is for whom centimetres matter.
+    Feet that stood in the last picture and stand in this one have not moved. Accurate enough for
+    a picture; `LegOdometry` is accurate.
     """
 
     def __init__(self) -> None:
@@ -34,18 +33,23 @@ class Placement:
     def update(self, stamp_ns: int, rotation: np.ndarray, points: np.ndarray,
                contact: np.ndarray) -> np.ndarray:
         """
-        Return p_WB, (3,) [m]; the ground is at zero where the robot is first seen.
+        Return where the base is.
 
         Parameters
         ----------
         stamp_ns : int [ns]
-            Earlier than the last one: the robot is seen for the first time again.
+            Time of the picture; one before the last picture's starts again from the origin.
         rotation : (3, 3) array
             R_WB.
         points : (nf, 3) array [m]
             Where the feet touch, or would touch, in the base.
         contact : (nf,) bool array
             Feet that stand.
+
+        Returns
+        -------
+        (3,) array [m]
+            p_WB; the ground is at zero in the first picture.
 
         """
         turned = points @ rotation.T
@@ -64,7 +68,7 @@ class Placement:
 # -------------------------------------------------------------------------------------------------
 
 
-# Part of the weight below which a foot's use of friction is noise over noise.
+# Part of the weight below which a foot's use of friction is not computed: it is all noise.
 LIGHT = 0.05
 
 
@@ -76,12 +80,11 @@ class Margins:
     Attributes
     ----------
     friction : (nf,) array
-        Part of the friction that each foot uses; NaN for one in the air, or that bears next to
-        nothing.
+        Part of the friction that each foot uses; NaN for one in the air or hardly loaded.
     support : float [m]
         From the centre of pressure to the nearest edge of the support polygon.
     effort : float
-        Largest part of its limit that a joint's effort is.
+        Effort of the joint nearest to its limit, as a part of that.
 
     """
 
@@ -109,9 +112,9 @@ class Figure:
     contact_point : (nf, 3) array [m]
         In W: where the ground pushes.
     forces : Forces or None
-        As the estimate says them.
+        Of the snapshot.
     force : (nf, 3) array [N]
-        In W.
+        Of the ground on the feet, in W.
     normal : (3,) array
         Of the ground, in W.
     polygon : (k, 3) array [m]
@@ -119,7 +122,7 @@ class Figure:
     center_of_pressure : (3,) array [m]
         In W; NaN where there is none.
     push : (3,) array or None [N]
-        Force on the base that is not the feet's, in W; None where it may as well be zero.
+        External force on the base, in W; None where it does not differ from zero.
     margins : Margins
 
     """
@@ -149,7 +152,7 @@ class FigureMaker:
     config : RobotConfig
         Of the robot: feet and soles.
     friction : float
-        Coefficient that margins are reckoned with.
+        Coulomb friction coefficient of the margins.
 
     """
 
@@ -168,45 +171,56 @@ class FigureMaker:
         return max(float(np.linalg.norm(places, axis=1).max()), 0.1)
 
     def __call__(self, snapshot: Snapshot) -> Figure:
-        """Return the figure of a snapshot."""
-        bodies = body_frames(self.model, snapshot.position)
-        R_WB, forces, nf = snapshot.rotation, snapshot.forces, len(self.feet)
+        """
+        Return the figure of a snapshot.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            Later than the one before, or of another recording.
+
+        Returns
+        -------
+        Figure
+            In world axes.
+
+        """
+        R_WB, nf = snapshot.rotation, len(self.feet)
+        forces = snapshot.forces or Forces.none(nf)
+        R_BF, points, standing, up = self._feet_of(snapshot, forces)
+        picture = ForcePicture.of_arrays(
+            snapshot.stamp_ns, self.feet, R_WB, forces.contact, forces.observable, points,
+            forces.wrench, forces.deviation, R_BF, np.tile(up, (nf, 1)), standing,
+            forces.center_of_pressure, forces.external[:3], forces.external_deviation[:3],
+            np.zeros(3), self.friction)
+        placed = self._placement.update(snapshot.stamp_ns, R_WB, points, forces.contact)
+        base = placed if snapshot.base is None else snapshot.base
+        loaded = forces.contact & (picture.force @ up > self._light)
+        margins = Margins(
+            np.where(loaded, picture.friction_used, np.nan), picture.support_margin,
+            np.nan if snapshot.effort is None else effort_used(snapshot.effort, self._limits))
+        return Figure(snapshot.stamp_ns, base, R_WB, snapshot.position,
+                      R_WB @ R_BF.reshape(nf, 3, 3), points @ R_WB.T + base, snapshot.forces,
+                      picture.force @ R_WB.T, R_WB @ up, picture.polygon_W + base,
+                      R_WB @ picture.center_of_pressure + base,
+                      None if picture.push is None else R_WB @ picture.push, margins)
+
+    def _feet_of(self, snapshot: Snapshot, forces: Forces
+                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return R_BF, contact points, points stood on, and the normal of the ground, in B."""
+        bodies, nf = body_frames(self.model, snapshot.position), len(self.feet)
         R_BF = np.array([bodies[0][body] @ pose.R for body, pose in self._frames])
         p_BF = np.array([bodies[0][body] @ pose.p + bodies[1][body]
                          for body, pose in self._frames])
-        up = R_WB[2] if forces is None or not np.isfinite(forces.ground_normal).all() \
-            else forces.ground_normal
+        up = (forces.ground_normal if np.isfinite(forces.ground_normal).all()
+              else snapshot.rotation[2])
         soles = [self._sole(i, R_BF[i], p_BF[i], up) for i in range(nf)]
         points = np.array([sole.mean(axis=0) for sole in soles]).reshape(nf, 3)
-        contact = np.zeros(nf, bool) if forces is None else forces.contact
-        placed = self._placement.update(snapshot.stamp_ns, R_WB, points, contact)
-        base = placed if snapshot.base is None else snapshot.base
-        force, normal = np.zeros((nf, 3)), R_WB @ up
-        center, push = np.full(3, np.nan), None
-        if forces is not None:
-            force = np.einsum('ij,fjk,fk->fi', R_WB, R_BF, forces.wrench[:, :3])
-            center = R_WB @ forces.center_of_pressure + base
-            push = self._push(forces, R_WB)
-        standing = [R_WB @ corner + base for sole, down in zip(soles, contact) if down
-                    for corner in sole]
-        polygon = convex_hull(np.array(standing).reshape(-1, 3))
-        used = friction_used(force, normal, self.friction)
-        loaded = contact & (force @ normal > self._light)
-        margins = Margins(
-            np.where(loaded, used, np.nan), support_margin(polygon[:, :2], center[:2]),
-            np.nan if snapshot.effort is None else effort_used(snapshot.effort, self._limits))
-        return Figure(snapshot.stamp_ns, base, R_WB, snapshot.position,
-                      R_WB @ R_BF.reshape(nf, 3, 3), points @ R_WB.T + base, forces, force,
-                      normal, polygon, center, push, margins)
+        standing = [sole for sole, down in zip(soles, forces.contact) if down]
+        return (R_BF.reshape(nf, 3, 3), points,
+                np.vstack(standing) if standing else np.zeros((0, 3)), up)
 
     def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
         """Return the points that a foot can touch with, in B."""
         foot = self.config.feet[i]
         return p_BF + foot.corners @ R_BF.T - foot.radius * up
-
-    @staticmethod
-    def _push(forces: Forces, R_WB: np.ndarray) -> np.ndarray | None:
-        force, deviation = forces.external[:3], forces.external_deviation[:3]
-        if not np.isfinite(force).all() or not (np.abs(force) > SURE * deviation).any():
-            return None
-        return R_WB @ force

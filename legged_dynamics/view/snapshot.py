@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshot: what is known of a robot at one instant, whoever says it."""
+"""Snapshot: what is known of a robot at one instant, from estimator, message or recording."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,22 +19,23 @@ _FORCE, _TORQUE, _AXES = ('force.x', 'force.y', 'force.z'), ('torque.x', 'torque
 @dataclass(frozen=True)
 class Forces:
     """
-    What an estimate says of one instant; feet in the order of the robot's YAML.
+    Estimated forces of one instant; feet in the order of the robot's YAML.
 
     Attributes
     ----------
     stamp_ns : int [ns]
+        Stamp of the joint state that they belong to.
     wrench : (nf, 6) array [N, N m]
         ``[f; m]`` of the ground on the robot, in and about the foot's link frame.
     deviation : (nf, 3) array [N]
-        One standard deviation of the force, in the foot's axes; NaN where it is not said.
+        One standard deviation of the force, in the foot's axes; NaN where not known.
     contact, observable : (nf,) bool array
     center_of_pressure : (3,) array [m]
-        Base link; NaN when the feet carry next to nothing.
+        Centre of pressure, base link; NaN when the feet carry next to nothing.
     external, external_deviation : (6,) array [N, N m]
-        Wrench on the base that is not the feet's, base link; NaN where it is not said.
+        External wrench on the base and its standard deviation, base link; NaN where not known.
     ground_normal : (3,) array
-        Base link; NaN where it is not said.
+        Normal of the ground, base link; NaN where not known.
 
     """
 
@@ -49,8 +50,41 @@ class Forces:
     ground_normal: np.ndarray
 
     @classmethod
+    def none(cls, n_feet: int) -> Forces:
+        """
+        Return no forces on feet that are all in the air.
+
+        Parameters
+        ----------
+        n_feet : int
+            Number of feet.
+
+        Returns
+        -------
+        Forces
+            Zero, and NaN where nothing is known.
+
+        """
+        return cls(0, np.zeros((n_feet, 6)), np.full((n_feet, 3), np.nan), np.zeros(n_feet, bool),
+                   np.zeros(n_feet, bool), np.full(3, np.nan), np.full(6, np.nan),
+                   np.full(6, np.nan), np.full(3, np.nan))
+
+    @classmethod
     def of(cls, reaction: GroundReaction) -> Forces:
-        """Return what an estimate says of its newest sample."""
+        """
+        Return the forces of an estimate at its newest sample.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            Estimate.
+
+        Returns
+        -------
+        Forces
+            The same as :class:`ForcesReader` reads of its message.
+
+        """
         deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True))[:3].clip(0.0)
                              for foot in reaction.feet])
         return cls(reaction.latest_ns, reaction.wrench, deviation, reaction.latest_contact,
@@ -73,7 +107,7 @@ class Snapshot:
     rotation : (3, 3) array
         R_WB: of the base in the world, z up.
     base : (3,) array or None [m]
-        p_WB, where something says it.
+        p_WB, where it is known.
     forces : Forces or None
         None while there is no estimate.
 
@@ -113,7 +147,20 @@ class ForcesReader:
         self._cuts = np.cumsum([len(row) for row in rows])[:-1]
 
     def __call__(self, message: Any) -> Forces | None:
-        """Return what a message says; None when it is of a robot with other feet."""
+        """
+        Return the forces in a message.
+
+        Parameters
+        ----------
+        message : sensor_msgs/JointState
+            Named values in ``effort``, in any order.
+
+        Returns
+        -------
+        Forces or None
+            None when the message is of a robot with other feet.
+
+        """
         names = tuple(message.name)
         if names != self._names:
             where = {name: i for i, name in enumerate(names)}

@@ -8,6 +8,7 @@ import pytest
 from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_markers, state_markers
 from legged_dynamics.conversions.reading import TrajectoryReader
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware.cdr import deserialize, serialize
@@ -205,7 +206,7 @@ FORCES = np.array([[0.0, 0.0, 100.0], [0.0, 0.0, 50.0], [30.0, 40.0, 0.0], [0.0,
 
 def markers_by_key(**options):
     contact = options.pop('contact', (True, True, False, True))
-    message = convert.reaction_markers(DIALECT, 5, 'base', FEET, POINTS, FORCES, contact,
+    message = reaction_markers(DIALECT, 5, 'base', FEET, POINTS, FORCES, contact,
                                        **options)
     return {(marker.ns, marker.id): marker for marker in as_ours(message).markers}
 
@@ -273,7 +274,7 @@ def test_poses_of_a_body(passed_on):
 
 def test_the_least_margin_of_a_body_colours_what_rviz_shows():
     def colors(**margins):
-        made = convert.state_markers(
+        made = state_markers(
             DIALECT, 5, 'base', np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [9, 9, 9]]),
             np.tile([0.0, 0.0, 100.0], (4, 1)), [True, True, True, False], 'holds', margins,
             newtons_per_meter=200.0)
@@ -327,3 +328,10 @@ def test_a_trajectory_that_was_cut_off_is_refused():
     for length in range(len(whole)):
         with pytest.raises(MeasurementError):
             TrajectoryReader(whole[:length]).read(10)
+
+
+def test_markers_have_moved_and_the_old_names_warn():
+    with pytest.warns(DeprecationWarning, match=r'conversions\.markers since 0\.2'):
+        assert convert.reaction_markers is reaction_markers
+    with pytest.raises(AttributeError, match='no attribute'):
+        convert.no_such_name        # noqa: B018

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, standing_samples
 
-from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
+from legged_dynamics.estimation.force_picture import SIGNIFICANT, ForcePicture
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.robot import read_model
+from legged_dynamics.view.figure import FigureMaker
+from legged_dynamics.view.snapshot import Forces, Snapshot
 
 SCALE = 250.0
 
@@ -31,7 +34,7 @@ def reaction():
 
 
 def picture(reaction, **options):
-    message = convert.reaction_picture(DIALECT, reaction, 'base', newtons_per_meter=SCALE,
+    message = reaction_picture(DIALECT, reaction, 'base', newtons_per_meter=SCALE,
                                        **options)
     return {(marker.ns, marker.id): marker for marker in message.markers}
 
@@ -79,3 +82,39 @@ def test_without_a_push_there_is_no_arrow_and_margins_are_said(reaction):
     inside = re.search(r'inside of support (\d+) cm', found['margins', 0].text)[1]
     assert int(inside) == pytest.approx(50.0 * width, abs=2.0)
     assert 'friction used' in found['margins', 0].text
+
+
+SMOOTHED = 1e-3     # the estimator's joint positions are filtered, the browser's are not
+
+
+def test_rviz_and_browser_draw_the_same(reaction):
+    model = read_model(ROBOT.with_suffix('.urdf'))[0]
+    sample = standing_samples()[59]
+    figure = FigureMaker(model, RobotConfig.from_yaml(ROBOT))(Snapshot(
+        sample.stamp_ns, sample.position, sample.effort, reaction.base_rotation, None,
+        Forces.of(reaction)))
+    markers, drawn = picture(reaction), ForcePicture.of(reaction)
+    for i in range(len(FEET)):
+        start, end = (array(point) for point in markers['reaction', i].points)
+        R_WB = reaction.base_rotation
+        assert figure.force[i] == pytest.approx(R_WB @ (end - start) * SCALE,
+                                                 abs=SMOOTHED * np.abs(figure.force[i]).max())
+        assert figure.contact_point[i] == pytest.approx(R_WB @ start + figure.base,
+                                                         abs=SMOOTHED)
+    assert figure.margins.support == pytest.approx(drawn.support_margin, abs=SMOOTHED)
+    assert figure.margins.friction == pytest.approx(drawn.friction_used, abs=SMOOTHED)
+    assert figure.push is None and drawn.push is None
+
+
+def test_an_external_force_is_drawn_when_it_is_significant():
+    n, deviation = 4, np.full(3, 5.0)
+
+    def pushed(force):
+        return ForcePicture.of_arrays(
+            0, FEET, np.eye(3), np.zeros(n, bool), np.ones(n, bool), np.zeros((n, 3)),
+            np.zeros((n, 6)), np.zeros((n, 3)), np.tile(np.eye(3), (n, 1, 1)),
+            np.tile([0.0, 0.0, 1.0], (n, 1)), np.zeros((0, 3)), np.full(3, np.nan),
+            np.array(force), deviation, np.zeros(3), 0.6).push
+    assert pushed([0.0, 6.0 * SIGNIFICANT, 0.0]).tolist() == [0.0, 6.0 * SIGNIFICANT, 0.0]
+    assert pushed([4.0 * SIGNIFICANT] * 3) is None
+    assert pushed([np.nan] * 3) is None

@@ -7,7 +7,7 @@ from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 
 from legged_dynamics import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
+from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 

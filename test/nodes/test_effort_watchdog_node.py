@@ -10,10 +10,15 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.middleware.parameters import Parameter
-from legged_dynamics.nodes.bringup import PATIENCE_OF
-from legged_dynamics.nodes.effort_output import LONGEST_FAREWELL_NS, STOPPING
+from legged_dynamics.node_registry import NODES
 from legged_dynamics.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
-from legged_dynamics.nodes.input_screen import LOOKS, STANDSTILL, Farewell
+from legged_dynamics.nodes.robot_component import (
+    CALLS,
+    LONGEST_SHUTDOWN_NS,
+    STANDSTILL,
+    STOPPING,
+    Shutdown,
+)
 from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
 
@@ -125,7 +130,7 @@ def stopped(standing):
     before = parameters['safety.stop']
     yield standing
     parameters['safety.stop'] = before
-    dog.component._farewell.longest_ns = LONGEST_WAIT_NS
+    dog.component._shutdown.longest_ns = LONGEST_WAIT_NS
 
 
 @pytest.mark.parametrize('way', ['zero', 'damping', 'sit'])
@@ -150,9 +155,9 @@ def test_a_controller_that_dies_while_everything_is_stopped_is_still_watched(sto
 
 
 def test_a_controller_that_nobody_stops_loses_the_motors_to_a_robot_that_sits_down(stopped):
-    farewell = stopped.watchdog.component._farewell
-    assert farewell.longest_ns > LONGEST_FAREWELL_NS
-    farewell.longest_ns = 200_000_000
+    shutdown = stopped.watchdog.component._shutdown
+    assert shutdown.longest_ns > LONGEST_SHUTDOWN_NS
+    shutdown.longest_ns = 200_000_000
     assert stopped.end(0.2, controller=None) == [] and stopped.stands()
     assert stopped.end(20.0, controller=None) == ['watchdog']
     assert max(stopped.speeds) < 0.8 and stopped.robot.data.qpos[2] < 0.3
@@ -160,10 +165,10 @@ def test_a_controller_that_nobody_stops_loses_the_motors_to_a_robot_that_sits_do
     assert not stopped.commands[-1][1].any()
 
 
-def test_launch_does_not_insist_before_the_longest_farewell_is_over(bench):
+def test_launch_does_not_insist_before_the_longest_shutdown_is_over(bench):
     values = bench.watchdog.component.common.parameters
-    farewell = LONGEST_WAIT_NS * 1e-9 + values['watchdog.sit'] + values['safety.damping_duration']
-    assert farewell < float(PATIENCE_OF['effort_watchdog'])
+    shutdown = LONGEST_WAIT_NS * 1e-9 + values['watchdog.sit'] + values['safety.damping_duration']
+    assert shutdown < NODES['effort_watchdog'].patience
 
 
 def test_a_watchdog_whose_motors_nobody_has_ends_at_once(stopped):
@@ -219,19 +224,19 @@ def test_settings_that_would_have_no_effect_or_no_sense_are_refused():
             'period': 0.1, 'watchdog.deadline': 0.01})
 
 
-def test_a_farewell_does_not_wait_for_time_that_has_ended():
+def test_a_shutdown_does_not_wait_for_time_that_has_ended():
     node, wall = [0], [0.0]
-    farewell = Farewell(lambda: node[0], 10, lambda: wall[0])
-    assert farewell.begin() and not farewell.begin() and farewell.begun
+    shutdown = Shutdown(lambda: node[0], 10, lambda: wall[0])
+    assert shutdown.begin() and not shutdown.begin() and shutdown.begun
     node[0], wall[0] = 10, 1e3 * STANDSTILL         # this process was stopped for a while
-    assert not farewell.late() and not farewell.vain()
-    for k in range(3 * LOOKS):                      # slow, but it moves
+    assert not shutdown.late() and not shutdown.clock_stopped()
+    for k in range(3 * CALLS):                      # slow, but it moves
         node[0], wall[0] = 10 + k, wall[0] + 0.9 * STANDSTILL
-        assert not farewell.vain()
-    assert farewell.late()
+        assert not shutdown.clock_stopped()
+    assert shutdown.late()
     looks = 1
-    while not farewell.vain():
+    while not shutdown.clock_stopped():
         looks, wall[0] = looks + 1, wall[0] + 0.1
-    assert looks * 0.1 > STANDSTILL and looks > LOOKS
-    farewell.reset()
-    assert not farewell.begun
+    assert looks * 0.1 > STANDSTILL and looks > CALLS
+    shutdown.reset()
+    assert not shutdown.begun

@@ -175,7 +175,7 @@ def test_a_long_trajectory_is_read_a_little_at_a_time_and_followed():
 
 def test_what_is_too_long_is_refused(monkeypatch):
     made = loop()
-    monkeypatch.setattr('legged_dynamics.nodes.body_targets.LONGEST', 3)
+    monkeypatch.setattr('legged_dynamics.nodes.body.targets.LONGEST', 3)
     made.publisher('trajectory_msgs/msg/MultiDOFJointTrajectory', 'body_trajectory').publish(
         trajectory(made, 4, 0.2))
     made.run(0.01)

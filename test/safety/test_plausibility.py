@@ -9,7 +9,6 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.envelope import SETTINGS
 from legged_dynamics.safety.imu_watch import ImuWatch
 from legged_dynamics.safety.joint_watch import (
     JointWatch,
@@ -18,13 +17,13 @@ from legged_dynamics.safety.joint_watch import (
     first_state,
     limit_table,
 )
+from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.safety.stamp_clock import StampClock
-from legged_dynamics.schema import checked
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 
 MODEL = RobotModel.from_urdf(CONFIG / 'robots' / 'anymal_class.urdf')
 JOINTS = RobotConfig.from_yaml(CONFIG / 'robots' / 'anymal_class.yaml').joints
-LIMITS = limit_table(MODEL, JOINTS, checked({}, SETTINGS))
+LIMITS = limit_table(MODEL, JOINTS, SafetySettings())
 MS = 1_000_000
 STEP = 2 * MS
 

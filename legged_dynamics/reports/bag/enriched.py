@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.exceptions import BagError, OutputError
 from legged_dynamics.middleware.parameters import StandaloneDialect
@@ -110,7 +111,7 @@ class EnrichedBag:
         if marked:
             self._next_marker_ns = ns + MARKER_PERIOD_NS
             write(f'{PREFIX}/markers', receipt_ns,
-                  convert.reaction_picture(dialect, reaction, self._base, text=True))
+                  reaction_picture(dialect, reaction, self._base, text=True))
 
 
 # -------------------------------------------------------------------------------------------------

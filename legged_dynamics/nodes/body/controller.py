@@ -1,9 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes that hold a robot's body share: state in, one controller, efforts out."""
+"""
+BodyController: the common part of nodes that hold a robot's body.
+
+Each measurement goes through estimator and odometry to a state, and with the present target
+through `WorkspaceController` to efforts, which `EffortOutput` guards and sends.
+"""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +19,18 @@ from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
 from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
-from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.body_output import SETTINGS as OUTPUT_SETTINGS
-from legged_dynamics.nodes.body_output import BodyPostures, StateOutput
-from legged_dynamics.nodes.body_targets import SETTINGS as TARGET_SETTINGS
-from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
+from legged_dynamics.nodes.body.output import BodyPostures, StateOutput
+from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
+from legged_dynamics.nodes.body.targets import BodyTargets
+from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.effort_output import ControllerNode, settings_of
 from legged_dynamics.nodes.robot_input import Commands
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, Setting, setting
 from legged_dynamics.workspace import (
     AskedForce,
     BodyTarget,
@@ -38,15 +44,24 @@ from legged_dynamics.workspace import (
 from legged_dynamics.workspace.command import FAULT_TEXTS
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 
+
+@dataclass(frozen=True)
+class BodySettings(CheckedSettings):
+    """Settings of a node that holds a body, in addition to its parts'."""
+
+    stance: str = setting(
+        'stance', 'detected', '',
+        'Which feet count as in contact: those detected, or all.', choices=('detected', 'all'))
+    sensor_patience: float = setting(
+        'sensor_patience', 0.5, 's',
+        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0)
+
+
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS,
-    Setting('stance', 'detected', '', 'Which feet count as in contact: those detected, or all.',
-            choices=('detected', 'all')),
-    Setting('sensor_patience', 0.5, 's', 'How long the body is held without the IMU before the '
-            'robot is let go limp.', 0.0, 10.0),
+    *OUTPUT_SETTINGS, *BodySettings.table(),
 )
-# Without the IMU, joint states must go on being answered before the guard lets go.
+# Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 # How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
@@ -58,9 +73,9 @@ class BodyController(ControllerNode):
     Holds the body where it was on activation, or where its targets are.
 
     A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
-    and then let go limp, until the node is activated again. Subclasses set `default_name` and
-    `settings`, say what feet are asked for (:meth:`asked`), open topics of their own
-    (:meth:`join`) and publish on them (:meth:`commanded`).
+    first; then the motors get the safe output, until the node is activated again. Subclasses set
+    `default_name` and `settings`, return desired forces of feet (:meth:`asked`), open topics of
+    their own (:meth:`join`) and publish on them (:meth:`commanded`).
     """
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
@@ -70,16 +85,36 @@ class BodyController(ControllerNode):
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect, self._changing, settled=self._settled)
 
-    # ---- of subclasses ---------------------------------------------------------------------
+    # ---- for subclasses ---------------------------------------------------------------------
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """Open topics that need the robot's names; called once, when they are known."""
+        """
+        Open topics that need the robot's names; called once, when they are known.
 
-    def learn(self, model: RobotModel, config: RobotConfig) -> None:
-        """Take another description of the robot."""
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
+
+    def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
+        """
+        Take a new description of the robot; called for each of them.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
 
     def asked(self) -> dict[int, AskedForce]:
-        """Return the forces that feet are asked for now, by the foot's place."""
+        """Return the desired forces of feet, by the index of the foot."""
         return {}
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -129,13 +164,21 @@ class BodyController(ControllerNode):
             self._topics = StateOutput(self.common, controller)
             self.join(model, config)
         self._topics.controller = controller
-        self.learn(model, config)
+        self.rebuild(model, config)
         self.common.rehearse(model, self.rehearse)
         self.efforts.build(model, guard)
         self.reset()
 
     def rehearse(self, measurement: Measurement) -> None:
-        """Go through everything once that a measurement may lead to."""
+        """
+        Run all code once that a measurement may lead to, so that its kernels are compiled.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of a robot that stands still.
+
+        """
         assert self._controller is not None
         self._estimator.update(measurement)
         state = self._odometry.update(measurement)
@@ -157,7 +200,7 @@ class BodyController(ControllerNode):
         self._forget()
 
     def _changing(self, values: dict[str, Any]) -> None:
-        """Take other gains, weights and limits, of all values as they are to be."""
+        """Use new gains, weights and limits; values are all parameters after the change."""
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
@@ -182,7 +225,12 @@ class BodyController(ControllerNode):
         Parameters
         ----------
         measurement : Measurement
-            Of joints and IMU.
+            Readings of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m or N] or None
+            In the model's joint order; None when the body cannot be controlled now.
 
         Raises
         ------
@@ -192,7 +240,7 @@ class BodyController(ControllerNode):
         """
         assert self._controller is not None
         reaction = self._estimator.update(measurement)
-        # Who lies on the belly or gets up stands on all feet, whatever they bear.
+        # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
         detected = (self.parameters['stance'] == 'detected'
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
@@ -201,10 +249,10 @@ class BodyController(ControllerNode):
         if self.lost:
             return None
         if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
-            self._started = False       # the old places mean nothing any more
+            self._started = False       # the old positions are no longer valid
         if not self._started:
             if (detected and contact is None) or measurement.angular_velocity is None:
-                self._odometry.reset()  # a world that begins without the IMU is a tilted one
+                self._odometry.reset()  # without the IMU, world axes would start tilted
                 return None
             self._started = True
             self._targets.start(measurement.stamp_ns, state.position, state.rotation)
@@ -231,7 +279,17 @@ class BodyController(ControllerNode):
                              'the controller starts from the stance that it finds')
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """Publish what the body does."""
+        """
+        Publish the state of the body; called after each command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
         if self.state is not None and self.command is not None:
             self._topics.publish(self.state, self.command, self._position, self.mode())
 
@@ -262,7 +320,7 @@ class BodyController(ControllerNode):
             self._body.saw(now)
 
     def _anew(self) -> None:
-        """Want the body where it is now."""
+        """Start again from where the body is now."""
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
@@ -270,7 +328,8 @@ class BodyController(ControllerNode):
 
     def _no_posture(self) -> str:
         """Return why no posture can be taken now, or ''."""
-        if self.lost or self.state is None or not self._started or not self.common.input.listening:
+        if (self.lost or self.state is None or not self._started
+                or not self.efforts.input.listening):
             return 'the body is not under control'
         return 'the node is being stopped' * self._settling
 
@@ -281,14 +340,14 @@ class BodyController(ControllerNode):
                                       if posture.active else '')
 
     def _holds(self) -> bool:
-        """Tell whether the body is held by efforts."""
+        """Return whether the body is held by efforts."""
         return (self.command is not None and self.command.usable
                 and self.efforts.state.obeying)
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
         if not self._settling:
-            if self._no_posture() or not self._postures.ask('sit')[0]:
+            if self._no_posture() or not self._postures.request('sit')[0]:
                 return True
             self._settling = True
         return bool(self.lost) or self._postures.posture.phase in (Phase.CROUCH, Phase.REST)
@@ -296,16 +355,42 @@ class BodyController(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return how inputs, control, body and targets do, at a time [ns]."""
+        """
+        Return how inputs, control, body and targets do.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Level and message by name.
+
+        """
         body = self._body.judge(now)
         if self.lost:
             body = 'ERROR', f'{self.lost}; activate the node again'
-        elif self.common.input.state() is not None or not self._body.received:
+        elif self.efforts.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
         return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return errors, drift and margins."""
+        """
+        Return errors, drift and margins.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Values by name, for each name of :meth:`judge`.
+
+        """
         state, command, found = self.state, self.command, super().details(now)
         if state is None or command is None or self._controller is None:
             return found

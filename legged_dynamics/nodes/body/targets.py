@@ -1,10 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where users want the body: poses and trajectories, into a reference within limits."""
+"""
+Targets for the body: poses and trajectories from topics, into a reference within limits.
+
+A request becomes a generator that plans one piece a control tick, so that no tick waits for a
+long trajectory. Poses out of reach are cut short on the way to them (`workspace.reach`).
+"""
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,25 +24,34 @@ from legged_dynamics.middleware.qos import Bounds
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.support import ANYTHING, Support
 
-SETTINGS = (
-    Setting('odom_frame', 'odom', '', 'Name of the frame that body targets are given in.'),
-    Setting('reach.linear', 0.25, 'm',
-            'Targets further than this from where the body stood at the start are refused.',
-            1e-3, 10.0),
-    Setting('reach.angular', 0.6, 'rad',
-            'Targets turned further than this from where the body stood at the start are refused.',
-            1e-3, 3.0),
-)
+
+@dataclass(frozen=True)
+class TargetSettings(CheckedSettings):
+    """Settings of the targets for the body."""
+
+    odom_frame: str = setting(
+        'odom_frame', 'odom', '', 'Name of the frame that body targets are given in.')
+    reach_linear: float = setting(
+        'reach.linear', 0.25, 'm',
+        'Targets further than this from where the body stood at the start are refused.',
+        1e-3, 10.0)
+    reach_angular: float = setting(
+        'reach.angular', 0.6, 'rad',
+        'Targets turned further than this from where the body stood at the start are refused.',
+        1e-3, 3.0)
+
+
+SETTINGS = TargetSettings.table()
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
-# Longer trajectories are refused; poses of a message that are read at a time, and poses nearer to
-# the last one checked that count as in reach too [m, rad].
+# Longest trajectory in points; points read at a time; distance and turn from the last checked pose
+# within which a pose counts as in reach too [m, rad].
 LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
 BLOCK = 256
 Job = Generator[None, None, str]
@@ -44,7 +59,7 @@ Job = Generator[None, None, str]
 
 class BodyTargets:
     """
-    Takes ``~/body_target`` and ``~/body_trajectory``; what cannot be reached is refused.
+    Reads ``~/body_target`` and ``~/body_trajectory``, and plans the motion there.
 
     Every target is planned piece by piece, one a control tick, and replaces the one before. Its
     velocities and accelerations are not used: the reference passes smoothly through its poses.
@@ -59,9 +74,9 @@ class BodyTargets:
     Attributes
     ----------
     reference : ReferenceGenerator
-        Where the body is wanted.
+        Planned motion of the body.
     state : BodyState
-        Where it is.
+        Where the body is.
     monitor : InputMonitor
 
     """
@@ -82,21 +97,53 @@ class BodyTargets:
                                    lambda cdr, _: self._request(self._follow, cdr), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """Take a robot."""
+        """
+        Use a robot from now on.
+
+        Parameters
+        ----------
+        controller : WorkspaceController
+            Controller of the body.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._controller = controller
-        # Where the guard lets efforts fade nothing can be held.
+        # Within this margin the guard reduces efforts, so that no pose can be held there.
         self._limiter = ReachLimiter(controller.model, config,
                                      self._parameters['reference.stretch'],
                                      self._parameters['safety.position_margin'])
 
     def start(self, stamp: int, position: np.ndarray, rotation: np.ndarray) -> None:
-        """Stay at a pose from a stamp [ns] on; targets must lie around it."""
+        """
+        Stay at a pose; later targets must lie around it.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+        position : (3,) array [m]
+            Of the body in odom_frame.
+        rotation : (3, 3) array
+            Orientation of the body, to the axes of odom_frame.
+
+        """
         self._job = None
         self._home = BodyPose(np.array(position), np.array(rotation))
         self.reference.rest(stamp, self._home)
 
     def plan(self, state: BodyState, position: np.ndarray) -> None:
-        """Go on planning, by one piece; joints (nj,) [rad or m] and body are where they are."""
+        """
+        Go on planning, by one piece.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        """
         self.state, self._position = state, position
         if self._job is None:
             return
@@ -111,16 +158,49 @@ class BodyTargets:
             self.refuse(error)
 
     def arrived(self, stamp: int) -> bool:
-        """Tell whether the reference is where it was sent at a stamp [ns]."""
+        """
+        Return whether the reference has reached its target.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+
+        Returns
+        -------
+        bool
+            True when nothing is being planned and the reference has ended.
+
+        """
         return self._job is None and stamp >= self.reference.end_ns
 
     def stay(self, stamp: int) -> None:
-        """Want the body where it is from a stamp [ns] on."""
+        """
+        Keep the body where it is, from a stamp on.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+
+        """
         self._job = None
         self.reference.rest(stamp, BodyPose(self.state.position, self.state.rotation))
 
     def move(self, pose: BodyPose, title: str, home: bool = False) -> None:
-        """Move to a pose, around which targets must lie from now on if it is home."""
+        """
+        Move to a pose.
+
+        Parameters
+        ----------
+        pose : BodyPose
+            Target in odom_frame.
+        title : str
+            What the log calls the motion.
+        home : bool
+            Whether later targets must lie around this pose.
+
+        """
         if home:
             self._home = pose
         self._job = self._move(pose, title)
@@ -133,13 +213,36 @@ class BodyTargets:
         return 'moves' if self.state.stamp_ns < self.reference.end_ns else 'holds'
 
     def judge(self, now: int) -> tuple[str, str]:
-        """Return level and message at a time [ns]."""
+        """
+        Return how targets do, for the diagnostics.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        tuple of str
+            Level and message.
+
+        """
         if self.monitor.recent(now):
             return 'WARN', self.monitor.fault
         return 'OK', f'{self.monitor.received} taken'
 
     def rehearse(self, state: BodyState, position: np.ndarray) -> None:
-        """Plan something of every kind, for its kernels to be compiled."""
+        """
+        Plan a target of every kind, so that the kernels are compiled.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions.
+
+        """
         self.state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
         self.reference.follow(0, [1.0, 2.0], [here, here])
@@ -188,7 +291,7 @@ class BodyTargets:
                 knot[:9] = rotation_from_quaternion(quaternion).ravel()
                 self._check_reach(knot)
             yield
-        if times[0] == 0.0 and n > 1:       # where it is at once is where it is anyhow
+        if times[0] == 0.0 and n > 1:       # the body is there already
             times, knots = times[1:], knots[1:]
         state, support = self.state, self._support()
         stance, i = self._limiter.stance(state, self._position), 0
@@ -203,7 +306,7 @@ class BodyTargets:
                     least = min(least, part)
                     reasons.add(why)
             yield
-            # What is near a pose in reach is in reach too; the last one is always checked.
+            # Poses near one in reach count as in reach; the last one is always checked.
             i += 1
             while not cut and i < len(knots) - 1:
                 away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)
@@ -229,7 +332,15 @@ class BodyTargets:
             self.refuse(error)
 
     def refuse(self, error: LeggedDynamicsError) -> None:
-        """Say why a request is refused."""
+        """
+        Report why a request is refused, in log and diagnostics.
+
+        Parameters
+        ----------
+        error : LeggedDynamicsError
+            Reason.
+
+        """
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 

@@ -1,37 +1,47 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What workspace control publishes beside efforts: pose, reference, forces on the feet."""
+"""What workspace control publishes in addition to efforts: pose, reference, forces on feet."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions.markers import state_markers
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
-from legged_dynamics.nodes.body_targets import BodyTargets
+from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import Setting
+from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.posture import Ease, Phase, Posture
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
-SETTINGS = (
-    Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
-)
+
+
+@dataclass(frozen=True)
+class StateSettings(CheckedSettings):
+    """Settings of the published state."""
+
+    state_rate: float = setting(
+        'state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0)
+
+
+SETTINGS = StateSettings.table()
 
 
 class StateOutput:
     """
-    Publishes what the body does while somebody listens.
+    Publishes what the body does while there are subscriptions.
 
     ``~/state`` is a status with values, ``~/state_markers`` the same for rviz.
 
@@ -40,7 +50,7 @@ class StateOutput:
     common : RobotComponent
         Of the node; with the parameters `SETTINGS`.
     controller : WorkspaceController
-        Whose margins they are.
+        Controller whose margins are published.
 
     """
 
@@ -54,13 +64,44 @@ class StateOutput:
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
-        """Return the margins of a command, named for people."""
+        """
+        Return the margins of a command.
+
+        Parameters
+        ----------
+        command : WorkspaceCommand
+            Command for that state.
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        Returns
+        -------
+        dict of str to float
+            Margins by their names as people read them.
+
+        """
         return {f'margin: {name}': value for name, value in self.controller.margins(
             command, state, position).items()}
 
     def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
                 mode: str) -> None:
-        """Publish mode, pose, stance and margins when it is time."""
+        """
+        Publish mode, pose, stance and margins when it is time.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        command : WorkspaceCommand
+            Command for that state.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+        mode : str
+            What the body does, in a word.
+
+        """
         rate, ns = self._parameters['state.rate'], state.stamp_ns
         if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
             return
@@ -86,7 +127,7 @@ class StateOutput:
         points[down] = (state.foot_position[down] - state.position) @ state.rotation
         for foot, force in self.controller.forces().items():
             forces[foot] = force @ state.rotation
-        self._markers.publish(convert.state_markers(
+        self._markers.publish(state_markers(
             self._dialect, state.stamp_ns, model.base_link, points, forces, down, mode,
             self.controller.margins(command, state, position),
             newtons_per_meter=model.total_mass * GRAVITY, lifetime_s=lifetime))
@@ -94,7 +135,7 @@ class StateOutput:
 
 class BodyOutput:
     """
-    Publishers of a body under control; each publishes only while somebody listens.
+    Publishers of a body under control; each publishes only while it has subscriptions.
 
     Parameters
     ----------
@@ -169,7 +210,7 @@ class BodyOutput:
 
 
 # -------------------------------------------------------------------------------------------------
-# Standing up, sitting down and letting go on request: a topic, and services where there are.
+# BodyPostures: standing up, sitting down and letting go, by topic or service.
 
 
 WORDS = ('stand', 'sit', 'damping', 'zero')
@@ -178,14 +219,16 @@ SERVICES = {'stand_up': 'stand', 'sit_down': 'sit'}
 
 class BodyPostures:
     """
-    Takes ``~/posture``, serves ``~/stand_up`` and ``~/sit_down`` (std_srvs/Trigger), and obeys.
+    Stands up, sits down and lets go on ``~/posture``, ``~/stand_up`` and ``~/sit_down``.
+
+    The first is a std_msgs/String of `WORDS`; the others are services of std_srvs/Trigger.
 
     Parameters
     ----------
     common : RobotComponent
         Of the node.
     targets : BodyTargets
-        By which the body is moved.
+        Moves the body.
     why_not : callable
         Returns why no posture can be taken now, or ''.
     holding : callable
@@ -196,7 +239,7 @@ class BodyPostures:
     Attributes
     ----------
     posture : Posture
-        Once the robot is known.
+        Set once the robot is known.
 
     """
 
@@ -214,11 +257,34 @@ class BodyPostures:
                                      partial(self._serve, word))
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """Take a robot."""
+        """
+        Use a robot from now on.
+
+        Parameters
+        ----------
+        controller : WorkspaceController
+            Controller of the body.
+        config : RobotConfig
+            Its configuration.
+
+        """
         self._controller, self.posture = controller, Posture(controller.model, config)
 
-    def ask(self, word: str) -> tuple[bool, str]:
-        """Take a posture by its name; return whether that can be, and what is done or why not."""
+    def request(self, word: str) -> tuple[bool, str]:
+        """
+        Take a posture by its name.
+
+        Parameters
+        ----------
+        word : str
+            One of `WORDS`.
+
+        Returns
+        -------
+        tuple of bool and str
+            Whether it is done; what is done, or why not.
+
+        """
         try:
             if word not in WORDS:
                 raise ConfigurationError(f'expected a posture among {", ".join(WORDS)}, got '
@@ -231,7 +297,17 @@ class BodyPostures:
             return False, str(error)
 
     def step(self, stamp: int, error: np.ndarray) -> None:
-        """Go on to the next phase where it is time, at an error (6,) of the body's pose."""
+        """
+        Go on to the next phase when it is time.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+        error : (6,) array [m, rad]
+            Error of the body's pose.
+
+        """
         posture, targets = self.posture, self._targets
         if not posture.active:
             return
@@ -244,7 +320,24 @@ class BodyPostures:
 
     def shape(self, state: BodyState, effort: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> np.ndarray:
-        """Return the efforts (nj,) that go out, of joints where and as fast as they are."""
+        """
+        Return the efforts that the present posture makes of the controller's.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        effort : (nj,) array [N m or N]
+            Efforts of the controller.
+        position, velocity : (nj,) array [rad or m, rad/s or m/s]
+            Of the joints, in the model's order.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+            Efforts to send.
+
+        """
         return self.posture.shape(state.stamp_ns, effort, self._controller.unloaded(), position,
                                   velocity)
 
@@ -254,10 +347,10 @@ class BodyPostures:
         return self.posture.phase.value if self.posture.active else self._targets.mode
 
     def _on_posture(self, message: Any) -> None:
-        self.ask(message.data)
+        self.request(message.data)
 
     def _serve(self, word: str, request: Any, response: Any) -> Any:
-        response.success, response.message = self.ask(word)
+        response.success, response.message = self.request(word)
         return response
 
     def _begin(self, word: str) -> str:

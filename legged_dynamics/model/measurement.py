@@ -1,0 +1,125 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the sensors of a robot read at one instant: the same records from bus, bag and simulation.
+
+Messages are read into a JointSample, an ImuSample and, where feet have contact switches, a
+SwitchSample (`conversions.reading`), and those are paired into a Measurement
+(`estimation.measurement.MeasurementSynchronizer`).
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.model.joint_order import JointOrder
+
+
+class JointSample(NamedTuple):
+    """
+    Joint states, in the model's joint order.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    position, velocity : (nj,) array [rad or m, rad/s or m/s]
+        Always finite.
+    effort : (nj,) array or None [N m or N]
+        None when there is none; NaN for a joint whose effort is not known.
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray | None = None
+
+
+class ImuSample(NamedTuple):
+    """
+    A reading of the IMU, in its own axes.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    angular_velocity : (3,) array [rad/s]
+    linear_acceleration : (3,) array [m/s^2]
+        Proper acceleration: +g along up at rest (REP-145).
+    orientation : (4,) array or None
+        Quaternion xyzw of unit length; None when the IMU has no orientation.
+
+    """
+
+    stamp_ns: int
+    angular_velocity: np.ndarray
+    linear_acceleration: np.ndarray
+    orientation: np.ndarray | None = None
+
+
+class SwitchSample(NamedTuple):
+    """
+    A reading of the feet's contact switches.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    closed : (nf,) array
+        In the order of the feet: 1 closed, 0 open, NaN not known.
+
+    """
+
+    stamp_ns: int
+    closed: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Measurement:
+    """
+    Joint states, and the IMU's reading at the same instant.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    position, velocity : (nj,) array [rad, rad/s or m, m/s]
+        In the model's joint order.
+    effort : (nj,) array [N m or N] or None
+        What the joints deliver; NaN for a joint whose effort is not known.
+    angular_velocity : (3,) array [rad/s] or None
+        Gyro, in the IMU's axes.
+    linear_acceleration : (3,) array [m/s^2] or None
+        Accelerometer, in the IMU's axes: proper acceleration, +9.81 along up at rest.
+    orientation : (4,) array or None
+        Quaternion (x, y, z, w) of the IMU in a gravity-aligned world.
+    switches : (nf,) array or None
+        Contact switches of the feet, in their order: 1 closed, 0 open, NaN not known.
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray | None = None
+    angular_velocity: np.ndarray | None = None
+    linear_acceleration: np.ndarray | None = None
+    orientation: np.ndarray | None = None
+    switches: np.ndarray | None = None
+
+    def ordered(self, order: JointOrder) -> Measurement:
+        """
+        Return the measurement with its joints in another order, for example that of a model.
+
+        Parameters
+        ----------
+        order : JointOrder
+            From these joints to those wanted.
+
+        Returns
+        -------
+        Measurement
+            Same readings, joints in the new order.
+
+        """
+        return replace(self, position=order(self.position), velocity=order(self.velocity),
+                       effort=None if self.effort is None else order(self.effort))
