@@ -31,6 +31,9 @@ class JointSample(NamedTuple):
         Always finite.
     effort : (nj,) array or None [N m or N]
         None when there is none; NaN for a joint whose effort is not known.
+    names : tuple of str
+        Joints of the message that the sample was read from, in the driver's order; empty for a
+        sample that comes from no message.
 
     """
 
@@ -38,6 +41,7 @@ class JointSample(NamedTuple):
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray | None = None
+    names: tuple[str, ...] = ()
 
 
 class ImuSample(NamedTuple):
@@ -265,19 +269,19 @@ class MeasurementSynchronizer:
 
     def _complete(self, joints: JointSample) -> Measurement:
         """Return the joint state with its IMU reading, and forget the readings before that."""
-        stamp, readings = joints.stamp_ns, self._readings
+        stamp, readings, moved = joints.stamp_ns, self._readings, joints[:4]
         # Joint states come in order: no later one needs what lies before this one's neighbours.
         while len(readings) > 1 and readings[1].stamp_ns <= stamp:
             readings.popleft()
         closed = self._closed(stamp)
         if not readings or readings[0].stamp_ns > stamp:
-            return Measurement(*joints, switches=closed)
+            return Measurement(*moved, switches=closed)
         before = readings[0]
         if before.stamp_ns == stamp:
-            return Measurement(*joints, *before[1:], closed)
+            return Measurement(*moved, *before[1:], closed)
         if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
-            return Measurement(*joints, switches=closed)
-        return Measurement(*joints, *_between(before, readings[1], stamp), closed)
+            return Measurement(*moved, switches=closed)
+        return Measurement(*moved, *_between(before, readings[1], stamp), closed)
 
 
 def _between(a: ImuSample, b: ImuSample,

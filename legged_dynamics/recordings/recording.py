@@ -148,8 +148,6 @@ class Recording:
     truth, live : dict of str to WrenchRecord
     contact : dict of str to FlagRecord
         True contact flags.
-    given : dict of str to FlagRecord
-        Contact flags that the estimator is to be given.
     valid : FlagRecord or None
         When the truth is complete; None when it always is.
     base : PoseRecord or None
@@ -164,7 +162,6 @@ class Recording:
     truth: Mapping[str, WrenchRecord] = field(default_factory=dict)
     live: Mapping[str, WrenchRecord] = field(default_factory=dict)
     contact: Mapping[str, FlagRecord] = field(default_factory=dict)
-    given: Mapping[str, FlagRecord] = field(default_factory=dict)
     valid: FlagRecord | None = None
     base: PoseRecord | None = None
     desired: Mapping[str, WrenchRecord] = field(default_factory=dict)
@@ -179,8 +176,6 @@ class RecordGatherer:
     ----------
     topics : TopicChoice
         Which topics hold what.
-    given : mapping of foot to topic
-        Contact flags that the estimator is to be given.
 
     Attributes
     ----------
@@ -191,12 +186,11 @@ class RecordGatherer:
 
     """
 
-    def __init__(self, topics: TopicChoice, given: Mapping[str, str]):
+    def __init__(self, topics: TopicChoice):
         self.recording = recording = Recording(
             {foot: WrenchRecord() for foot in topics.wrench_truth},
             {foot: WrenchRecord() for foot in topics.live},
             {foot: FlagRecord() for foot in topics.contact_truth},
-            {foot: FlagRecord() for foot in given},
             FlagRecord() if topics.valid else None,
             PoseRecord() if topics.odometry else None,
             {foot: WrenchRecord() for foot in topics.desired},
@@ -204,8 +198,7 @@ class RecordGatherer:
         self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
         for names, records in (
                 (topics.wrench_truth, recording.truth), (topics.live, recording.live),
-                (topics.desired, recording.desired), (topics.contact_truth, recording.contact),
-                (given, recording.given)):
+                (topics.desired, recording.desired), (topics.contact_truth, recording.contact)):
             for foot, name in names.items():
                 self._sinks.setdefault(name, []).append(records[foot])  # type: ignore[index]
         for name, record in ((topics.valid, recording.valid), (topics.odometry, recording.base),
@@ -226,21 +219,24 @@ class RecordGatherer:
                 sink.forget(before_ns)
 
 
-def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
-                   start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
+def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None = None,
+               stop_ns: int | None = None) -> dict[str, FlagRecord]:
     """
-    Read truth, live estimates and contact flags out of a bag.
+    Read flags by foot out of a bag.
 
     Parameters
     ----------
     bag : BagReader
         An open bag.
-    topics : TopicChoice
-        Which topics hold what.
-    given : mapping of foot to topic
-        Contact flags that the estimator is to be given.
-    start_ns, stop_ns : int, optional
-        Range of receipts [ns].
+    topics : mapping of str to str
+        Topics with std_msgs/Bool, by foot.
+    start_ns, stop_ns : int, optional [ns]
+        Range of receipts, from the first up to, but not at, the second.
+
+    Returns
+    -------
+    dict of str to FlagRecord
+        Flags by foot.
 
     Raises
     ------
@@ -248,16 +244,13 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
         When the bag is damaged.
 
     """
-    gatherer = RecordGatherer(topics, given)
-    for message in bag.messages(gatherer.topics, start_ns, stop_ns):
-        gatherer.take(message.topic, bag.decode(message), message.receipt_ns)
-    return gatherer.recording
-
-
-def first_stamp(bag: BagReader, topic: str) -> int | None:
-    """Return the stamp of a topic's first message [ns], or None."""
-    message = bag.first(topic)
-    return None if message is None else stamp_ns(message.header.stamp)
+    flags = {foot: FlagRecord() for foot in topics}
+    for message in bag.messages(set(topics.values()), start_ns, stop_ns):
+        decoded = bag.decode(message)
+        for foot, name in topics.items():
+            if name == message.topic:
+                flags[foot].append(decoded, message.receipt_ns)
+    return flags
 
 
 # -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.conversions import SensorReader
+from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import EstimatorSettings, GroundReaction
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError, MeasurementError
@@ -103,9 +103,7 @@ class _Taker:
         self.snapshots: list[Snapshot] = []
         self._bag, self._topics, self._period = bag, (joints, odometry), 1e9 / rate
         self._newest: dict[str, BagMessage] = {}
-        model = choice.config.apply_to(choice.model)
-        self._read = SensorReader(model.joint_names, choice.config.sensors,
-                                  choice.config.spare(model), model.mimics)
+        self._read = SampleReader(choice.model, choice.config)
         self._due = -np.inf
 
     def hear(self, message: BagMessage) -> None:
@@ -257,9 +255,8 @@ class ViewNode(Component):
             self.wrong = f'robot_description: {error}'
             return
         self.robot, config = robot, robot.config
-        self._model = model = config.apply_to(robot.model)
-        self._read = SensorReader(model.joint_names, config.sensors, config.spare(model),
-                                  model.mimics)
+        model = config.apply_to(robot.model)
+        self._read = SampleReader(robot.model, config)
         self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
         self._mount = model.frame(config.imu_link or model.base_link)
         self._rotation = np.eye(3)
