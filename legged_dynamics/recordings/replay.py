@@ -3,9 +3,9 @@
 """
 Runs the live estimator over a bag: the same conversions, pairing and estimator as the node.
 
-Beside the main estimate, which is bit for bit what a node with these settings would have
-published, estimates from the base's motion alone and from joint torque alone are made of the same
-samples, with the contacts that the main estimate found.
+The main estimate is bit for bit the one that a node with these settings would have published. In
+addition, estimates from the base's motion alone and from joint torque alone are made of the same
+samples, with the contacts of the main estimate.
 """
 from __future__ import annotations
 
@@ -45,20 +45,22 @@ LIVE_DELAY_NS = 5_000_000_000
 @dataclass(frozen=True)
 class ReplayPlan:
     """
-    What is to be replayed, and how.
+    Robot, settings, topics and range of a replay.
 
     Attributes
     ----------
     model, config, settings : RobotModel, RobotConfig, EstimatorSettings
+        As URDF and YAML have them.
     imu_timeout : float [s]
         How long joint states wait for their IMU reading.
     topics : TopicChoice
+        Topics of the bag.
     given_contact : dict of str to FlagRecord
-        Contact flags by foot that take the place of detection; none to detect.
+        Contact flags by foot, instead of detection; empty to detect.
     true_contact : callable or None
-        Returns the flags (nf,) at a stamp [ns]; takes the place of detection, too.
+        Returns the flags (nf,) at a stamp [ns], instead of detection.
     others : bool
-        Whether base-only and torque-only estimates are made beside the fused one.
+        Whether base-only and torque-only estimates are made in addition to the fused one.
     start_ns, stop_ns : int or None
         Range of receipts [ns].
     first_stamp_ns : int or None
@@ -167,9 +169,9 @@ class Replay:
     joints, imu : InputTimes
         When the inputs were stamped and received.
     refused : Counter
-        What was wrong with messages that could not be used, and how often.
+        Reasons why messages were not used, and how often.
     faults : Counter
-        What the estimator said of its input, and how often.
+        Faults that the estimator found in its input, and how often.
 
     """
 
@@ -280,7 +282,7 @@ class Replay:
         self.series.append_received(
             reaction, self._receipts.get(reaction.stamp_ns, receipt_ns), self._pending[0])
         for name, sibling in self._siblings.items():
-            # They follow behind, for contact is known only once the main estimate is.
+            # One sample later: contact is known only with the main estimate.
             other = sibling.update(self._pending[0], reaction.contact)
             if other.mode != Mode.UNAVAILABLE:
                 self.others[name].append(other)
@@ -299,7 +301,7 @@ class Replay:
 
 
 # -------------------------------------------------------------------------------------------------
-# What a user can say about an analysis.
+# Options of an analysis.
 
 
 DETECTED, FROM_BAG = 'detected', 'bag'
@@ -308,7 +310,7 @@ DETECTED, FROM_BAG = 'detected', 'bag'
 @dataclass(frozen=True)
 class AnalysisOptions:
     """
-    Options of an analysis; the defaults find everything in the bag.
+    Options of an analysis; by default, everything is found in the bag.
 
     Attributes
     ----------
@@ -317,22 +319,22 @@ class AnalysisOptions:
     urdf : str
         Path; empty: from the bag.
     params_files : tuple of Path
-        Parameter files of the live estimator, beside the robot's.
+        Parameter files of the live estimator, in addition to the robot's.
     contact : tuple of str
         ``('detected',)``; ``('bag',)`` for the true contacts; or Bool topics, one a foot in the
         order of the robot's feet.
     truth : dict of str to str
-        Topic of the true wrench, by foot; beside what the YAML says.
+        Topic of the true wrench, by foot; in addition to those in the YAML.
     valid : str
-        Bool topic that says when the truth is complete; empty: what the YAML says.
+        Bool topic that says when the truth is complete; empty: the one in the YAML.
     joint_states, imu : str
         Topics; empty: found by type and name.
     start, end : float or None [s]
         Range of the bag, from its beginning.
     report, enriched, csv : bool
-        What is written.
+        Which files are written.
     storage : str
-        Of the enriched bag: mcap or sqlite3.
+        Storage of the enriched bag: mcap or sqlite3.
 
     """
 
@@ -364,7 +366,7 @@ class AnalysisOptions:
 
 
 # -------------------------------------------------------------------------------------------------
-# What an analysis needs to know of a bag before it goes through it: robot, topics, range.
+# Preparation of a replay: robot, settings, topics and range of a bag.
 
 
 _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
@@ -374,17 +376,18 @@ _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
 @dataclass(frozen=True)
 class Preparation:
     """
-    What is known of a bag before its replay.
+    A bag's robot, and the plan of its replay.
 
     Attributes
     ----------
     robot : RobotChoice
+        The robot.
     plan : ReplayPlan
-        Without contact flags that are given.
+        Plan without the contact flags of `given`.
     given : dict of str to str
-        Topics of contact flags that take the place of detection, by foot.
+        Topics of contact flags that are used instead of detection, by foot.
     duration : float [s]
-        Of the bag, or of the part that is analysed.
+        Duration of the bag, or of the part that is analysed.
 
     """
 
@@ -413,7 +416,11 @@ def prepare(bag: BagReader, options: AnalysisOptions) -> Preparation:
     bag : BagReader
         An open bag.
     options : AnalysisOptions
-        What the user says.
+        Options of the user.
+
+    Returns
+    -------
+    Preparation
 
     Raises
     ------
