@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Between the robot's topics and a node that commands: only plausible readings pass."""
+"""
+Plausibility of the inputs of a node that commands, and the clocks that it is judged by.
+
+`InputScreen` refuses joint states and IMU readings that cannot be true (`safety`); `SteadyClock`
+is the time that their ages are measured in; `Farewell` limits how long a node takes to stop.
+"""
 from __future__ import annotations
 
 import math
@@ -20,24 +25,26 @@ from legged_dynamics.safety.joint_watch import disagreement, first_state
 from legged_dynamics.safety.stamp_clock import StampClock
 
 # -------------------------------------------------------------------------------------------------
-# Time that only ever goes on, for ages and farewells: nobody can set it back or ahead.
+# Clocks: monotonic time for ages and for the time to stop.
 
 
-# A sample may come before its time on /clock does, by no more than this.
+# A sample may come before its time on /clock does, by at most this [ns].
 OVERTAKING_NS = 20_000_000
-# Simulated time that stands still for so long, and for so many looks at it, has ended: one look
-# after a long pause of this process says nothing [s].
+# Simulated time has ended when it stands still for this long [s], and for this many calls: one
+# call after a long pause of this process proves nothing.
 STANDSTILL, LOOKS = 5.0, 50
 
 
 class SteadyClock:
     """
-    A node's monotonic time; simulated time where the node follows that, going on when it is reset.
+    A node's monotonic time.
+
+    Where the node follows simulated time, so does the clock; it goes on where that is set back.
 
     Parameters
     ----------
     node : Node
-        Whose clock says what time is.
+        Node whose clock is read.
 
     """
 
@@ -56,7 +63,15 @@ class SteadyClock:
         return raw + self._shift
 
     def heard(self, stamp_ns: int) -> None:
-        """Take the stamp of a sample [ns]: simulated time is no less, /clock come or not."""
+        """
+        Take the stamp of a sample: simulated time has come that far, even if /clock has not.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Stamp of the newest sample.
+
+        """
         if not self._simulated:
             return
         raw = self._node.get_clock().now().nanoseconds
@@ -64,7 +79,7 @@ class SteadyClock:
             self._heard = max(stamp_ns, self.wall())
 
     def wall(self) -> int:
-        """Return the time that stamps are of [ns], which may be set."""
+        """Return the time of the clock that stamps samples, which may be set [ns]."""
         raw = self._node.get_clock().now().nanoseconds
         return self._heard if not raw or 0 < self._heard - raw <= OVERTAKING_NS else raw
 
@@ -79,16 +94,16 @@ class SteadyClock:
 
 class Farewell:
     """
-    What a node may take its time for before it stops.
+    Time that a node has before it stops.
 
     Parameters
     ----------
     now : callable
-        The node's time [ns].
+        Returns the node's time [ns].
     longest_ns : int [ns]
-        When it is late.
+        Time after which the node is late.
     wall : callable
-        Time that goes on whatever happens [s].
+        Returns a time that always goes on [s].
 
     Attributes
     ----------
@@ -116,14 +131,15 @@ class Farewell:
         return first
 
     def late(self) -> bool:
-        """Tell whether it has lasted for too long."""
+        """Tell whether stopping takes too long."""
         return self._now() - self._since > self.longest_ns
 
     def vain(self) -> bool:
         """
         Tell whether time stands still, so that nothing will change any more.
 
-        Simulated time does when the simulator was stopped first. To be asked again and again.
+        Simulated time stands still where the simulator was stopped first. To be called again and
+        again.
         """
         now, wall = self._now(), self._wall()
         if now != self._before:
@@ -133,20 +149,26 @@ class Farewell:
 
 
 # -------------------------------------------------------------------------------------------------
+# The screen.
 
 
-# Measured efforts beyond this many limits are no efforts.
+# Measured efforts beyond this many times the joint's limit cannot be true.
 STRONGEST = 3.0
 
 
 class InputScreen:
     """
-    Checks every joint state and IMU reading, and reports to the guard.
+    Judges joint states and IMU readings, and reports to the guard.
 
     Parameters
     ----------
     clock : SteadyClock
-        Monotonic time, and time of stamps.
+        Monotonic time, and the time of stamps.
+
+    Attributes
+    ----------
+    clock_note : str
+        Says that the clock of the joint states was set; empty when it was not.
 
     """
 
@@ -160,20 +182,20 @@ class InputScreen:
     def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
               frozen: float) -> None:
         """
-        Judge by a robot from now on.
+        Judge the sensors of a robot from now on.
 
         Parameters
         ----------
         model : RobotModel
             The robot.
         order : (nj,) int array
-            Commanded joints in the model's order.
+            Indices of the commanded joints in the model's order.
         guard : EffortGuard
-            What is told of the robot.
+            Guard that the findings are reported to.
         R_BI : (3, 3) array
-            Axes of the IMU in the base's.
+            Orientation of the IMU; it turns vectors from IMU to base axes.
         frozen : float [s]
-            `safety.frozen`.
+            Time after which a reading that does not change counts as frozen (`safety.frozen`).
 
         """
         self._model, self._order = model, order
@@ -183,7 +205,7 @@ class InputScreen:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past."""
+        """Drop all that is known of earlier samples."""
         self._clock.reset()
         self._imu_clock.reset()
         self._jumps = self._imu_jumps = 0
@@ -193,7 +215,19 @@ class InputScreen:
             self._imu.reset()
 
     def age(self, stamp_ns: int) -> int:
-        """Return the age of joint states [ns]."""
+        """
+        Return the age of joint states.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Their stamp.
+
+        Returns
+        -------
+        int [ns]
+
+        """
         return self._clock.age(self._steady(), stamp_ns)
 
     def check(self, sample: Sample) -> Verdict:

@@ -205,9 +205,9 @@ class EstimateSeries(ForceSeries):
     center_of_pressure : Column of (3,)
         In base axes; NaN without load.
     base_residual : Column of (6,)
-        Wrench on the base that the estimate leaves unexplained.
+        Wrench on the base that the estimate does not explain.
     external_torque : Column of (nj,)
-        Joint torque due to the ground.
+        Effort of each joint that the estimate does not explain.
     mass_error : Column of float
         How much more the base weighs than the model says [kg].
     effort : Column of (nj,)

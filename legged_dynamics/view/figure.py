@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Figure: what is to be drawn of a snapshot, in world axes and metres, whoever draws it."""
+"""The figure to be drawn of a snapshot, in world axes and metres."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -16,15 +16,16 @@ from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.view.snapshot import Forces, Snapshot
 
 # -------------------------------------------------------------------------------------------------
-# Placement: where the robot is drawn, by the feet in contact where nothing else says it.
+# Placement of a robot without odometry.
 
 
 class Placement:
     """
-    Follows the base over the ground from picture to picture.
+    Position of the base on the ground, from picture to picture, by the feet in contact.
 
-    Feet that stood in the last picture and stand in this one have not moved. It is for the eye:
-    `LegOdometry` is for whom centimetres matter.
+    Feet in contact in the last picture and in this one have not moved. This is good enough to look
+    at; `LegOdometry` is accurate.
+
     """
 
     def __init__(self) -> None:
@@ -34,18 +35,23 @@ class Placement:
     def update(self, stamp_ns: int, rotation: np.ndarray, points: np.ndarray,
                contact: np.ndarray) -> np.ndarray:
         """
-        Return p_WB, (3,) [m]; the ground is at zero where the robot is first seen.
+        Return the position of the base; the ground is at zero where the robot is first seen.
 
         Parameters
         ----------
         stamp_ns : int [ns]
-            Earlier than the last one: the robot is seen for the first time again.
+            Stamp; where it is earlier than the last one, placement starts again.
         rotation : (3, 3) array
             R_WB.
         points : (nf, 3) array [m]
-            Where the feet touch, or would touch, in the base.
+            Contact points of the feet, or where they would be, in base axes.
         contact : (nf,) bool array
-            Feet that stand.
+            Feet in contact.
+
+        Returns
+        -------
+        (3,) array [m]
+            p_WB.
 
         """
         turned = points @ rotation.T
@@ -62,26 +68,26 @@ class Placement:
 
 
 # -------------------------------------------------------------------------------------------------
+# Figures.
 
 
-# Part of the weight below which a foot's use of friction is noise over noise.
+# Part of the weight below which the ratio of a foot's forces is nothing but noise.
 LIGHT = 0.05
 
 
 @dataclass(frozen=True)
 class Margins:
     """
-    What is left before something slips, tips or saturates; NaN where it is not known.
+    Margins against slipping, tipping and saturation; NaN where they are not known.
 
     Attributes
     ----------
     friction : (nf,) array
-        Part of the friction that each foot uses; NaN for one in the air, or that bears next to
-        nothing.
+        Part of the friction that each foot uses; NaN for one in the air, or hardly loaded.
     support : float [m]
-        From the centre of pressure to the nearest edge of the support polygon.
+        Distance of the centre of pressure from the nearest edge of the support polygon.
     effort : float
-        Largest part of its limit that a joint's effort is.
+        Largest joint effort as a part of its limit.
 
     """
 
@@ -98,29 +104,31 @@ class Figure:
     Attributes
     ----------
     stamp_ns : int [ns]
+        Stamp of the joint state.
     base : (3,) array [m]
         p_WB.
     rotation : (3, 3) array
         R_WB.
     position : (nq,) array [rad or m]
-        Of the joints, in the model's order.
+        Joint positions in the model's order.
     foot_rotation : (nf, 3, 3) array
         R_WF.
     contact_point : (nf, 3) array [m]
-        In W: where the ground pushes.
+        Points of application of the ground's forces, in W.
     forces : Forces or None
-        As the estimate says them.
+        The estimate; None without.
     force : (nf, 3) array [N]
-        In W.
+        Forces of the ground, in W.
     normal : (3,) array
-        Of the ground, in W.
+        Normal of the ground, in W.
     polygon : (k, 3) array [m]
-        Corners of the support, in W.
+        Corners of the support polygon, in W.
     center_of_pressure : (3,) array [m]
         In W; NaN where there is none.
     push : (3,) array or None [N]
-        Force on the base that is not the feet's, in W; None where it may as well be zero.
+        Force on the base that is not the feet's, in W; None where it is not significant.
     margins : Margins
+        Margins at this instant.
 
     """
 
@@ -146,10 +154,11 @@ class FigureMaker:
     Parameters
     ----------
     model : RobotModel
+        As described.
     config : RobotConfig
-        Of the robot: feet and soles.
+        Feet and soles.
     friction : float
-        Coefficient that margins are reckoned with.
+        Coulomb friction coefficient of the margins.
 
     """
 
@@ -163,7 +172,7 @@ class FigureMaker:
 
     @property
     def size(self) -> float:
-        """Return how far the robot reaches from its base when it stands [m]."""
+        """Largest distance of a body from the base when the robot stands [m]."""
         _, places = body_frames(self.model, self.config.nominal_in(self.model))
         return max(float(np.linalg.norm(places, axis=1).max()), 0.1)
 
@@ -200,7 +209,7 @@ class FigureMaker:
                       normal, polygon, center, push, margins)
 
     def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
-        """Return the points that a foot can touch with, in B."""
+        """Return the possible contact points of a foot, in B."""
         foot = self.config.feet[i]
         return p_BF + foot.corners @ R_BF.T - foot.radius * up
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshot: what is known of a robot at one instant, whoever says it."""
+"""State and forces of a robot at one instant, from bus and bag alike."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,22 +19,24 @@ _FORCE, _TORQUE, _AXES = ('force.x', 'force.y', 'force.z'), ('torque.x', 'torque
 @dataclass(frozen=True)
 class Forces:
     """
-    What an estimate says of one instant; feet in the order of the robot's YAML.
+    An estimate at one instant; feet in the order of the robot's YAML.
 
     Attributes
     ----------
     stamp_ns : int [ns]
+        Stamp of the joint state.
     wrench : (nf, 6) array [N, N m]
         ``[f; m]`` of the ground on the robot, in and about the foot's link frame.
     deviation : (nf, 3) array [N]
-        One standard deviation of the force, in the foot's axes; NaN where it is not said.
+        One standard deviation of the force, in the foot's axes; NaN where it is not known.
     contact, observable : (nf,) bool array
+        Whether each foot is in contact, and whether its force can be observed.
     center_of_pressure : (3,) array [m]
-        Base link; NaN when the feet carry next to nothing.
+        Base link; NaN when the feet are hardly loaded.
     external, external_deviation : (6,) array [N, N m]
-        Wrench on the base that is not the feet's, base link; NaN where it is not said.
+        Wrench on the base that is not the feet's, base link; NaN where it is not known.
     ground_normal : (3,) array
-        Base link; NaN where it is not said.
+        Base link; NaN where it is not known.
 
     """
 
@@ -50,7 +52,19 @@ class Forces:
 
     @classmethod
     def of(cls, reaction: GroundReaction) -> Forces:
-        """Return what an estimate says of its newest sample."""
+        """
+        Return the forces of an estimate at its newest sample.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            The estimate.
+
+        Returns
+        -------
+        Forces
+
+        """
         deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True))[:3].clip(0.0)
                              for foot in reaction.feet])
         return cls(reaction.latest_ns, reaction.wrench, deviation, reaction.latest_contact,
@@ -94,7 +108,7 @@ class ForcesReader:
     Parameters
     ----------
     feet : sequence of str
-        Links, in the order wanted.
+        Links of the feet, in the order of the result.
 
     """
 
@@ -113,7 +127,7 @@ class ForcesReader:
         self._cuts = np.cumsum([len(row) for row in rows])[:-1]
 
     def __call__(self, message: Any) -> Forces | None:
-        """Return what a message says; None when it is of a robot with other feet."""
+        """Return the forces in a message; None when it is of a robot with other feet."""
         names = tuple(message.name)
         if names != self._names:
             where = {name: i for i, name in enumerate(names)}

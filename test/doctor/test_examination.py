@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from patients import healthy, rubbing
 
+from benchmarks.planted_faults import planted_faults
 from legged_dynamics.doctor.evidence import Judge
 from legged_dynamics.doctor.examination import _Candidate, _rubbing, examine
 from legged_dynamics.doctor.finding import Finding
@@ -15,7 +16,6 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
-from legged_dynamics.simulation.sensor_faults import planted_faults
 
 # A few of each sort; the whole table is in benchmarks/doctor_table.py.
 CHOSEN = ('IMU upside down', 'total mass 15 % wrong', 'encoder dead', 'IMU frozen',
