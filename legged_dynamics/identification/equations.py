@@ -255,27 +255,3 @@ def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     Y = np.zeros((len(q), 6 + model.nv, N_INERTIAL * model.n_bodies))
     _regressor(model.tree, q, v, a, base, body_workspace(model), Y)
     return Y
-
-
-def inertial_parameters(model: RobotModel) -> np.ndarray:
-    """
-    Return the inertial parameters that :func:`regressor` multiplies.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    (10 nb,) array [kg, kg m, kg m^2]
-        Mass, first moment of mass and inertia about the origin of each body, in its frame.
-
-    """
-    found = np.empty((model.n_bodies, N_INERTIAL))
-    for body in range(model.n_bodies):
-        inertia = model.body_inertia(body)
-        c = inertia.com
-        about_origin = inertia.about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        found[body] = [inertia.mass, *(inertia.mass * c), *about_origin[np.triu_indices(3)]]
-    return found.ravel()
