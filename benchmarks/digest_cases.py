@@ -285,7 +285,7 @@ def identified() -> Found:
     choice, log = checkup()
     found = identify(choice.model, choice.config, log, total_mass=choice.model.total_mass)
     return {'x': found.x, 'covariance': found.covariance, 'quantities': rows(found.quantities),
-            'names': texts((q.kind, q.name, q.unit, q.told) for q in found.quantities),
+            'names': texts((q.kind, q.name, q.unit, q.identifiable) for q in found.quantities),
             'before': rows([found.before]), 'after': rows([found.after])}
 
 

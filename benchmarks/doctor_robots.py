@@ -10,13 +10,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from benchmarks.planted_faults import Patient, record_sensors
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import Plant, Schedule, SimulatedRobot
-from legged_dynamics.simulation.sensor_faults import Patient
-from legged_dynamics.simulation.sensor_recording import record_sensors
 
 OURS = ('anymal_class', 'solo_class')
 CHECKUP = 'stand 1.5, lift_legs 8.4, squat 6, stand 1'

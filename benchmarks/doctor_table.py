@@ -8,6 +8,7 @@ own come from example-robot-data (PyPI), by LEGGED_ROBOT_DATA or where pip has p
 """
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from dataclasses import replace
@@ -16,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.doctor_robots import CHECKUP, available, healthy
+from benchmarks.planted_faults import Patient, planted_faults
 from legged_dynamics.doctor.examination import examine
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.samples import SensorLog
-from legged_dynamics.simulation.sensor_faults import Patient, planted_faults
 
 REPORT = Path(__file__).resolve().parent.parent / 'docs' / 'doctor_table.md'
 # What healthy robots do; the noise is drawn anew five times for each.
@@ -99,4 +100,8 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.doctor_table',
+                                     description=__doc__.strip().splitlines()[0])
+    parser.add_argument('robots', nargs='*', metavar='ROBOT', help='robots of the table, which is '
+                        'then only printed; default: all that are installed')
+    sys.exit(main(parser.parse_args().robots))

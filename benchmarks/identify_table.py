@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.doctor_robots import available, plant_of
+from benchmarks.planted_faults import record_sensors
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.identification.identify import identify
 from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.simulation import Schedule, SimulatedRobot
-from legged_dynamics.simulation.sensor_recording import record_sensors
 
 REPORT = Path(__file__).resolve().parent.parent / 'docs' / 'identify_table.md'
 LEARN = 'stand 2, lift_legs 8.4, squat 8, trot_in_place 5, stand 1'

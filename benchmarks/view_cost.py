@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from legged_dynamics.view.show import Pace, Show, close_page, open_page
+from legged_dynamics.view.show import FrameTimer, Show, close_page, open_page
 from legged_dynamics.view.sources import Player, read_view
 
 RATE = 30.0
@@ -59,7 +59,7 @@ def main() -> None:
 def report(seconds: float, player: Player, drawn: list[int]) -> None:
     drawn[0] = 0
     begin, spent = time.monotonic(), time.process_time()
-    pace, last = Pace(RATE, time.monotonic, time.sleep), begin
+    pace, last = FrameTimer(RATE, time.monotonic, time.sleep), begin
     while time.monotonic() - begin < seconds:
         now = time.monotonic()
         player.advance(now - last)

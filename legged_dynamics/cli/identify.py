@@ -106,7 +106,7 @@ def table(found: Any) -> str:
     lines = [f'{"":34}{"described":>11}{"identified":>12}{"+-":>10}  unit']
     untold: dict[str, list[str]] = {}
     for q in found.quantities:
-        if q.told:
+        if q.identifiable:
             lines.append(f'{q.kind + " " + q.name:34.34}{q.described:11.4g}{q.value:12.4g}'
                          f'{q.deviation:10.2g}  {q.unit}')
         else:

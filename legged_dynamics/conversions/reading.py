@@ -92,7 +92,7 @@ class JointStateReader:
                 effort[self._mimics.follower_v] = math.nan
             if not math.isfinite(sum(effort.tolist())):
                 effort = np.where(np.isfinite(effort), effort, np.nan)
-        return JointSample(stamp_ns(msg.header.stamp), position, velocity, effort)
+        return JointSample(stamp_ns(msg.header.stamp), position, velocity, effort, names)
 
     def _remember(self, names: tuple[str, ...]) -> None:
         """Work out where the wanted joints stand in messages with these names."""
@@ -482,7 +482,7 @@ class SensorReader:
             position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)
             if effort is not None:
                 effort[self._mimics.follower_v] = np.nan
-        return JointSample(sample.stamp_ns, position, velocity, effort)
+        return JointSample(sample.stamp_ns, position, velocity, effort, sample.names)
 
     def imu(self, message: Any) -> ImuSample:
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a robot should do to be examined, and sees by its joints when that is done."""
+"""Instructions for a checkup, and by the joints when each exercise is done."""
 from __future__ import annotations
 
 from collections import deque
@@ -12,34 +12,36 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
 STILL = 2.0             # s of standing
-QUIET = 0.04            # rad that a joint of a standing robot moves by within a second, at most
-LIFTED = 0.15           # rad that a joint of a lifted leg moves by at least
-ALONE = 3.0             # times the motion of any other leg: one leg was lifted
+QUIET = 0.04            # rad, largest motion of a joint of a standing robot within a second
+LIFTED = 0.15           # rad, smallest motion of a lifted leg
+ALONE = 3.0             # times the motion of any other leg: only this leg was lifted
 SQUATS = 2              # times down and up
-DEEP = 0.2              # rad that most legs' joints move by in a squat
+DEEP = 0.2              # rad, motion of most legs in a squat
 LEANS = 6.0             # s of leaning
 PATIENCE = 60.0         # s for each exercise
-WINDOW = 1.5            # s that is looked at
+WINDOW = 1.5            # s over which motion is measured
 
 
 class Checkup:
     """
     A checkup: quiet standing, a lift of each leg, squats, leaning.
 
-    What joints move is judged by size alone, so a robot whose legs are swapped gets through; which
-    leg moved when another was asked for is kept.
+    Exercises are recognised by the size of the joints' motion alone, so a robot whose legs are
+    swapped gets through; the leg that moved in the place of another is kept.
 
     Parameters
     ----------
     model, config : RobotModel, RobotConfig
+        The robot.
 
     Attributes
     ----------
     moved : dict of str to str
-        Foot whose joints moved, by the foot that was asked for.
+        Foot whose joints moved, by the foot that the instruction named.
     skipped : list of str
         Exercises that were not seen in time.
     done : bool
+        Whether there is nothing left to do.
 
     """
 
@@ -61,7 +63,7 @@ class Checkup:
 
     @property
     def instruction(self) -> str:
-        """What to do now."""
+        """Instruction for the present exercise."""
         if self.done:
             return 'Done.'
         what = self._plan[0]
@@ -73,12 +75,12 @@ class Checkup:
 
     def update(self, time: float, position: np.ndarray) -> bool:
         """
-        Take a joint state.
+        Add a joint state.
 
         Parameters
         ----------
-        time : float
-            Of the sample [s].
+        time : float [s]
+            Time of the sample.
         position : (nj,) array [rad]
             In the model's order.
 

@@ -24,7 +24,7 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
 DEGREES = 4.0           # of freedom of the t distribution
-BLOCK = 0.4             # s, about the time over which errors of a moving robot stay alike
+BLOCK = 0.4             # s, correlation time of the errors of a moving robot
 # Tolerances of a healthy robot.
 FORCE, MOMENT = 0.02, 0.02      # of the weight; of weight times height
 EFFORT = 0.02                   # of the weight on one foot times height
@@ -36,29 +36,28 @@ TILT = 0.03                     # rad, orientation against accelerometer
 GRAVITY_PART = 0.02
 TURN, TURN_PART = 0.03, 0.10    # rad/s, gyro against orientation
 OUTSIDE = 0.1                   # rad beyond a limit of the URDF
-CARRIES = 0.25                  # of a foot's share of the weight, from where it counts as standing
+LOADED = 0.25                  # of a foot's share of the weight, from where it counts as standing
 LOOSE, SWINGS = 3.0, 25.0        # without efforts: wider tolerances; squares that mean swing
-BEHIND = 0.3                    # of the height: how far feet may be from where feet are
+BELOW = 0.3                    # of the height: how far feet may be from where feet are
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """
-    What each kind of evidence says.
+    Evidence of each kind on a configuration.
 
     Attributes
     ----------
     time : (nb,) array [s]
-        Of the blocks.
+        Times of the blocks.
     squares : dict of str to (nb,) array
         Mean squared residual of each kind, in tolerances.
     dimensions : dict of str to float
-        How many independent residuals each kind has in a block.
+        Number of independent residuals of each kind in a block.
     residual : (m,) array
-        All residuals, one after the other, in tolerances, each divided by the root of how often
-        it counts in its block.
+        All residuals, in tolerances, scaled so that each block counts by its dimensions.
     weight : (m,) array
-        What each counts in a least-squares step towards the largest likelihood.
+        Weight of each residual in a least-squares step towards the largest likelihood.
 
     """
 
@@ -85,18 +84,25 @@ class Evidence:
             d * self.squares[kind] / DEGREES).sum()) for kind, d in self.dimensions.items()}
 
 
-class Judge:
+class Likelihood:
     """
-    Weighs configurations of one robot against one recording.
+    Likelihood of configurations of one robot on one recording.
 
     Parameters
     ----------
     signals : Signals
-        Of the recording.
+        The filtered recording.
     model : RobotModel
         As the URDF has it.
     config : RobotConfig
         As the YAML has it; gives the height of the standing robot.
+
+    Attributes
+    ----------
+    height : float [m]
+        Height of the base over the feet of the standing robot.
+    weight : float [N]
+        Weight of the robot.
 
     """
 
@@ -110,16 +116,25 @@ class Judge:
         self.weight = model.total_mass * GRAVITY
 
     def _standing_height(self, config: RobotConfig) -> float:
-        """Return how far the feet are from the base, at most, when the robot stands [m]."""
+        """Return the mean height of the base over the feet of the standing robot [m]."""
         from legged_dynamics.dynamics.kinematics import frame_poses
         from legged_dynamics.estimation.settings import nominal_position
         q = nominal_position(self.model, config)
         poses = frame_poses(self.model, q, tuple(foot.link for foot in config.feet))
         return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
 
-    def weigh(self, config: RobotConfig) -> Evidence:
+    def evaluate(self, config: RobotConfig) -> Evidence:
         """
         Return the evidence on a configuration.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            The configuration.
+
+        Returns
+        -------
+        Evidence
 
         Raises
         ------
@@ -143,7 +158,19 @@ class Judge:
         return self._gather(parts)
 
     def effort_tolerance(self, config: RobotConfig) -> np.ndarray:
-        """Return the tolerance of each joint's effort, (nj,) [N m or N]."""
+        """
+        Return what friction and noise of a healthy robot leave unexplained of joint efforts.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            The configuration; it states the friction.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+
+        """
         friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
         limit = self.signals.band / (0.5 * self.signals.sample_rate)
         noise = config.noise.effort * np.sqrt(min(limit, 1.0))
@@ -154,7 +181,7 @@ class Judge:
 
     def _dynamics(self, config: RobotConfig, samples: Samples, eq: Equations,
                   parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
-        """Add what forces of the ground cannot explain; return those that explain most."""
+        """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
@@ -182,8 +209,8 @@ class Judge:
         return normal
 
     def _load(self, feet: FeetTable, samples: Samples, normal: np.ndarray) -> np.ndarray:
-        """Return how surely each foot is in contact, 0 to 1, (n, nf)."""
-        share = CARRIES * self.weight / len(feet.index)
+        """Return the certainty of contact of each foot, 0 to 1, (n, nf)."""
+        share = LOADED * self.weight / len(feet.index)
         return np.clip(normal / share - 0.5, 0.0, 1.0)
 
     def _joints(self, model: RobotModel, config: RobotConfig, samples: Samples,
@@ -200,7 +227,7 @@ class Judge:
 
     def _feet(self, feet: FeetTable, samples: Samples, eq: Equations, load: np.ndarray | None,
               parts: dict[str, tuple[np.ndarray, float]]) -> None:
-        """Add that feet in contact move with the ground, lie on it, and are below."""
+        """Add the motion of loaded feet, and whether the ground is even and below."""
         first = _first_columns(eq)
         J = np.stack([eq.jacobian[:, c:c + 3] for c in first], axis=1)
         w, up = samples.base[:, :3], samples.up
@@ -221,17 +248,17 @@ class Judge:
             middle = np.einsum('nf,nf->n', load, height) / total
             uneven = load * (height - middle[:, None]) / (LEVEL * self.height)
             parts['ground'] = uneven, 0.5
-        below = (height.mean(axis=1) + self.height) / (BEHIND * self.height)
+        below = (height.mean(axis=1) + self.height) / (BELOW * self.height)
         far = np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0)
         parts['below'] = far[:, None], 1.0
 
     def _still(self, speed: np.ndarray, size: np.ndarray,
                height: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return, without efforts, how surely feet stand (n, nf) and how they differ (n, nf, 3).
+        Return certainty of contact (n, nf) and residual speed (n, nf, 3) of feet without efforts.
 
-        The ground has the speed at which the feet agree best, two at least. A foot that differs
-        swings, which costs the same however fast it is.
+        The speed of the ground is the one on which most feet agree, two at least. A foot that
+        differs swings, which costs the same however fast it is.
         """
         scale = np.hypot(LOOSE * SPEED * self.height, LOOSE * SPEED_PART * size)[..., None]
         apart = np.sum(((speed[:, :, None] - speed[:, None]) / scale[:, None]) ** 2, axis=3)

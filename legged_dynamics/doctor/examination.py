@@ -1,12 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Finding what is wrong: the fault that explains most is corrected, then the next, until none pays.
+Search for faults: the fault that explains most is corrected, then the next.
 
-A fault is held against the healthy robot by the likelihood of the whole recording, prior odds
-included. A fault that has a size must pay twice: its fix must make the recording likelier, and
-its size must be likelier of a faulty than of a healthy robot. What would change torques or masses
-is held against friction of all joints, too (`friction`).
+A fault is compared with the healthy robot by the likelihood of the whole recording, prior odds
+included. A fault that has a size must pass two tests: its fix makes the recording likelier, and
+its size is likelier of a faulty than of a healthy robot. A fix that changes torques or masses is
+compared with friction of all joints, too (`friction`).
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.doctor.evidence import Evidence, Judge
+from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
 from legged_dynamics.doctor.friction import Friction, changes_torques, likeliest_friction
 from legged_dynamics.doctor.hypotheses import (
@@ -27,7 +27,7 @@ from legged_dynamics.doctor.hypotheses import (
     hypotheses,
     legs_of,
 )
-from legged_dynamics.doctor.streams import listen
+from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.samples import SensorLog, Signals, filtered, observe
@@ -59,6 +59,7 @@ class Sized:
     text : callable
         Returns the sentence on a size.
     cost : float
+        Log of the prior odds against the fault.
 
     """
 
@@ -71,8 +72,20 @@ class Sized:
     text: Callable[[np.ndarray], str]
     cost: float = RARE
 
-    def likelier(self, size: np.ndarray) -> float:
-        """Return the log of how much more likely a size is of a faulty robot."""
+    def log_odds(self, size: np.ndarray) -> float:
+        """
+        Return the log of how much more likely a size is of a faulty robot than of a healthy one.
+
+        Parameters
+        ----------
+        size : (k,) array
+            The size.
+
+        Returns
+        -------
+        float
+
+        """
         ratio = self.faulty / self.healthy
         squares = float(size @ size) / self.healthy ** 2
         return 0.5 * squares * (1.0 - ratio ** -2) - len(size) * math.log(ratio)
@@ -88,13 +101,17 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
     model, config : RobotModel, RobotConfig
         As for :func:`hypotheses`.
     height : float [m]
-        Of the base over the feet.
+        Height of the base over the feet.
     imu : bool
-        Whether there is one.
+        Whether the robot has an IMU.
     effort : (nj,) array of bool
         Joints whose effort is known.
     period : float [s]
-        Between joint states.
+        Time between joint states.
+
+    Yields
+    ------
+    Sized
 
     """
     m, names, mass = Corrector(model), model.joint_names, config.apply_to(model).total_mass
@@ -118,11 +135,12 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
                     0.02, 2.0, lambda x: f'All efforts read {math.exp(-x[0]):.3g} times what '
                     'they are: motor currents, or efforts before the gear?', RARE + 1.0)
         yield Sized('total_mass', ('base',),
-                    lambda x: m.loaded(config, mass * (math.exp(x[0]) - 1.0)), (0.02,), 0.02,
+                    lambda x: m.with_payload(config, mass * (math.exp(x[0]) - 1.0)), (0.02,), 0.02,
                     0.2, lambda x: f'The robot weighs {mass * math.exp(x[0]):.3g} kg, not '
                     f'{mass:.3g} kg.')
-        yield Sized('center_of_mass', ('base',), lambda x: m.balanced(config, height * x),
-                    (0.01,) * 3, 0.012, 0.1, lambda x: "The base's centre of mass is off by "
+        yield Sized('center_of_mass', ('base',),
+                    lambda x: m.with_center_of_mass(config, height * x), (0.01,) * 3, 0.012, 0.1,
+                    lambda x: "The base's centre of mass is off by "
                     f'{1e3 * height * x[0]:.0f}, {1e3 * height * x[1]:.0f}, '
                     f'{1e3 * height * x[2]:.0f} mm (x, y, z).')
     if imu:
@@ -137,17 +155,19 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
             'joints at one instant.')
     if all(foot.round for foot in config.feet):
         radius = config.feet[0].radius if config.feet else 0.0
-        yield Sized('foot_radius', ('feet',), lambda x: m.rolled(config, height * x[0]), (0.01,),
-                    0.006, 0.05, lambda x: "The feet's radius is "
+        yield Sized('foot_radius', ('feet',),
+                    lambda x: m.with_foot_radius(config, height * x[0]), (0.01,), 0.006, 0.05,
+                    lambda x: "The feet's radius is "
                     f'{1e3 * max(radius + height * x[0], 0.0):.0f} mm, not '
                     f'{1e3 * radius:.0f} mm.')
 
 
 # -------------------------------------------------------------------------------------------------
+# The search.
 
 MOST = 8            # findings of the physics: a robot with more is another robot
-ALIKE = 3.0         # nats: explanations closer than that are both told
-SIZE_ODDS = 2.0     # nats against a size, once the fix pays
+ALIKE = 3.0         # nats: explanations closer than that are both named
+SIZE_ODDS = 2.0     # nats against a size whose fix makes the recording likelier
 ROUNDS = 3          # Gauss-Newton steps of a size
 FRICTION = 'friction'
 
@@ -155,7 +175,7 @@ FRICTION = 'friction'
 @dataclass(frozen=True, eq=False)
 class Examination:
     """
-    What was found.
+    Result of an examination.
 
     Attributes
     ----------
@@ -164,9 +184,9 @@ class Examination:
     before, after : Evidence or None
         On the configuration as it was and as corrected; None where physics could not be judged.
     config : RobotConfig
-        Mended.
+        The corrected configuration.
     checked, unchecked : tuple of str
-        What was looked at, and what could not be, with the reason.
+        Kinds of evidence that were judged; sentences on what could not be, with the reason.
 
     """
 
@@ -202,7 +222,11 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     config : RobotConfig
         As the YAML has it.
     log : SensorLog
-        Standing, lifting each leg and squatting; whatever else there is counts too.
+        Recording with standing, lifting each leg and squatting; other motion helps, too.
+
+    Returns
+    -------
+    Examination
 
     Raises
     ------
@@ -213,16 +237,16 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
 
     """
     check_floating_robot(config.apply_to(model), config)
-    findings, config, unchecked = listen(model, config, log)
+    findings, config, unchecked = check_streams(model, config, log)
     if any(finding.blocks for finding in findings):
         return Examination(tuple(findings), None, None, config, ('streams',),
                            (*unchecked, 'Everything else: fix the above first.'))
     signals = filtered(log)
-    judge = Judge(signals, model, config)
-    before = after = judge.weigh(config)
+    likelihood = Likelihood(signals, model, config)
+    before = after = likelihood.evaluate(config)
     first = config
     while len(findings) < MOST:
-        best = _best(judge, signals, model, config, after, first)
+        best = _best(likelihood, signals, model, config, after, first)
         if best is None:
             break
         if best.finding.kind == FRICTION:       # more of it, where it was found before
@@ -236,7 +260,7 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
 
 
 def _blind(samples: object, signals: Signals) -> list[str]:
-    """Return what the recording lacks."""
+    """Return sentences on what the recording cannot show."""
     said = []
     if not samples.has_effort.any():        # type: ignore[attr-defined]
         said.append('Masses, centre of mass and efforts: joint_states has no effort.')
@@ -251,9 +275,9 @@ def _blind(samples: object, signals: Signals) -> list[str]:
     return said
 
 
-def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig, now: Evidence,
-          stated: RobotConfig) -> _Candidate | None:
-    """Return the fault that explains most, or None when no fault pays."""
+def _best(likelihood: Likelihood, signals: Signals, model: RobotModel, config: RobotConfig,
+          now: Evidence, stated: RobotConfig) -> _Candidate | None:
+    """Return the fault that explains most, or None when no fault explains enough."""
     # All scores are at most zero, so nothing can gain more than what is missing.
     if -now.score <= 7.0:
         return None
@@ -263,12 +287,12 @@ def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig
     orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
     for guess in hypotheses(model, config, orientation=orientation, imu=signals.has_imu,
                             effort=bool(effort.any())):
-        candidate = _weighed(judge, guess, now)
+        candidate = _evaluated(likelihood, guess, now)
         if candidate is not None:
             found.append(candidate)
-    for sized in sized_hypotheses(model, config, judge.height, imu=signals.has_imu, effort=effort,
-                                  period=1.0 / signals.sample_rate):
-        candidate = _fitted(judge, sized, config, now)
+    for sized in sized_hypotheses(model, config, likelihood.height, imu=signals.has_imu,
+                                  effort=effort, period=1.0 / signals.sample_rate):
+        candidate = _fitted(likelihood, sized, config, now)
         if candidate is not None:
             found.append(candidate)
     found.sort(key=lambda candidate: -candidate.rank)
@@ -277,17 +301,17 @@ def _best(judge: Judge, signals: Signals, model: RobotModel, config: RobotConfig
         return None
     best = worth[0]
     if changes_torques(config, best.config):
-        rubs = likeliest_friction(judge, model, config, now, stated, np.max(
+        rubs = likeliest_friction(likelihood, model, config, now, stated, np.max(
             np.abs(np.where(effort, samples.effort, 0.0)), axis=0))
         if rubs.rank > best.rank - ALIKE:
-            return _rubbing(rubs, best)
+            return _friction_finding(rubs, best)
     also = tuple(other.finding.text for other in found if other is not best
                  and other.rank > best.rank - ALIKE and other.finding.kind != best.finding.kind)
     return replace(best, finding=replace(best.finding, also=also[:3]))
 
 
-def _rubbing(rubs: Friction, rival: _Candidate) -> _Candidate:
-    """Return friction as what was found, in the place of a fix that changes torques."""
+def _friction_finding(rubs: Friction, rival: _Candidate) -> _Candidate:
+    """Return friction as the finding, instead of a fix that changes torques."""
     finding = Finding(
         FRICTION, ('joint_states',), rubs.text, max(rubs.rank, rival.finding.evidence),
         advice='No sign or scale of a torque is changed for it. Measure friction (legged-dynamics '
@@ -296,9 +320,9 @@ def _rubbing(rubs: Friction, rival: _Candidate) -> _Candidate:
     return _Candidate(finding, rubs.config, rubs.rank, rubs.evidence)
 
 
-def _weighed(judge: Judge, guess: Hypothesis, now: Evidence) -> _Candidate | None:
+def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> _Candidate | None:
     try:
-        evidence = judge.weigh(guess.config)
+        evidence = likelihood.evaluate(guess.config)
     except LeggedDynamicsError:
         return None
     gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
@@ -308,27 +332,28 @@ def _weighed(judge: Judge, guess: Hypothesis, now: Evidence) -> _Candidate | Non
                       guess.config, gain, evidence)
 
 
-def _fitted(judge: Judge, sized: Sized, config: RobotConfig, now: Evidence) -> _Candidate | None:
-    """Fit a fault's size by Gauss-Newton on the t likelihood, and weigh it."""
+def _fitted(likelihood: Likelihood, sized: Sized, config: RobotConfig,
+            now: Evidence) -> _Candidate | None:
+    """Fit the size of a fault by Gauss-Newton on the t likelihood, and evaluate the fault."""
     size = np.zeros(len(sized.steps))
     best, at = now, size
     prior = np.eye(len(size)) / sized.faulty ** 2
     try:
         for _ in range(ROUNDS):
             here = best
-            J = np.stack([(judge.weigh(sized.apply(at + step)).residual - here.residual)
+            J = np.stack([(likelihood.evaluate(sized.apply(at + step)).residual - here.residual)
                           / step.sum() for step in np.diag(sized.steps)], axis=1)
             WJ = here.weight[:, None] * J
             step = np.linalg.solve(J.T @ WJ + prior, -(WJ.T @ here.residual) - prior @ at)
             for part in (1.0, 0.3):
                 size = at + part * step
-                told = judge.weigh(sized.apply(size))
-                if told.score > best.score:
+                tried = likelihood.evaluate(sized.apply(size))
+                if tried.score > best.score:
                     break
             else:
                 break
-            gained = told.score - best.score
-            best, at = told, size
+            gained = tried.score - best.score
+            best, at = tried, size
             if best.score - now.score < 1.0 or gained < 0.02 * (best.score - now.score):
                 break
     except LeggedDynamicsError:
@@ -339,6 +364,6 @@ def _fitted(judge: Judge, sized: Sized, config: RobotConfig, now: Evidence) -> _
         return None
     rank = gain - sized.cost - 0.5 * float(at @ at) / sized.faulty ** 2
     rank -= len(at) * np.log(sized.faulty / sized.healthy)
-    alarm = min(rank, sized.likelier(at) - SIZE_ODDS)
+    alarm = min(rank, sized.log_odds(at) - SIZE_ODDS)
     return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), alarm),
                       sized.apply(at), rank, best)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A finding: what is wrong, how sure that is, and the lines that fix it."""
+"""A finding: the fault, its certainty, and the settings that fix it."""
 from __future__ import annotations
 
 import math
@@ -15,12 +15,12 @@ from legged_dynamics.model.sensor_correction import SETTINGS
 @dataclass(frozen=True)
 class Finding:
     """
-    Something wrong.
+    A fault that was found.
 
     Attributes
     ----------
     kind : str
-        What sort of fault, such as 'swapped_legs'.
+        Kind of fault, such as 'swapped_legs'.
     subject : tuple of str
         Joints, legs or sensors that it is about.
     text : str
@@ -30,9 +30,9 @@ class Finding:
     fix : mapping of str to value
         Settings of the robot's YAML that fix it, by dotted name; empty where no YAML can.
     advice : str
-        What to do where no YAML fixes it, or beside it.
+        What to do where no YAML fixes it, or in addition to that.
     also : tuple of str
-        Other faults that this recording cannot tell from it.
+        Other faults that this recording cannot distinguish from it.
     blocks : bool
         Whether nothing else can be judged before it is corrected.
 
@@ -49,12 +49,12 @@ class Finding:
 
     @property
     def probability(self) -> float:
-        """How sure the finding is, 0 to 1."""
+        """Probability of the fault, 0 to 1."""
         return 1.0 / (1.0 + math.exp(-min(max(self.evidence, -500.0), 500.0)))
 
     @property
     def sure(self) -> str:
-        """How sure it is, for people."""
+        """Probability in words: 'certain', or per cent."""
         if self.evidence > 14.0:
             return 'certain'
         return f'{100.0 * min(self.probability, 0.9999):.4g} %'
@@ -70,7 +70,12 @@ def changes(before: RobotConfig, after: RobotConfig,
     before, after : RobotConfig
         As the YAML has it, and corrected.
     joint_names : tuple of str
-        Of the model; they become the command order where lists need one and the YAML has none.
+        Joints of the model; they become the command order where lists need one and the YAML has
+        none.
+
+    Returns
+    -------
+    dict of str to value
 
     """
     found: dict[str, Any] = {}
@@ -78,7 +83,7 @@ def changes(before: RobotConfig, after: RobotConfig,
     for name, value in new.items():
         if old.get(name) != value:
             found[name] = value
-    # What goes back to its default must be said, too: the YAML still has the other value.
+    # A setting that goes back to its default must be stated, since the YAML has another value.
     found.update({entry.name: entry.default for entry in SETTINGS
                   if entry.name in old and entry.name not in new})
     if any(len(value) == len(joint_names) and isinstance(value[0], float)

@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Faults that a robot may have or not, each as the configuration that fixes it.
+Faults that a robot has or has not, each as the configuration that fixes it.
 
-Those that have a size are in `sizes`.
+Faults that have a size are in `examination`.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
-# A configuration with one more fix: readings exchanged, scaled, shifted or turned.
+# Corrected configurations.
 
 
 SCALES = {'position': ('position_scale', 'position_offset'), 'velocity': ('velocity_scale',),
@@ -32,7 +32,7 @@ LISTS = ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale')
 
 class Corrector:
     """
-    Makes configurations out of one.
+    Makes corrected configurations of one robot.
 
     Parameters
     ----------
@@ -46,7 +46,23 @@ class Corrector:
 
     def permuted(self, config: RobotConfig, source: Sequence[int],
                  effort_only: bool = False) -> RobotConfig:
-        """Return it with joint i reading what joint ``source[i]`` read before, (nj,)."""
+        """
+        Let joints read what other joints read before.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        source : sequence of int
+            Joint i reads what joint ``source[i]`` read, (nj,).
+        effort_only : bool
+            Whether positions and velocities stay.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         c, names = config.sensors, self.names
         order = list(source)
         driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
@@ -64,7 +80,25 @@ class Corrector:
 
     def scaled(self, config: RobotConfig, joints: Sequence[int] | slice, factor: float,
                *fields: str) -> RobotConfig:
-        """Return it with positions, velocities or efforts of some joints scaled once more."""
+        """
+        Multiply positions, velocities or efforts of some joints by a factor.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        joints : sequence of int or slice
+            Indices of the joints in the model's order.
+        factor : float
+            In addition to factors that the configuration has.
+        *fields : {'position', 'velocity', 'effort'}
+            Readings that are multiplied.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         c = config.sensors
         for part in fields:
             for name in SCALES[part]:
@@ -75,14 +109,44 @@ class Corrector:
         return replace(config, sensors=_simplest(c))
 
     def shifted(self, config: RobotConfig, joint: int, offset: float) -> RobotConfig:
-        """Return it with an offset added to a joint's position [rad]."""
+        """
+        Add an offset to a joint's position.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        joint : int
+            Index of the joint in the model's order.
+        offset : float [rad]
+            In addition to the offset that the configuration has.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         c = config.sensors
         values = c.per_joint('position_offset', self.names, 0.0)
         values[joint] += offset
         return replace(config, sensors=c.with_joint('position_offset', self.names, values))
 
     def turned(self, config: RobotConfig, signed: np.ndarray) -> RobotConfig:
-        """Return it with the IMU's vectors mapped once more by a signed permutation (3, 3)."""
+        """
+        Map the IMU's vectors by a signed permutation.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        signed : (3, 3) array
+            Applied after the axes that the configuration has.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         c = config.sensors
         axes = signed @ _axes_matrix(c)
         R = signed @ rotation_from_rpy(np.asarray(c.imu_rpy)) @ signed.T
@@ -92,28 +156,98 @@ class Corrector:
             accelerometer_bias=tuple((signed @ c.accelerometer_bias).tolist())))
 
     def tilted(self, config: RobotConfig, vector: np.ndarray) -> RobotConfig:
-        """Return it with the IMU's vectors turned by a small rotation vector (3,) [rad]."""
+        """
+        Turn the IMU's vectors by a small angle.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        vector : (3,) array [rad]
+            Rotation vector.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         c = config.sensors
         R = rotation_from_vector(np.asarray(vector, float)) @ rotation_from_rpy(
             np.asarray(c.imu_rpy))
         return replace(config, sensors=replace(c, imu_rpy=_rpy(R)))
 
     def sensors(self, config: RobotConfig, **values: Any) -> RobotConfig:
-        """Return it with other values of the sensor correction."""
+        """
+        Replace values of the sensor correction.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        **values
+            Fields of SensorCorrection.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         return replace(config, sensors=replace(config.sensors, **values))
 
-    def loaded(self, config: RobotConfig, mass: float) -> RobotConfig:
-        """Return it with mass added where the base's centre of mass is [kg]."""
+    def with_payload(self, config: RobotConfig, mass: float) -> RobotConfig:
+        """
+        Add mass at the base's centre of mass.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        mass : float [kg]
+            In addition to the payload that the configuration has.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         total = config.payload.mass + mass
         return replace(config, payload=Inertia(total, self.model.body_inertia(0).com))
 
-    def balanced(self, config: RobotConfig, shift: np.ndarray) -> RobotConfig:
-        """Return it with the base's centre of mass shifted by (3,) [m]."""
+    def with_center_of_mass(self, config: RobotConfig, shift: np.ndarray) -> RobotConfig:
+        """
+        Shift the base's centre of mass.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        shift : (3,) array [m]
+            In addition to the offset that the configuration has, base axes.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         moved = np.asarray(config.center_of_mass_offset) + shift
         return replace(config, center_of_mass_offset=tuple(moved.tolist()))
 
-    def rolled(self, config: RobotConfig, radius: float) -> RobotConfig:
-        """Return it with point feet of a radius larger by so much [m]."""
+    def with_foot_radius(self, config: RobotConfig, radius: float) -> RobotConfig:
+        """
+        Make the feet rounder.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            Configuration to change.
+        radius : float [m]
+            Added to the radius of each foot.
+
+        Returns
+        -------
+        RobotConfig
+
+        """
         return replace(config, feet=tuple(foot.rolled(radius) for foot in config.feet))
 
 
@@ -145,6 +279,7 @@ def _rpy(R: np.ndarray) -> tuple[float, ...]:
 
 
 # -------------------------------------------------------------------------------------------------
+# Hypotheses.
 
 DEGREE, RPM = math.pi / 180.0, 2.0 * math.pi / 60.0
 # Log of the prior odds against any single fault: one robot in e^9 = 8000 has just this one.
@@ -154,21 +289,22 @@ RARE = 9.0
 @dataclass(frozen=True)
 class Hypothesis:
     """
-    A fault that is there or not.
+    A fault that the robot has or has not.
 
     Attributes
     ----------
     kind, subject, text
         As `Finding` has them.
     config : RobotConfig
-        That fixes it.
+        Configuration that fixes it.
     cost : float
         Log of the prior odds against it.
     advice : str
+        As `Finding` has it.
     shrinks : float
-        Log of the factor by which it makes readings smaller. Smaller readings leave smaller
-        residuals whatever they mean: that is the density's change of variable, and costs as much
-        in each block of time.
+        Log of the factor by which the fix makes readings smaller. Smaller readings leave smaller
+        residuals whatever they mean: the density's change of variable, which costs as much in each
+        block of time.
 
     """
 
@@ -182,7 +318,20 @@ class Hypothesis:
 
 
 def legs_of(model: RobotModel, config: RobotConfig) -> list[tuple[str, list[int]]]:
-    """Return each foot's name and its joints from the base on, as places in the model's order."""
+    """
+    Return the joints of each leg.
+
+    Parameters
+    ----------
+    model, config : RobotModel, RobotConfig
+        The robot.
+
+    Returns
+    -------
+    list of (str, list of int)
+        Link of each foot, and indices of its joints in the model's order, from the base on.
+
+    """
     return [(foot.link, [body - 1 for body in model.chain(model.frame(foot.link).body)])
             for foot in config.feet]
 
@@ -190,16 +339,20 @@ def legs_of(model: RobotModel, config: RobotConfig) -> list[tuple[str, list[int]
 def hypotheses(model: RobotModel, config: RobotConfig, *, orientation: bool, imu: bool,
                effort: bool) -> Iterator[Hypothesis]:
     """
-    Yield the faults that are there or not.
+    Yield the faults without a size.
 
     Parameters
     ----------
     model : RobotModel
         As the URDF has it.
     config : RobotConfig
-        With what has been corrected so far.
+        With the corrections so far.
     orientation, imu, effort : bool
-        What was recorded.
+        Whether the recording has them.
+
+    Yields
+    ------
+    Hypothesis
 
     """
     corrector = Corrector(model)

@@ -1,10 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the streams themselves say: clocks, rates, names, and sensors that say the same for ever.
+Faults of the streams themselves: clocks, rates, names, and sensors that do not change.
 
-A living sensor repeats its last reading now and then, by resolution; how often, the others tell.
-One that repeats all readings of a recording has that chance to the power of their number.
+A working sensor repeats its last reading now and then, due to its resolution; how often, the other
+sensors show. A sensor that repeats all its readings is working with that probability to the power
+of their number.
 """
 from __future__ import annotations
 
@@ -20,28 +21,36 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
 PRIOR = 9.0             # nats against any fault of a stream
-REPEATS = 0.5           # chance at most that a living sensor repeats itself
-JITTER = 0.02           # of the period: what a healthy clock's stamps scatter by, about
+REPEATS = 0.5           # largest probability that a working sensor repeats a reading
+JITTER = 0.02           # of the period: scatter of a healthy clock's stamps
 SLOW_RATE = 100.0       # Hz: what legs' dynamics need
 EPOCH = 86_400.0        # s: clocks that differ by more than a day are of another origin
 WINDOWS = (3, 5, 7, 9, 11, 15, 21)      # samples, of drivers that differentiate positions
-SAME = 1e-6             # of its size: a velocity that equals a derivative to this is one
-# What finite differences of a period's samples are made of.
+SAME = 1e-6             # of its size: a velocity this close to a derivative is one
+# Names of the one-sided finite differences.
 BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
 
 
-def listen(model: RobotModel, config: RobotConfig,
+def check_streams(model: RobotModel, config: RobotConfig,
            log: SensorLog) -> tuple[list[Finding], RobotConfig, list[str]]:
     """
     Judge names, clocks and dead sensors.
 
+    Parameters
+    ----------
+    model, config : RobotModel, RobotConfig
+        The robot as described.
+    log : SensorLog
+        The recording.
+
     Returns
     -------
     findings : list of Finding
+        Faults of the streams.
     config : RobotConfig
-        With what a YAML can fix of them.
+        Configuration with those fixes that a YAML can make.
     unchecked : list of str
-        What could not be judged, and why.
+        Sentences on what could not be judged, and why.
 
     """
     findings = _names(model, config, log.joints)
@@ -105,7 +114,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
     step = np.diff(stamp) * 1e-9
     if not len(step):
         return []
-    told: list[Finding] = []
+    found: list[Finding] = []
     forward = step[step > 0.0]
     if len(forward) < 0.5 * len(step):
         return [Finding('time_base', (name,), f'The stamps of {name} stand still: '
@@ -116,43 +125,43 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
     if simulated:
         pass        # a simulator's time goes as fast as it can, and begins where it likes
     elif abs(math.log(max(ratio, 1e-9))) > 0.02:
-        told.append(Finding('time_base', (name,), f'The clock of {name} runs {ratio:.4g} times '
-                            "as fast as the recorder's: stamps in another unit, or a bag played "
-                            'at another rate.', _gauss(abs(math.log(max(ratio, 1e-9))), 2e-3),
-                            advice='Stamp in seconds and nanoseconds of one clock.'))
+        found.append(Finding('time_base', (name,), f'The clock of {name} runs {ratio:.4g} times '
+                             "as fast as the recorder's: stamps in another unit, or a bag played "
+                             'at another rate.', _gauss(abs(math.log(max(ratio, 1e-9))), 2e-3),
+                             advice='Stamp in seconds and nanoseconds of one clock.'))
     elif abs(float(stamp[0] - receipt[0])) * 1e-9 > EPOCH:
-        told.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
-                            f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
-                            PRIOR + 20.0, advice='Harmless if all topics share it and '
-                            'use_sim_time fits; else stamp with the clock of ROS.'))
+        found.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
+                             f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
+                             PRIOR + 20.0, advice='Harmless if all topics share it and '
+                             'use_sim_time fits; else stamp with the clock of ROS.'))
     back = int((step <= 0.0).sum())
     if back:
-        told.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
-                            'the one before.', PRIOR + back, advice='Publish in order, once.'))
+        found.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
+                             'the one before.', PRIOR + back, advice='Publish in order, once.'))
     period = float(np.median(forward))
     lost = int((forward > 1.8 * period).sum())
-    # Half the normalised steps of a healthy clock lie within JITTER; gaps are told apart.
+    # Half the normalised steps of a healthy clock lie within JITTER; gaps are counted apart.
     jitter = float(np.std(forward[forward < 1.8 * period]) / period)
     evidence = _gauss(jitter, 2.0 * JITTER)
     if evidence > 0.0:
-        told.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
-                            f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
-                            'period): they are times of receipt, not of measurement.', evidence,
-                            advice='Stamp when the sensor is read. Derivatives and the pairing '
-                            'with the IMU suffer from it.'))
+        found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
+                             f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
+                             'period): they are times of receipt, not of measurement.', evidence,
+                             advice='Stamp when the sensor is read. Derivatives and the pairing '
+                             'with the IMU suffer from it.'))
     if lost > 0.002 * len(step) + 2.0:
-        told.append(Finding('lost_samples', (name,), f'{lost} gaps in {name}: samples lost.',
-                            PRIOR * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
-                            advice='Look at queue depths and at the load of the computer.'))
+        found.append(Finding('lost_samples', (name,), f'{lost} gaps in {name}: samples lost.',
+                             PRIOR * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
+                             advice='Look at queue depths and at the load of the computer.'))
     rate = len(forward) / (float(stamp[-1] - stamp[0]) * 1e-9)
     if rate < SLOW_RATE:
-        told.append(Finding('low_rate', (name,), f'{name} comes at {rate:.3g} Hz; impacts and '
-                            f'swinging legs need {SLOW_RATE:g} Hz or more.',
-                            _gauss(math.log(SLOW_RATE / rate), 0.02),
-                            {'rate': round(rate, 3)} if name == 'joint_states' else {},
-                            'Raise the rate of the driver (controller_manager has 100 Hz by '
-                            'default: update_rate, state_publish_rate).'))
-    return [finding for finding in told if finding.evidence > 0.0]
+        found.append(Finding('low_rate', (name,), f'{name} comes at {rate:.3g} Hz; impacts and '
+                             f'swinging legs need {SLOW_RATE:g} Hz or more.',
+                             _gauss(math.log(SLOW_RATE / rate), 0.02),
+                             {'rate': round(rate, 3)} if name == 'joint_states' else {},
+                             'Raise the rate of the driver (controller_manager has 100 Hz by '
+                             'default: update_rate, state_publish_rate).'))
+    return [finding for finding in found if finding.evidence > 0.0]
 
 
 def _gauss(size: float, healthy: float) -> float:
@@ -163,14 +172,8 @@ def _gauss(size: float, healthy: float) -> float:
 # ---- dead sensors --------------------------------------------------------------------------
 
 
-def _repeating(values: np.ndarray) -> np.ndarray:
-    """Return which columns say the same from first to last."""
-    with np.errstate(invalid='ignore'):
-        return np.isfinite(values).all(axis=0) & (values == values[:1]).all(axis=0)
-
-
 def _frozen_from(column: np.ndarray) -> int:
-    """Return from which sample on a column says the same."""
+    """Return the first sample from which on a column does not change."""
     changed = np.flatnonzero(column[1:] != column[:-1])
     return int(changed[-1]) + 1 if len(changed) else 0
 
@@ -243,7 +246,7 @@ def _dead_imu(log: SensorLog) -> list[Finding]:
 
 
 def _derived(joints: JointLog) -> list[Finding]:
-    """Tell velocities that are nothing but differentiated positions."""
+    """Find velocities that are nothing but differentiated positions."""
     v, q = joints.velocity, joints.position
     if len(v) < 100 or not np.isfinite(v).all() or not np.isfinite(q).all():
         return []

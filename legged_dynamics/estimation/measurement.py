@@ -24,23 +24,23 @@ __all__ = ['IMU_TIMEOUT', 'MAX_GAP', 'ImuSample', 'JointSample', 'Measurement',
            'MeasurementSynchronizer', 'SwitchSample']
 
 # -------------------------------------------------------------------------------------------------
-# Pairs joint states with IMU readings, by their stamps alone.
+# Synchronization of joint states and IMU readings, by their stamps alone.
 #
-# A joint state taken at ``s`` waits for the first IMU reading of ``s`` or later. One of exactly
-# ``s`` is used as it is; otherwise the readings on either side are interpolated to ``s`` when they
-# lie closer together than a stated gap. When the joint states have run ahead of the newest IMU
-# reading by more than the time-out, the IMU counts as lost, and joint states go out at once
-# without it until it is back. Each topic's own messages are expected in order; how the two topics
+# A joint state of stamp ``s`` waits for the first IMU reading of ``s`` or later. A reading of
+# exactly ``s`` is used as it is; otherwise the readings on either side are interpolated to ``s``
+# when they are closer to each other than a given gap. When joint states have run ahead of the
+# newest IMU reading by more than the time-out, the IMU counts as lost, and joint states go on
+# without it until it is back. The messages of each topic are expected in order; how the two topics
 # interleave does not matter as long as the IMU lags by less than the time-out, so a bag gives the
-# pairs that the live robot had, bursts and queues notwithstanding. (Only for the first samples
-# after a loss may the order of arrival decide.)
+# pairs that the live robot had, in spite of bursts and queues. (Only for the first samples after a
+# loss, the order of arrival may decide.)
 
 
-# Joint states and IMU readings kept at most; the oldest make room.
+# Joint states and IMU readings kept, at most; the oldest are dropped.
 CAPACITY = 4096
-# Waiting costs nothing while the IMU lives, so bursts of this length do no harm [s].
+# Bursts of the IMU of this length do no harm [s].
 IMU_TIMEOUT = 0.1
-# A contact switch counts as it was read for this long [ns].
+# A reading of a contact switch is valid for this long [ns].
 SWITCH_AGE_NS = 100_000_000
 # IMU readings further apart than this are not interpolated by default [s].
 MAX_GAP = 0.02
@@ -48,14 +48,14 @@ MAX_GAP = 0.02
 
 class MeasurementSynchronizer:
     """
-    Makes measurements out of joint states and IMU readings.
+    Pairs joint states with IMU readings by their stamps.
 
     Parameters
     ----------
     imu_timeout : float [s]
         How far joint states may run ahead of the newest IMU reading before they stop waiting. A
-        message older than its topic's newest by no more than this came out of order and is left
-        out; an older one means that time was set back.
+        message older than its topic's newest by no more than this is late, and left out; an older
+        one means that time was set back.
     max_gap : float, optional [s]
         Largest distance of two IMU readings that are interpolated; at most the time-out.
 
@@ -64,7 +64,7 @@ class MeasurementSynchronizer:
     late : int
         Messages left out because a newer one of their topic had come before them.
     jumps_back : int
-        How often time was set back; what waited then is dropped.
+        Number of times that time was set back; samples that waited then are dropped.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class MeasurementSynchronizer:
         max_gap = min(MAX_GAP, imu_timeout) if max_gap is None else max_gap
         if not 0.0 < imu_timeout < math.inf:
             raise ConfigurationError(f'imu_timeout: expected a time above 0 s, got {imu_timeout}')
-        # Then a gap that outlasts the time-out gives no IMU either way, whatever came first.
+        # Then a gap longer than the time-out gives no IMU reading in any order of arrival.
         if not 0.0 < max_gap <= imu_timeout:
             raise ConfigurationError(f'max_gap: expected a time above 0 and up to imu_timeout '
                                      f'({imu_timeout} s), got {max_gap}')
@@ -178,7 +178,7 @@ class MeasurementSynchronizer:
         switches.append(sample)
 
     def _closed(self, stamp_ns: int) -> np.ndarray | None:
-        """Return the switches at a stamp, as they were read last."""
+        """Return the newest reading of the switches at a stamp, or None."""
         switches = self._switches
         while len(switches) > 1 and switches[1].stamp_ns <= stamp_ns:
             switches.popleft()
@@ -196,8 +196,8 @@ class MeasurementSynchronizer:
         ready: list[Measurement] = []
         while self._waiting:
             stamp, imu = self._waiting[0].stamp_ns, self._newest_imu
-            heard = self._first_joints if imu is None else imu
-            lost = self._newest_joints - heard > self._timeout      # type: ignore[operator]
+            since = self._first_joints if imu is None else imu
+            lost = self._newest_joints - since > self._timeout      # type: ignore[operator]
             if not (lost or (imu is not None and imu >= stamp) or len(self._waiting) > CAPACITY):
                 break
             ready.append(self._complete(self._waiting.popleft()))
@@ -205,19 +205,19 @@ class MeasurementSynchronizer:
 
     def _complete(self, joints: JointSample) -> Measurement:
         """Return the joint state with its IMU reading, and forget the readings before that."""
-        stamp, readings = joints.stamp_ns, self._readings
+        stamp, readings, moved = joints.stamp_ns, self._readings, joints[:4]
         # Joint states come in order: no later one needs what lies before this one's neighbours.
         while len(readings) > 1 and readings[1].stamp_ns <= stamp:
             readings.popleft()
         closed = self._closed(stamp)
         if not readings or readings[0].stamp_ns > stamp:
-            return Measurement(*joints, switches=closed)
+            return Measurement(*moved, switches=closed)
         before = readings[0]
         if before.stamp_ns == stamp:
-            return Measurement(*joints, *before[1:], closed)
+            return Measurement(*moved, *before[1:], closed)
         if len(readings) == 1 or readings[1].stamp_ns - before.stamp_ns > self._max_gap:
-            return Measurement(*joints, switches=closed)
-        return Measurement(*joints, *_between(before, readings[1], stamp), closed)
+            return Measurement(*moved, switches=closed)
+        return Measurement(*moved, *_between(before, readings[1], stamp), closed)
 
 
 def _between(a: ImuSample, b: ImuSample,

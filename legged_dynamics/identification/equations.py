@@ -62,7 +62,7 @@ def _equations(tree, feet, q, v, a, base, normal, bodies, states, wrench, tau, j
     bodies, states : arrays
         Scratch.
     wrench, tau : (N, 6), (N, nv) array
-        Filled: wrench on the base and joint efforts that the motion takes.
+        Filled: wrench on the base and joint efforts that the motion requires.
     jacobian, grasp : (N, nc, nv), (N, 6, nc) array
         Filled: contact Jacobians, and contact coordinates to the wrench on the base.
     points, poses : (N, nf, 3), (N, nf, 9) array
@@ -171,20 +171,20 @@ def _regressor(tree, q, v, a, base, bodies, Y):
 @dataclass(frozen=True, eq=False)
 class Equations:
     """
-    Both sides of the equations of n instants, in base axes.
+    Both sides of the equations of motion of n instants, in base axes.
 
     Attributes
     ----------
     wrench : (n, 6) array [N, N m]
-        What must act on the base, about its origin.
+        Wrench on the base that the motion requires, about the base's origin.
     effort : (n, nv) array [N m or N]
-        What the joints must deliver without the ground.
+        Joint efforts that the motion requires without ground forces.
     jacobian : (n, nc, nv) array
         Joint part of the contacts' Jacobian.
     grasp : (n, 6, nc) array
         From contact forces to the wrench on the base.
     points : (n, nf, 3) array [m]
-        Where the feet touch.
+        Contact points.
     foot_rotation : (n, nf, 3, 3) array
         R_BF.
 
@@ -216,6 +216,10 @@ def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.nd
     normal : (n, 3) array
         The ground's normal in base axes.
 
+    Returns
+    -------
+    Equations
+
     """
     n, nv, nf, nc = len(q), model.nv, len(feet.index), feet.size
     out = Equations(np.zeros((n, 6)), np.zeros((n, nv)), np.zeros((n, nc, nv)),
@@ -230,7 +234,7 @@ def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.nd
 def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
               base: np.ndarray) -> np.ndarray:
     """
-    Return ``Y`` of n instants, (n, 6 + nv, 10 nb): base wrench first, then joint efforts.
+    Return the regressor of n instants.
 
     Parameters
     ----------
@@ -241,19 +245,13 @@ def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     base : (n, 9) array
         As :func:`motion_equations` has it.
 
+    Returns
+    -------
+    (n, 6 + nv, 10 nb) array
+        Wrench on the base first, then joint efforts.
+
     """
     q, v, a, base = (np.ascontiguousarray(x, float) for x in (q, v, a, base))
     Y = np.zeros((len(q), 6 + model.nv, N_INERTIAL * model.n_bodies))
     _regressor(model.tree, q, v, a, base, body_workspace(model), Y)
     return Y
-
-
-def inertial_parameters(model: RobotModel) -> np.ndarray:
-    """Return the parameters that `regressor` multiplies, (10 nb,), in the bodies' frames."""
-    found = np.empty((model.n_bodies, N_INERTIAL))
-    for body in range(model.n_bodies):
-        inertia = model.body_inertia(body)
-        c = inertia.com
-        about_origin = inertia.about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        found[body] = [inertia.mass, *(inertia.mass * c), *about_origin[np.triu_indices(3)]]
-    return found.ravel()

@@ -1,13 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Identifies a robot from a recording of its own sensors, without any force sensor.
+Identification of a robot from a recording of its own sensors, without any force sensor.
 
-Nonlinear least squares (scipy) from the description on, each unknown held to it by how far the
-description is to be trusted. Error bars allow for residuals that stay alike for a while: the
-recording is cut into blocks, and their scatter takes the place of white noise (the sandwich
-estimator of Huber and White). What they do not shrink, the motion does not tell, and it is said
-which motion would.
+Nonlinear least squares (scipy) starts from the description; each unknown has a prior whose
+deviation says how far the description is trusted. Error bars allow for residuals that are
+correlated over time: the recording is cut into blocks, and their scatter takes the place of white
+noise (the sandwich estimator of Huber and White). An unknown whose error bar the recording hardly
+makes smaller is not identifiable from it, and the motion that would identify it is named.
 """
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# Identified quantities as people ask for them: value, error bar, and whether the motion tells.
+# Identified quantities: value, error bar, and whether the recording identifies them.
 
 
-# A quantity counts as told when the recording makes its error bar at least that much smaller.
-TOLD = 0.5
+# A quantity is identifiable when its error bar is less than this part of the prior's.
+IDENTIFIABLE = 0.5
 UNITS = {'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
          'position_offset': 'rad', 'imu_mount': 'rad', 'accelerometer_bias': 'm/s^2',
          'gyro_bias': 'rad/s'}
-# Which motion would tell what this one does not.
+# Motions that identify each kind of quantity.
 MOTIONS = {
     'mass': 'weigh the robot (--total-mass), or trust the torques (--trust-effort)',
     'center_of_mass': 'lean the body about x and y while all feet stand; for its height, lean '
@@ -75,9 +75,9 @@ class Quantity:
     deviation : float
         Error bar: one standard deviation.
     trust : float
-        How far it could be from the description before the recording: one standard deviation.
-    told : bool
-        Whether the recording tells it.
+        Standard deviation of the prior about the description.
+    identifiable : bool
+        Whether the recording makes the error bar much smaller than the prior's.
 
     """
 
@@ -88,12 +88,12 @@ class Quantity:
     value: float
     deviation: float
     trust: float
-    told: bool
+    identifiable: bool
 
     @property
     def motion(self) -> str:
-        """Which motion would tell it; empty when this one does."""
-        return '' if self.told else MOTIONS[self.kind]
+        """Motion that would identify it; empty when this one does."""
+        return '' if self.identifiable else MOTIONS[self.kind]
 
 
 def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
@@ -104,11 +104,15 @@ def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
     Parameters
     ----------
     u : Unknowns
-        What is identified.
+        Layout of the unknowns.
     x : (p,) array
         Identified values.
     covariance, prior : (p, p) array
         After and before the recording.
+
+    Returns
+    -------
+    tuple of Quantity
 
     """
     found = []
@@ -118,7 +122,7 @@ def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
         after = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
         before = float(np.sqrt(max(gradient @ prior @ gradient, 0.0)))
         found.append(Quantity(kind, name, unit, described, value, after, before,
-                              after < TOLD * before))
+                              after < IDENTIFIABLE * before))
     zero = np.zeros(u.size)
     p0, p1, dp = u.inertial(zero), u.inertial(x), u.inertial_gradient(x)
     masses, base = 10 * np.arange(u.model.n_bodies), p1[0]
@@ -172,33 +176,35 @@ def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
 
 
 # -------------------------------------------------------------------------------------------------
+# Least squares.
 
-BLOCK = 1.5             # s, over which residuals may stay alike
-WEIGHED = 0.003         # of the mass: how well a scale weighs a robot
+BLOCK = 1.5             # s, over which residuals may be correlated
+WEIGHED = 0.003         # of the mass: accuracy of a scale
 ROBUST = 3.0            # tolerances, beyond which a residual counts linearly: impacts
-MOST = 12               # evaluations a pass
-PASSES = 3              # the later ones with impacts and sticking joints weighed down
-SPACING = 0.05          # s between the samples that are computed with
+MOST = 12               # evaluations in a pass, at most
+PASSES = 3              # the later ones with less weight on impacts and sticking joints
+SPACING = 0.05          # s between the samples
 
 
 @dataclass(frozen=True, eq=False)
 class Identification:
     """
-    What a recording says of a robot.
+    An identified robot.
 
     Attributes
     ----------
     model : RobotModel
-        Identified: inertias and joint physics.
+        With identified inertias and joint physics.
     config : RobotConfig
-        Identified: torque constants, offsets, the IMU's mount and biases.
+        With identified torque constants, offsets, and the IMU's mount and biases.
     quantities : tuple of Quantity
-        Each with its error bar, and whether the motion tells it.
+        Each with its error bar.
     x : (p,) array
         The unknowns.
     covariance : (p, p) array
+        Their covariance.
     before, after : Balance
-        How well the equations closed with the description, and with what was identified.
+        Residuals of the equations with the description, and with the identified robot.
     absolute : bool
         Whether masses and torques have a scale: by a weighed mass, or trusted torques.
 
@@ -217,12 +223,12 @@ class Identification:
 @dataclass(frozen=True)
 class Balance:
     """
-    What ground forces cannot explain: root mean squares over a recording.
+    Part of the equations of motion that ground forces cannot explain: rms over a recording.
 
     Attributes
     ----------
     force, moment : float
-        Of the base's equations, of the weight, and of weight times height.
+        Of the base's equations, as parts of the weight, and of weight times height.
     effort : float [N m or N]
         Of the joints' equations.
 
@@ -246,14 +252,19 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     config : RobotConfig
         As the YAML has it.
     log : SensorLog
-        Standing, squatting and leaning, swinging legs, trotting: the more kinds the better.
+        Recording with standing, squatting, leaning, swinging legs, trotting: the more kinds of
+        motion the better.
     total_mass : float, optional [kg]
-        Of the weighed robot. Torques and masses have one common factor that no motion on the
-        ground tells; a scale does.
+        Mass of the weighed robot. Torques and masses have one common factor that no motion on
+        the ground identifies; a scale does.
     trust_effort : bool
-        Whether the efforts, on the whole, are taken as right, to the same end.
+        Whether the efforts are right on average, which gives the same factor.
     trust : mapping, optional
         Settings of `Trust`, by dotted name.
+
+    Returns
+    -------
+    Identification
 
     Raises
     ------
@@ -267,14 +278,14 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     model = config.apply_to(model)
     check_floating_robot(model, config)
     signals = filtered(log, spacing=SPACING)
-    problem = make_problem(model, config, signals, Trust.from_parameters(trust))
+    problem = _make_problem(model, config, signals, Trust.from_parameters(trust))
     u = problem.unknowns
     if not problem.known.any():
         raise MeasurementError('identification needs joint efforts, and joint_states has none; '
                                'record effort, or motor currents with an effort_scale')
     prior = _prior(u, total_mass, trust_effort)
 
-    before = balance(problem, np.zeros(u.size))
+    before = _balance(problem, np.zeros(u.size))
     z, weight = np.zeros(u.size), np.ones(1)
     for _ in range(PASSES):
         reduced = _Reduced(problem, prior, weight)
@@ -287,19 +298,19 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     covariance = _covariance(problem, x, prior, signals)
     found = quantities(u, x, covariance, np.diag(u.deviation ** 2))
     return Identification(u.robot(x), u.configuration(x), found, x, covariance, before,
-                          balance(problem, x), total_mass is not None or trust_effort)
+                          _balance(problem, x), total_mass is not None or trust_effort)
 
 
-def make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
+def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
                  trust: Trust | None = None) -> Problem:
     """Return the estimation problem of a robot and a recording."""
-    height = standing_height(model, config)
+    height = _standing_height(model, config)
     u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
     return Problem(signals, u, height)
 
 
-def standing_height(model: RobotModel, config: RobotConfig) -> float:
-    """Return how far the feet of the standing robot are below its base, on average [m]."""
+def _standing_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return the mean height of the base over the feet of the standing robot [m]."""
     poses = frame_poses(model, nominal_position(model, config),
                         tuple(foot.link for foot in config.feet))
     return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
@@ -307,22 +318,31 @@ def standing_height(model: RobotModel, config: RobotConfig) -> float:
 
 def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
     """
-    Return how well the equations of a robot close on a recording.
+    Return the residuals of a robot's equations on a recording.
 
     Parameters
     ----------
     model, config : RobotModel, RobotConfig
         Described or identified; the model with its joint physics.
     log : SensorLog
-        Another one than the robot was identified from.
+        Another recording than the one that the robot was identified from.
+
+    Returns
+    -------
+    Balance
+
+    Raises
+    ------
+    MeasurementError
+        When the recording is too short.
 
     """
-    problem = make_problem(model, config, filtered(log))
-    return balance(problem, np.zeros(problem.unknowns.size))
+    problem = _make_problem(model, config, filtered(log))
+    return _balance(problem, np.zeros(problem.unknowns.size))
 
 
-def balance(problem: Problem, x: np.ndarray) -> Balance:
-    """Return how well the equations close."""
+def _balance(problem: Problem, x: np.ndarray) -> Balance:
+    """Return the residuals of the equations at unknowns (p,)."""
     rest = problem(x, jacobian=False).balance
     known = np.flatnonzero(problem.known) + 6
 
@@ -335,10 +355,11 @@ def balance(problem: Problem, x: np.ndarray) -> Balance:
 
 class _Reduced:
     """
-    The problem with as many residuals as unknowns, and one more: the same cost and steps.
+    An equivalent problem with as many residuals as unknowns, and one more.
 
-    With ``H = J^T J = L L^T`` of all residuals r, those are ``L^-1 J^T r`` with derivative
-    ``L^T``, and the rest of r, which no step changes.
+    With ``H = J^T J = L L^T`` of all residuals r, its residuals are ``L^-1 J^T r`` with derivative
+    ``L^T``, and the part of r that no step changes. Cost and steps are the same.
+
     """
 
     def __init__(self, problem: Problem, prior: Any, weight: np.ndarray):
@@ -346,7 +367,7 @@ class _Reduced:
         self._z = np.full(problem.unknowns.size, np.nan)
 
     def residual(self, z: np.ndarray) -> np.ndarray:
-        """Return the (p + 1,) residuals at scaled unknowns."""
+        """Return the (p + 1,) residuals at scaled unknowns (p,)."""
         self._at(z)
         return self._r
 
@@ -380,7 +401,7 @@ def _robust(residual: np.ndarray) -> np.ndarray:
 
 
 def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
-    """Return the residuals and derivative of what is known beforehand, as a function of z."""
+    """Return residuals and derivative of the prior, as a function of the scaled unknowns z."""
     masses = 10 * np.arange(u.model.n_bodies)
     rows = []
     if trust_effort:        # the mean of the torque constants' logs is zero
@@ -426,21 +447,27 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
 
 
 # -------------------------------------------------------------------------------------------------
-# A URDF with the inertias that were identified, everything else as it was.
+# Writing the identified inertias.
 
 
 def with_inertias(urdf: str, described: RobotModel, identified: RobotModel) -> str:
     """
-    Return the URDF's text with a body's inertia in the link that heads it.
+    Return a URDF with identified inertias, everything else as it was.
 
-    Links welded to it lose theirs, which is in the body's now: the equations see bodies alone.
+    The inertia of a body is written to the link that heads it. Links fixed to that link lose
+    theirs, which is part of the body's now: the equations know bodies only.
 
     Parameters
     ----------
     urdf : str
         The XML.
     described, identified : RobotModel
-        Of that URDF, and with other inertias.
+        Model of that URDF, and the model with the new inertias.
+
+    Returns
+    -------
+    str
+        The XML.
 
     """
     root = ElementTree.fromstring(urdf)

@@ -3,10 +3,10 @@
 """
 The estimation problem: equations of motion without the ground's forces, and feet in contact.
 
-At each instant the unknown forces of the ground are taken out of the whitened equations by an
-orthogonal projection, so that nothing need be known of them (variable projection: Golub and
-Pereyra 1973). What is left is linear in inertias, friction, armature and torque constants, and
-nearly so in offsets and the IMU's errors.
+At each instant the unknown ground forces are eliminated from the whitened equations of motion by
+an orthogonal projection (variable projection: Golub and Pereyra 1973). The projected equations are
+linear in inertias, friction, armature and torque constants, and nearly so in joint offsets and in
+the errors of the IMU.
 """
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
-# Inertias that some distribution of mass has, whatever the numbers: log-Cholesky parameters.
+# Log-Cholesky parameters of an inertia: every value is that of some distribution of mass.
 #
 # The pseudo-inertia ``P = [[S, h], [h^T, m]]`` (second moments of mass S, first h, mass m) of a
 # body is positive definite, and only then do masses make it. With ``P_0 = L_0 L_0^T`` of the
-# description, L_0 upper triangular, the body is ``P = L_0 U U^T L_0^T`` with (Rucker and Wensing
+# description, L_0 upper triangular, the body has ``P = L_0 U U^T L_0^T`` with (Rucker and Wensing
 # 2022)
 #
 #     U = e^a [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
 #
 # so that all ten parameters (a, d1, d2, d3, s12, s23, s13, t1, t2, t3) are zero for the body as
-# described, have no unit, and mean the same for a trunk and for a toe: 2a is the log of the mass's
-# factor, t the shift of the centre of mass in radii of gyration.
+# described, and have no unit: 2a is the log of the factor of the mass, t the shift of the centre
+# of mass in radii of gyration.
 
 
 STEP = 1e-6
@@ -49,12 +49,17 @@ MASS, SHAPE, SHIFT = slice(0, 1), slice(1, 7), slice(7, 10)
 
 class LogCholesky:
     """
-    The ten parameters of one body.
+    Log-Cholesky parameters of one body's inertia.
 
     Parameters
     ----------
     inertia : Inertia
         As described, in the body's frame.
+
+    Attributes
+    ----------
+    radius : (3,) array [m]
+        Radii of gyration.
 
     """
 
@@ -71,34 +76,74 @@ class LogCholesky:
         self._root = np.linalg.cholesky(P[::-1, ::-1])[::-1, ::-1]
         self.radius = np.sqrt(np.maximum(np.diag(second), 0.0) / m)
 
-    def _pseudo_inertia(self, theta: np.ndarray) -> np.ndarray:
-        a, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta
+    def _pseudo_inertia(self, mass_parameters: np.ndarray) -> np.ndarray:
+        a, d1, d2, d3, s12, s23, s13, t1, t2, t3 = mass_parameters
         U = np.exp(a) * np.array([[np.exp(d1), s12, s13, t1], [0.0, np.exp(d2), s23, t2],
                                   [0.0, 0.0, np.exp(d3), t3], [0.0, 0.0, 0.0, 1.0]])
         root = self._root @ U
         return root @ root.T
 
-    def parameters(self, theta: np.ndarray) -> np.ndarray:
-        """Return what the regressor multiplies: mass, first moment, inertia about the origin."""
-        P = self._pseudo_inertia(theta)
+    def parameters(self, mass_parameters: np.ndarray) -> np.ndarray:
+        """
+        Return the inertial parameters that the regressor multiplies.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters; zero for the body as described.
+
+        Returns
+        -------
+        (10,) array [kg, kg m, kg m^2]
+            Mass, first moment of mass, inertia about the origin (xx, xy, xz, yy, yz, zz).
+
+        """
+        P = self._pseudo_inertia(mass_parameters)
         about = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
         return np.concatenate([[P[3, 3]], P[:3, 3], about[np.triu_indices(3)]])
 
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
-        """Return the (10, 10) derivative of :meth:`parameters`."""
-        return np.stack([(self.parameters(theta + e) - self.parameters(theta - e)) / (2.0 * STEP)
+    def gradient(self, mass_parameters: np.ndarray) -> np.ndarray:
+        """
+        Return the derivative of :meth:`parameters`.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters.
+
+        Returns
+        -------
+        (10, 10) array
+            Rows as the parameters', columns as the log-Cholesky parameters.
+
+        """
+        x = mass_parameters
+        return np.stack([(self.parameters(x + e) - self.parameters(x - e)) / (2.0 * STEP)
                          for e in STEP * np.eye(10)], axis=1)
 
-    def inertia(self, theta: np.ndarray) -> Inertia:
-        """Return the inertia, in the body's frame."""
-        P = self._pseudo_inertia(theta)
+    def inertia(self, mass_parameters: np.ndarray) -> Inertia:
+        """
+        Return the body's inertia.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters.
+
+        Returns
+        -------
+        Inertia
+            In the body's frame.
+
+        """
+        P = self._pseudo_inertia(mass_parameters)
         m, c = P[3, 3], P[:3, 3] / P[3, 3]
         second = P[:3, :3] - m * np.outer(c, c)
         return Inertia(float(m), c, np.trace(second) * np.eye(3) - second)
 
 
 # -------------------------------------------------------------------------------------------------
-# What is to be identified: one vector of unknowns, zero for the robot as described.
+# The vector of unknowns.
 
 
 @dataclass(frozen=True)
@@ -144,26 +189,29 @@ PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
 
 class Unknowns:
     """
-    The vector of unknowns of a robot and what it means.
+    The vector of unknowns of a robot, zero for the robot as described.
 
     Parameters
     ----------
     model : RobotModel
         With the joint physics of the configuration.
     config : RobotConfig
+        As described.
     height : float [m]
-        Of the base over the feet.
+        Height of the base over the feet.
     trust : Trust
+        Deviations of the prior.
     imu : bool
-        Whether there is one.
+        Whether the robot has an IMU.
 
     Attributes
     ----------
     parts : dict of str to slice
-        Where 'inertia' (ten a body), the joints' and the IMU's unknowns stand.
+        Slices of 'inertia' (ten for each body), and of the unknowns of joints and IMU.
     deviation : (p,) array
-        Of each unknown before anything is measured.
+        Standard deviation of the prior of each unknown.
     size : int
+        Number of unknowns.
 
     """
 
@@ -205,20 +253,59 @@ class Unknowns:
                 set_[self.parts[name]] = getattr(trust, name)
 
     def inertial(self, x: np.ndarray) -> np.ndarray:
-        """Return what the regressor multiplies, (10 nb,)."""
+        """
+        Return the inertial parameters that the regressor multiplies.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        (10 nb,) array
+            As :meth:`LogCholesky.parameters` has them, body by body.
+
+        """
         each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.concatenate([body.parameters(theta) for body, theta in zip(self.bodies, each)])
+        return np.concatenate([body.parameters(part) for body, part in zip(self.bodies, each)])
 
     def inertial_gradient(self, x: np.ndarray) -> np.ndarray:
-        """Return its derivative, (nb, 10, 10): blocks of the diagonal."""
+        """
+        Return the derivative of :meth:`inertial`, which is block-diagonal.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        (nb, 10, 10) array
+            The blocks.
+
+        """
         each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.stack([body.gradient(theta) for body, theta in zip(self.bodies, each)])
+        return np.stack([body.gradient(part) for body, part in zip(self.bodies, each)])
 
     def robot(self, x: np.ndarray) -> RobotModel:
-        """Return the model with the inertias and joint physics that the unknowns say."""
+        """
+        Return the model with given unknowns.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        RobotModel
+            With their inertias and joint physics.
+
+        """
         each = x[self.parts['inertia']].reshape(-1, 10)
         model = self.model.with_body_inertia(
-            {i: body.inertia(theta) for i, (body, theta) in enumerate(zip(self.bodies, each))})
+            {i: body.inertia(part) for i, (body, part) in enumerate(zip(self.bodies, each))})
         changed = {}
         for column, name in (('friction', 'coulomb'), ('damping', 'viscous'),
                              ('armature', 'armature')):
@@ -228,7 +315,20 @@ class Unknowns:
         return model.with_joint_physics(**changed)
 
     def configuration(self, x: np.ndarray) -> RobotConfig:
-        """Return the configuration with the sensors that the unknowns say."""
+        """
+        Return the configuration with given unknowns.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        RobotConfig
+            With their corrections of the sensors.
+
+        """
         c, names = self.config.sensors, self.model.joint_names
         scale = c.per_joint('effort_scale', names, 1.0) * np.exp(x[self.parts['effort_scale']])
         offset = c.per_joint('position_offset', names, 0.0) + x[self.parts['position_offset']]
@@ -251,6 +351,13 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
     """
     Check a weighed mass.
 
+    Parameters
+    ----------
+    mass : float or None [kg]
+        None is right, too.
+    model : RobotModel
+        As described.
+
     Raises
     ------
     ConfigurationError
@@ -264,14 +371,15 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
+# Residuals and their derivative.
 
 
-# What equations of a well-modelled robot leave, at least: of the weight, of weight times height.
+# Residuals of a well-modelled robot: parts of the weight, and of weight times height.
 FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
-STANDS = 0.15           # of a foot's share of the weight, below which it swings
-FREE, HELD = 5.0, 0.005     # of the weight: forces that a standing, a swinging foot may have
-SPEED, LEVEL = 0.004, 0.004   # heights/s and heights: how feet in contact differ on level ground
-SETTLED = 0.09          # s from a foot's step: the filter spreads an impact about so far
+CONTACT_SHARE = 0.15    # of a foot's share of the weight, below which it swings
+STANDING, SWINGING = 5.0, 0.005     # of the weight: prior deviation of a foot's force
+SPEED, LEVEL = 0.004, 0.004   # heights/s, heights: tolerances of feet on level ground
+SETTLED = 0.09          # s from a step: the filter spreads an impact over this time
 STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
          'gyro_bias': 1e-3}
 
@@ -279,15 +387,18 @@ STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
 @dataclass(frozen=True, eq=False)
 class Linearised:
     """
-    Whitened residuals and their derivative, (m,) and (m, p); rows of one instant together.
+    Whitened residuals and their derivative; the rows of one instant together.
 
     Attributes
     ----------
-    residual, jacobian
+    residual : (m,) array
+        Residuals, in tolerances.
+    jacobian : (m, p) array
+        Their derivative.
     rows : int
         Rows of one instant.
-    balance : (n, 6 + nv) array
-        What the equations leave after the forces that explain most, in N and N m.
+    balance : (n, 6 + nv) array [N, N m]
+        Residuals of the equations of motion with the best ground forces.
 
     """
 
@@ -299,15 +410,23 @@ class Linearised:
 
 class Problem:
     """
-    Residuals of a recording.
+    Residuals of a recording as a function of the unknowns.
 
     Parameters
     ----------
     signals : Signals
-        Of the recording.
+        The recording.
     unknowns : Unknowns
+        Layout and prior of the unknowns.
     height : float [m]
-        Of the base over the feet.
+        Height of the base over the feet.
+
+    Attributes
+    ----------
+    scale : (6 + nv,) array [N, N m]
+        Tolerance of each equation of motion.
+    weight : float [N]
+        Weight of the robot.
 
     """
 
@@ -324,7 +443,7 @@ class Problem:
         self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
         self._least = self.scale.copy()
         self._settled = np.ones(len(signals.time), bool)
-        # Before anything is known of it, friction may be half of what it is trusted to be.
+        # At first, friction is half of the deviation of its prior.
         self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
 
     @property
@@ -334,19 +453,35 @@ class Problem:
 
     def rescale(self, x: np.ndarray) -> None:
         """
-        Let each equation count by what the robot with unknowns (p,) leaves of it, from now on.
+        Set the tolerance of each equation from its residuals.
 
-        Friction that is no sum of Coulomb's and viscous, say, must not outweigh feet in contact.
+        Otherwise errors of the model, such as friction that is neither Coulomb nor viscous, would
+        outweigh the constraints of feet in contact.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns at which the residuals are taken.
+
         """
         left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
         self.scale = np.maximum(self._least, left)
 
     def settle(self, x: np.ndarray, stiction: np.ndarray | None = None) -> None:
         """
-        Decide by unknowns (p,) what is left out, from now on, and how much each equation counts.
+        Choose the instants that count, and raise the tolerance of joints that stick.
 
-        Instants about steps are left out: a filtered product is no product of filtered factors. A
-        joint that hardly turns sticks: its friction is anything up to the Coulomb friction.
+        Instants around steps are left out: there, a low-passed product is not the product of
+        low-passed factors. A joint that hardly turns sticks: its friction is anything up to the
+        Coulomb friction.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+        stiction : (nj,) array, optional [N m or N]
+            Coulomb friction of the joints; as the unknowns have it when None.
+
         """
         u = self.unknowns
         samples = observe(self.signals, u.model, u.configuration(x))
@@ -357,7 +492,7 @@ class Problem:
         self._scale = np.tile(self.scale, (len(samples.time), 1))
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
-        left = self._needs(eq)
+        left = self._inverse_dynamics(eq)
         left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
         standing = self._forces(eq, left, samples)[2]
         steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
@@ -367,7 +502,21 @@ class Problem:
             self._settled &= (time < time[k] - SETTLED) | (time > time[k + 1] + SETTLED)
 
     def __call__(self, x: np.ndarray, jacobian: bool = True) -> Linearised:
-        """Return the problem about unknowns (p,)."""
+        """
+        Linearise the problem.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+        jacobian : bool
+            Whether the derivative is computed; it is empty otherwise.
+
+        Returns
+        -------
+        Linearised
+
+        """
         u = self.unknowns
         model, config = u.model, u.configuration(x)
         samples = observe(self.signals, model, config)
@@ -387,8 +536,8 @@ class Problem:
         left[:, 6:] += physics - given
         forces, project, standing, rest = self._forces(eq, left, samples)
         kinematic = self._kinematic(eq, samples, standing)
-        # In units of the robot's own mass: else a lighter robot with weaker motors, which the
-        # equations cannot tell from it, would have smaller residuals.
+        # In units of the identified mass: a lighter robot with weaker motors satisfies the same
+        # equations, and would have smaller residuals otherwise.
         masses = 10 * np.arange(model.n_bodies)
         per_mass = self.weight / GRAVITY / inertial[masses].sum()
         dynamic = per_mass * project(left)
@@ -418,10 +567,10 @@ class Problem:
                 moved[k] += step
                 other = observe(self.signals, model, u.configuration(moved))
                 changed = self._equations(other)
-                told = self._needs(changed) - self._needs(eq)
-                told += self._other_inertias(x, other, samples, told)
-                told -= self._contact(changed, forces) - self._contact(eq, forces)
-                J[:, :6 + nv, k] = project(told) / step
+                difference = self._inverse_dynamics(changed) - self._inverse_dynamics(eq)
+                difference += self._other_inertias(x, other, samples, difference)
+                difference -= self._contact(changed, forces) - self._contact(eq, forces)
+                J[:, :6 + nv, k] = project(difference) / step
                 J[:, 6 + nv:, k] = (self._kinematic(changed, other, standing) - kinematic) / step
         J[:, :6 + nv] *= per_mass
         for i, at in enumerate(masses):
@@ -437,42 +586,42 @@ class Problem:
                                 samples.velocity, samples.acceleration, samples.base, samples.up)
 
     @staticmethod
-    def _needs(eq: Equations) -> np.ndarray:
+    def _inverse_dynamics(eq: Equations) -> np.ndarray:
         return np.hstack([eq.wrench, eq.effort])
 
     def _other_inertias(self, x: np.ndarray, other: Samples, samples: Samples,
-                        told: np.ndarray) -> np.ndarray:
-        """Return what the described inertias miss of a change: zero where x is."""
+                        difference: np.ndarray) -> np.ndarray:
+        """Return the change of inverse dynamics that the described inertias miss."""
         u = self.unknowns
         extra = u.inertial(x) - u.inertial(np.zeros_like(x))
         if not np.any(extra):
-            return np.zeros_like(told)
+            return np.zeros_like(difference)
         Y = [regressor(u.model, s.position, s.velocity, s.acceleration, s.base)
              for s in (other, samples)]
         return (Y[0] - Y[1]) @ extra
 
     @staticmethod
     def _contact(eq: Equations, forces: np.ndarray) -> np.ndarray:
-        """Return what given forces of the ground do to base and joints, (n, 6 + nv)."""
+        """Return the efforts of given ground forces on base and joints, (n, 6 + nv)."""
         return np.hstack([np.einsum('nij,nj->ni', eq.grasp, forces),
                           np.einsum('nji,nj->ni', eq.jacobian, forces)])
 
     def _forces(self, eq: Equations, left: np.ndarray, samples: Samples) -> tuple:
-        """Return forces, the projection that takes them out, who stands, and what is left."""
+        """Return ground forces, the projection that eliminates them, stance and residuals."""
         M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
         M = M / self._scale[:, :, None]
         nc, nf = M.shape[2], len(self._feet.index)
         y = left / self._scale
         MT = M.transpose(0, 2, 1)
-        loose = (FREE * self.weight) ** -2 * np.eye(nc)
+        loose = (STANDING * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
         size = nc // nf
         normal = np.einsum('nfi,ni->nf', first.reshape(-1, nf, size)[..., :3], samples.up)
-        standing = normal > STANDS * self.weight / nf
-        may = np.where(np.repeat(standing, size, axis=1), FREE, HELD) * self.weight
+        standing = normal > CONTACT_SHARE * self.weight / nf
+        may = np.where(np.repeat(standing, size, axis=1), STANDING, SWINGING) * self.weight
         prior = np.zeros((len(M), nc, nc))
         prior[:, range(nc), range(nc)] = 1.0 / may
-        # The complement of forces and of what is known of them.
+        # The complement of the forces and their prior.
         Q = np.linalg.qr(np.concatenate([M, prior], axis=1), mode='complete')[0]
         N = Q[:, :M.shape[1], nc:].transpose(0, 2, 1)
         N = N / self._scale[:, None]
@@ -484,7 +633,7 @@ class Problem:
         return forces, project, standing, rest
 
     def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray) -> np.ndarray:
-        """Return how feet in contact differ in speed and height, (n, 4 nf), in tolerances."""
+        """Return differences in speed and height of feet in contact, (n, 4 nf), in tolerances."""
         size = eq.jacobian.shape[1] // standing.shape[1]
         J = np.stack([eq.jacobian[:, size * i:size * i + 3]
                       for i in range(standing.shape[1])], axis=1)

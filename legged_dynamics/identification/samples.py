@@ -1,12 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Recorded signals in one band and on one clock: what identification and doctor compute with.
+Recorded signals in one band and on one clock, for identification and doctor.
 
-Every signal goes through the same zero-phase low-pass, so equations that are linear in the signals
-stay true of the filtered ones, and is then thinned out to twice the band. Corrections (names,
-signs, units, offsets, axes, delay) are applied to the filtered signals, which is the same as
-before the filter and thousands of times cheaper.
+Every signal passes the same zero-phase low-pass, so equations that are linear in the signals hold
+for the filtered ones, and is then thinned out to twice the band. Corrections (names, signs, units,
+offsets, axes, delay) are applied to the filtered signals: the result is the same as with the
+filter after them, thousands of times cheaper.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import kernel
 
 # -------------------------------------------------------------------------------------------------
-# What the sensors said over time, as it came: before any name, unit or axis is believed.
+# Logs of the sensors, as their messages came.
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class JointLog:
 
     Attributes
     ----------
-    stamp_ns, receipt_ns : (n,) int array
-        The driver's stamps and the recorder's clock.
+    stamp_ns, receipt_ns : (n,) int array [ns]
+        The driver's stamps, and times of receipt by the recorder's clock.
     names : tuple of str
-        As in the messages.
+        Joints as in the first message.
     position, velocity, effort : (n, nj) array
         NaN where a message has none.
 
@@ -59,11 +59,14 @@ class ImuLog:
 
     Attributes
     ----------
-    stamp_ns, receipt_ns : (n,) int array
+    stamp_ns, receipt_ns : (n,) int array [ns]
+        The driver's stamps, and times of receipt by the recorder's clock.
     gyro, acceleration : (n, 3) array
+        In the IMU's axes.
     orientation : (n, 4) array
-        NaN where there is none.
+        Quaternions as sent; NaN where there is none.
     frame_id : str
+        Frame in the messages.
 
     """
 
@@ -83,9 +86,11 @@ class SensorLog:
     Attributes
     ----------
     joints : JointLog
+        Joint states.
     imu : ImuLog or None
+        IMU readings.
     simulated : bool
-        Whether stamps are of a simulator's time, which goes as fast as it can.
+        Whether stamps are of simulated time, which need not keep pace with the recorder's clock.
 
     """
 
@@ -100,7 +105,19 @@ class SensorLog:
         return float(receipt[-1] - receipt[0]) * 1e-9 if len(receipt) else 0.0
 
     def part(self, start: float, stop: float) -> SensorLog:
-        """Return what was received from `start` to `stop` [s] after the first joint state."""
+        """
+        Return a part of the recording.
+
+        Parameters
+        ----------
+        start, stop : float [s]
+            Range of receipts, from the first joint state on.
+
+        Returns
+        -------
+        SensorLog
+
+        """
         first = int(self.joints.receipt_ns[0])
 
         def cut(log: JointLog | ImuLog) -> dict[str, object]:
@@ -115,34 +132,37 @@ class SensorLog:
 
 
 # -------------------------------------------------------------------------------------------------
+# Filtering.
 
-BAND = 8.0          # Hz: legs swing and bodies sway below it, impacts and structure ring above
-OF_RATE = 0.12      # of the sampling rate, the most that the band may be
-UP_TIME = 1.5       # s, over which the accelerometer's direction counts as the vertical's
-SETTLING = 0.4      # s at either end that the filter spoils
+BAND = 8.0          # Hz: motion of legs and body is below it, impacts and vibrations above
+OF_RATE = 0.12      # largest band, as a part of the sampling rate
+UP_TIME = 1.5       # s, time constant of the accelerometer in the vertical
+SETTLING = 0.4      # s at either end with transients of the filter
 SHORTEST = 2.0      # s
 
 
 @dataclass(frozen=True, eq=False)
 class Signals:
     """
-    A recording's signals, filtered, as reported.
+    Filtered signals of a recording, in the driver's names, units and axes.
 
     Attributes
     ----------
     names : tuple of str
         Joints as the driver names them.
     time : (n,) array [s]
-        Of the thinned samples, from the first joint state on.
+        Times of the thinned samples, from the first joint state on.
     position, velocity, acceleration, effort, rate : (n, nj) array
         Acceleration is the filtered derivative of velocity, rate that of position. NaN columns
         where nothing was measured.
     imu_time : (k,) array [s]
-        Of the IMU's filtered signals, by its own stamps.
+        Times of the IMU's filtered signals, by its own stamps.
     gyro, gyro_rate, accelerometer : (k, 3) array
+        Angular velocity, its derivative, acceleration.
     orientation : (k, 4) array
         NaN where there is none.
     band, sample_rate : float [Hz]
+        Cut-off of the low-pass, and rate of the recording.
 
     """
 
@@ -174,11 +194,15 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     Parameters
     ----------
     log : SensorLog
-        What was recorded.
+        The recording.
     band : float [Hz]
         Cut-off of the low-pass; less where the rate is low.
     spacing : float, optional [s]
-        Between the thinned samples; a quarter of the band's period when None.
+        Time between the thinned samples; a quarter of the band's period when None.
+
+    Returns
+    -------
+    Signals
 
     Raises
     ------
@@ -188,7 +212,7 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     """
     joints = log.joints
     stamp = joints.stamp_ns
-    # A clock that stands still or runs backwards is a finding of its own; the receipts then serve.
+    # Stamps that stand still or run backwards are replaced by the receipts.
     if len(stamp) < 2 or not (np.diff(stamp) > 0).mean() > 0.5:
         stamp = joints.receipt_ns
     stamp, first = _increasing(stamp)
@@ -222,7 +246,7 @@ def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ..
     overlap = min(stamp[-1], joints.stamp_ns[-1]) - max(stamp[0], joints.stamp_ns[0])
     if overlap < 0.5 * (joints.stamp_ns[-1] - joints.stamp_ns[0]) or not (
             np.diff(stamp) > 0).mean() > 0.5:
-        # Its clock is another one: by receipts, which is all that is left.
+        # The IMU's stamps are of another clock: receipts instead.
         stamp = imu.receipt_ns - joints.receipt_ns[0] + zero
     stamp, first = _increasing(stamp)
     t = (stamp - zero) * 1e-9
@@ -261,9 +285,9 @@ def _low_pass(values: np.ndarray, band: float, period: float) -> np.ndarray:
 @kernel
 def _vertical(time, w, a, up):
     """
-    Fill the vertical: turned with the gyro and drawn to the accelerometer, from both ends.
+    Fill the vertical by a complementary filter of gyro and accelerometer, forwards and backwards.
 
-    The mean of a pass forwards and one backwards has no lag.
+    The mean of the two directions of time has no lag.
     """
     n = len(time)
     for direction in range(2):
@@ -282,7 +306,7 @@ def _vertical(time, w, a, up):
                               z + 0.5 * (x * wy - y * wx))
                 x, y, z = x + my * wz - mz * wy, y + mz * wx - mx * wz, z + mx * wy - my * wx
                 weight *= math.exp(-abs(dt) / UP_TIME)
-            # A mean of all readings so far, the older the less.
+            # A mean of all readings so far, with less weight on older ones.
             weight += 1.0
             gain = 1.0 / weight
             x, y, z = (x + gain * (a[k, 0] - x), y + gain * (a[k, 1] - y),
@@ -299,18 +323,20 @@ def _vertical(time, w, a, up):
 @dataclass(frozen=True, eq=False)
 class Samples:
     """
-    What the signals say of the robot under a configuration: the model's order, the base's axes.
+    Signals corrected by a configuration: model's joint order, base axes.
 
     Attributes
     ----------
     time : (n,) array [s]
+        From the first joint state on.
     position, velocity, acceleration, effort, rate : (n, nj) array
+        As in `Signals`.
     base : (n, 9) array
         Angular velocity, angular acceleration, proper acceleration of the base's origin.
     up : (n, 3) array
-        The vertical in base axes: the accelerometer's direction, carried on by the gyro.
+        Vertical in base axes, by the accelerometer and the gyro.
     up_by_orientation : (n, 3) array
-        The same by the IMU's orientation; NaN without.
+        Vertical in base axes, by the IMU's orientation; NaN without.
 
     """
 
@@ -337,11 +363,15 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
     Parameters
     ----------
     signals : Signals
-        Of the recording.
+        The filtered recording.
     model : RobotModel
         With 1-DoF joints.
     config : RobotConfig
-        Its `sensors`, `imu_link` and base count.
+        Its `sensors`, `imu_link` and `base_link` are used.
+
+    Returns
+    -------
+    Samples
 
     Raises
     ------
@@ -405,16 +435,16 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
 
 
 # -------------------------------------------------------------------------------------------------
-# Sensor noise out of a recording: what the YAML's ``noise.*`` should be.
+# Sensor noise in a recording, for the YAML's ``noise.*``.
 #
-# The third difference of a signal leaves next to nothing of a slow motion and twenty times the
-# variance of white noise. It is taken in short stretches, and the quieter ones speak; the median
-# makes a single impact harmless. A signal in steps (an encoder's resolution) has at least the
-# deviation of a step's width over the root of twelve.
+# The third difference of a signal removes slow motion, and has twenty times the variance of white
+# noise. It is taken in short stretches, of which the quieter ones count; the median makes a single
+# impact harmless. A quantised signal (an encoder's resolution) has at least the deviation of a
+# step's width over the root of twelve.
 
 
 STRETCH = 50            # samples
-QUIET = 0.3             # part of the stretches that speaks
+QUIET = 0.3             # part of the stretches that counts
 _THIRD = 20.0           # 1 + 9 + 9 + 1: variance of a third difference of white noise
 
 
@@ -427,6 +457,10 @@ def white_noise(values: np.ndarray) -> np.ndarray:
     values : (n, k) array
         Evenly sampled; columns without numbers give NaN.
 
+    Returns
+    -------
+    (k,) array
+
     """
     third = np.diff(values, n=3, axis=0)
     count = len(third) // STRETCH
@@ -436,8 +470,8 @@ def white_noise(values: np.ndarray) -> np.ndarray:
     each = np.sqrt(np.mean(stretches ** 2, axis=1) / _THIRD)
     each.sort(axis=0)
     quiet = each[:max(int(QUIET * count), 1)]
-    # The quietest of equal stretches are quiet by chance, by a few per cent: the median of all
-    # does not, and is taken where the motion leaves it unspoilt.
+    # The quietest of equal stretches are too quiet by chance, by a few per cent. The median of
+    # all has no such bias, and is taken where motion does not disturb it.
     found = np.where(each[count // 2] < 1.5 * np.median(quiet, axis=0), each[count // 2],
                      np.median(quiet, axis=0))
     steps = np.abs(np.diff(values, axis=0))
@@ -448,9 +482,20 @@ def white_noise(values: np.ndarray) -> np.ndarray:
 
 def sensor_noise(log: SensorLog) -> Mapping[str, float]:
     """
-    Return the noise settings that a recording gives, by dotted name.
+    Return the noise settings that a recording gives.
 
-    The largest joint speaks for all: one number serves every joint, and caution is cheap.
+    The noisiest joint sets the value for all joints.
+
+    Parameters
+    ----------
+    log : SensorLog
+        The recording.
+
+    Returns
+    -------
+    mapping of str to float
+        Settings by dotted name.
+
     """
     found: dict[str, float] = {}
     parts = [(f'noise.{name}', getattr(log.joints, name)) for name in (

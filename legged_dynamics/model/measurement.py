@@ -28,6 +28,9 @@ class JointSample(NamedTuple):
         Always finite.
     effort : (nj,) array or None [N m or N]
         None when there is none; NaN for a joint whose effort is not known.
+    names : tuple of str
+        Joints of the message that the sample was read from, in the driver's order; empty for a
+        sample that comes from no message.
 
     """
 
@@ -35,6 +38,7 @@ class JointSample(NamedTuple):
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray | None = None
+    names: tuple[str, ...] = ()
 
 
 class ImuSample(NamedTuple):

@@ -68,11 +68,11 @@ class CheckupNode(Component):
         cls.say(self._checkup.instruction)
 
     def _imu(self, message: Any) -> None:
-        type(self).writer.take_imu(message, self.common.now())
+        type(self).writer.take(message, self.common.now())
 
     def _joints(self, message: Any) -> None:
         cls, now = type(self), self.common.now()
-        cls.writer.take_joints(message, now)
+        cls.writer.take(message, now)
         if self._answers is not None:
             self._answers.publish(answer(self.dialect, stamp_ns(message.header.stamp), None))
         if self._checkup is None or cls.choice is None:

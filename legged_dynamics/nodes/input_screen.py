@@ -1,14 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Between the robot's topics and a node that commands: only plausible readings pass."""
+"""Plausibility of the inputs of a node that commands: what cannot be true is refused."""
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from legged_dynamics.estimation.sensor_stream import Sample, Verdict
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import ImuSample, JointSample
 from legged_dynamics.nodes.robot_component import SteadyClock
@@ -24,12 +24,17 @@ STRONGEST = 3.0
 
 class InputScreen:
     """
-    Checks every joint state and IMU reading, and reports to the guard.
+    Judges joint states and IMU readings, and reports to the guard.
 
     Parameters
     ----------
     clock : SteadyClock
-        Monotonic time, and time of stamps.
+        Monotonic time, and the time of stamps.
+
+    Attributes
+    ----------
+    clock_note : str
+        Says that the clock of the joint states was set; empty when it was not.
 
     """
 
@@ -43,20 +48,20 @@ class InputScreen:
     def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
               frozen: float) -> None:
         """
-        Judge by a robot from now on.
+        Judge the sensors of a robot from now on.
 
         Parameters
         ----------
         model : RobotModel
             The robot.
         order : (nj,) int array
-            Commanded joints in the model's order.
+            Indices of the commanded joints in the model's order.
         guard : EffortGuard
-            What is told of the robot.
+            Guard that the findings are reported to.
         R_BI : (3, 3) array
-            Axes of the IMU in the base's.
+            Orientation of the IMU; it turns vectors from IMU to base axes.
         frozen : float [s]
-            `safety.frozen`.
+            Time after which a reading that does not change counts as frozen (`safety.frozen`).
 
         """
         self._model, self._order = model, order
@@ -66,7 +71,7 @@ class InputScreen:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past."""
+        """Drop all that is known of earlier samples."""
         self._clock.reset()
         self._imu_clock.reset()
         self._jumps = self._imu_jumps = 0
@@ -76,14 +81,49 @@ class InputScreen:
             self._imu.reset()
 
     def age(self, stamp_ns: int) -> int:
-        """Return the age of joint states [ns]."""
+        """
+        Return the age of joint states.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Their stamp.
+
+        Returns
+        -------
+        int [ns]
+
+        """
         return self._clock.age(self._steady(), stamp_ns)
 
-    def joints(self, sample: JointSample, names: Sequence[str]) -> str:
+    def check(self, sample: Sample) -> Verdict:
+        """
+        Judge a sample, and report to the guard.
+
+        Measured efforts that cannot be true count as not known: they become NaN in the sample.
+
+        Parameters
+        ----------
+        sample : JointSample, ImuSample or SwitchSample
+            The newest one.
+
+        Returns
+        -------
+        Verdict
+
+        """
+        if self._guard is None:
+            return Verdict()
+        if isinstance(sample, JointSample):
+            fault = self._joints(sample)
+            return Verdict(not fault, fault or self._effort(sample))
+        fault = self._imu_reading(sample) if isinstance(sample, ImuSample) else ''
+        return Verdict(not fault, fault)
+
+    def _joints(self, sample: JointSample) -> str:
         """Return why a joint state is not to be used, or an empty string."""
         guard = self._guard
-        if guard is None:
-            return ''
+        assert guard is not None
         self._steady.heard(sample.stamp_ns)
         now = self._steady()
         fault = self._clock.check(now, self._wall(), sample.stamp_ns)
@@ -96,7 +136,7 @@ class InputScreen:
             guard.restamp()
         position, velocity = sample.position[self._order], sample.velocity[self._order]
         if guard.state is GuardState.ARMED:
-            fault = self._agree(names) or first_state(guard.joints, guard.table, position,
+            fault = self._agree(sample.names) or first_state(guard.joints, guard.table, position,
                                                       velocity)
             if fault:
                 guard.doubt(fault)
@@ -104,30 +144,33 @@ class InputScreen:
         return guard.sample(now, sample.stamp_ns, position, velocity,
                             self._clock.age(now, sample.stamp_ns))
 
-    def refused(self, why: str) -> None:
-        """Tell the guard of a joint state that could not be read."""
+    def unreadable_joints(self, why: str) -> None:
+        """
+        Report a joint state that could not be read to the guard.
+
+        Parameters
+        ----------
+        why : str
+            The reason.
+
+        """
         if self._guard is not None:
             self._guard.doubt(why.removeprefix('joint_states: '))
 
-    def effort(self, sample: JointSample) -> str:
-        """
-        Return what is odd about measured efforts, or an empty string.
-
-        What cannot be true counts as not known: it becomes NaN in the sample.
-        """
+    def _effort(self, sample: JointSample) -> str:
+        """Return which measured efforts cannot be true, or an empty string; they become NaN."""
         effort = sample.effort
-        if effort is None or self._guard is None or (np.abs(effort) < self._strongest).all():
+        if effort is None or (np.abs(effort) < self._strongest).all():
             return ''
         odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
         said = ', '.join(f'{self._model.joint_names[j]} = {effort[j]:.4g}' for j in odd)
         effort[odd] = np.nan
         return f'effort is not possible and counts as not known: {said}'
 
-    def imu(self, sample: ImuSample) -> str:
+    def _imu_reading(self, sample: ImuSample) -> str:
         """Return why an IMU reading is not to be used, or an empty string."""
         guard = self._guard
-        if guard is None:
-            return ''
+        assert guard is not None
         self._steady.heard(sample.stamp_ns)
         fault = self._imu_clock.check(self._steady(), self._wall(), sample.stamp_ns)
         if fault:
@@ -146,22 +189,3 @@ class InputScreen:
             self._names = list(names)
             self._disagreement = disagreement(self._model, self._names)
         return self._disagreement
-
-
-class NoScreen:
-    """Lets everything pass: for nodes that only listen."""
-
-    def joints(self, sample: Any, names: Any) -> str:
-        """Return an empty string."""
-        return ''
-
-    def refused(self, why: str) -> None:
-        """Do nothing."""
-
-    def effort(self, sample: Any) -> str:
-        """Return an empty string."""
-        return ''
-
-    def imu(self, sample: Any) -> str:
-        """Return an empty string."""
-        return ''

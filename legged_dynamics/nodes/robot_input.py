@@ -1,27 +1,31 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a node takes in from the robot: description, joint states and IMU, and their faults."""
+"""
+A node's inputs from the robot: description, joint states, IMU, contact switches, and their faults.
+
+Messages become samples (`conversions.samples`), and those measurements
+(`estimation.sensor_stream`), exactly as in the replay of a bag.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation.measurement import (
-    IMU_TIMEOUT,
-    Measurement,
-    MeasurementSynchronizer,
-)
+from legged_dynamics.conversions.samples import SampleReader
+from legged_dynamics.estimation.measurement import IMU_TIMEOUT, Measurement
+from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import Endpoints, InputMonitor
-from legged_dynamics.nodes.input_screen import InputScreen, NoScreen
+from legged_dynamics.nodes.input_screen import InputScreen
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
-SWITCHES = 'foot_switches'
+JOINTS, IMU, SWITCHES = 'joint_states', 'imu/data', 'foot_switches'
 Commands = tuple[Sequence[str], Sequence[float]]
 SETTINGS = (
     Setting('imu_timeout', IMU_TIMEOUT, 's',
@@ -33,35 +37,35 @@ SETTINGS = (
 
 class RobotInput:
     """
-    Turns the robot's topics into measurements, in the model's joint order.
+    Turns the messages on a robot's topics into measurements, in the model's joint order.
 
-    Where time is simulated (``use_sim_time``) it answers every measurement on ``~/answer``: a
-    simulator in lock-step waits for that.
+    Where time is simulated (``use_sim_time``), every measurement is answered on ``~/answer``: a
+    simulator in lock-step waits for the answer.
 
     Parameters
     ----------
     component : Component
-        On whose node the subscriptions live.
+        Component on whose node the subscriptions are made.
     endpoints : Endpoints
-        Of the component.
+        Endpoints of the component.
     parameters : mapping
-        Its parameters: `SETTINGS` and robot_description.
+        Parameters of the component: `SETTINGS` and robot_description.
     config : RobotConfig
-        Which joints may be lacking, and how sensors are corrected.
+        The robot's YAML: which joints a message may lack, and how sensors are corrected.
     clock : callable
-        Time for ages and diagnostics [ns].
+        Returns the time for ages and diagnostics [ns].
     described : callable
-        Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it. Called
-        once for each description that can be read.
+        Called with a new RobotModel, once for each description that can be read; raises
+        LeggedDynamicsError when the model is of no use to the node.
     measured : callable
-        Takes a Measurement; its MeasurementErrors are shown as refused joint states. It may return
-        what it has commanded, as names and values.
+        Called with each Measurement; its MeasurementErrors are shown as refused joint states. It
+        may return the command that it sent, as names and values.
     screen : InputScreen, optional
-        Of a node that commands. What it does not believe makes no measurement; and a description
-        that comes while measurements are made waits for the next :meth:`start`.
+        Screen of a node that commands: samples that it refuses make no measurement, and a
+        description that comes while measurements are made waits for the next :meth:`start`.
     needed : callable, optional
-        Takes a new RobotModel and returns the joints that must not be guessed, beside those that
-        carry a foot or the IMU.
+        Called with a new RobotModel; returns the joints that must not be assumed at rest, in
+        addition to those that carry a foot or the IMU.
 
     Attributes
     ----------
@@ -82,7 +86,6 @@ class RobotInput:
         self._parameters, self._config, self._now = parameters, config, clock
         self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
-        self._screen = screen or NoScreen()
         self._described, self._measured, self._needed = described, measured, needed
         self._quiet = set(config.absent)
         timeout = round(parameters['input_timeout'] * 1e9)
@@ -92,12 +95,12 @@ class RobotInput:
         self.description = RobotDescription(
             component, self._take_model, None if screen is None else lambda: self.listening)
         self._warns_of_others = screen is not None
-        # Of nodes that judge contact.
-        self._feet = (tuple(foot.link for foot in config.feet)
-                      if 'contact.switch_missed' in parameters else ())
+        # Contact switches are read by nodes that detect contact.
+        self._has_switches = bool(config.feet) and 'contact.switch_missed' in parameters
         self.switches = InputMonitor(SWITCHES, timeout)
-        self._synchronizer = MeasurementSynchronizer(parameters['imu_timeout'])
-        self._read: convert.SensorReader | None = None      # once the robot is known
+        self._monitors = {JOINTS: self.joints, IMU: self.imu, SWITCHES: self.switches}
+        self._stream = SensorStream(parameters['imu_timeout'], screen)
+        self._read: SampleReader | None = None      # once the robot is known
         self._spare: dict[str, float] = {}
 
     def join(self) -> None:
@@ -113,18 +116,18 @@ class RobotInput:
         self.description.join(self._endpoints, self._parameters['robot_description'])
         qos = self._component.dialect.qos.best_effort(self._parameters['input_depth'])
         self._sources = [
-            (monitor, self._endpoints.subscription(kind, topic, callback, qos))
-            for monitor, kind, topic, callback in (
-                (self.joints, 'sensor_msgs/msg/JointState', 'joint_states', self._on_joints),
-                (self.imu, 'sensor_msgs/msg/Imu', 'imu/data', self._on_imu))]
-        if self._feet:
+            (self._monitors[topic],
+             self._endpoints.subscription(kind, topic, partial(self._take, topic), qos))
+            for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'),
+                                (IMU, 'sensor_msgs/msg/Imu'))]
+        if self._has_switches:
             self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
-                                         self._on_switches, qos)
+                                         partial(self._take, SWITCHES), qos)
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""
         self.description.take_waiting()
-        self._synchronizer.reset()
+        self._stream.reset()
         self.listening = True
         self._offer_answers()
 
@@ -133,7 +136,20 @@ class RobotInput:
         self.listening = False
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Return level and message of each input."""
+        """
+        Judge the inputs.
+
+        Parameters
+        ----------
+        now : int [ns]
+            The node's time.
+
+        Returns
+        -------
+        dict of str to (str, str)
+            Level and message by the name of the input.
+
+        """
         return {monitor.name: self._judge_source(monitor, source, now)
                 for monitor, source in self._sources} | (
             {SWITCHES: self.switches.judge(now)} if self.switches.received else {}
@@ -151,7 +167,20 @@ class RobotInput:
         return self.description.state() or (None if self.listening else ('OK', 'inactive'))
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """Return rate, age and jitter of each input."""
+        """
+        Return rate, age and jitter of each input.
+
+        Parameters
+        ----------
+        now : int [ns]
+            The node's time.
+
+        Returns
+        -------
+        dict of str to dict
+            Values by the name of the input.
+
+        """
         found = {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
         return found | ({SWITCHES: self.switches.values(now)} if self.switches.received else {})
 
@@ -161,10 +190,9 @@ class RobotInput:
         spare = {name: where
                  for name, where in self._config.spare(self._config.apply_to(model)).items()
                  if name not in needed}
-        self._read = convert.SensorReader(model.joint_names, self._config.sensors, spare,
-                                          model.mimics)
+        self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare)
         self._spare = spare
-        self._synchronizer.reset()
+        self._stream.reset()
         self._offer_answers()
 
     def _offer_answers(self) -> None:
@@ -177,28 +205,29 @@ class RobotInput:
         if self._answers is not None:
             self._answers.publish(answer(self._component.dialect, ns, commands))
 
-    def _on_joints(self, message: Any) -> None:
-        now = self._now()
-        self.joints.saw(now)
+    def _take(self, topic: str, message: Any) -> None:
+        """Make measurements of a message, and hand them on."""
+        now, monitor = self._now(), self._monitors[topic]
+        monitor.saw(now)
         if not self.listening or self._read is None:
             return
+        stream, is_joints = self._stream, topic == JOINTS
         try:
-            sample = self._read.joints(message)
+            sample = self._read(topic, message)
         except MeasurementError as error:
-            self._screen.refused(str(error))
-            self.joints.refused(now, str(error))
-            self._answer(convert.stamp_ns(message.header.stamp), None)
+            stream.refuse(str(error), is_joints)
+            monitor.refused(now, str(error))
+            if topic != SWITCHES:
+                self._answer(convert.stamp_ns(message.header.stamp), None)
             return
-        if not self._quiet.issuperset(self._read.assumed):
+        if is_joints and not self._quiet.issuperset(self._read.assumed):
             self._warn_of(self._read.assumed)
-        fault = self._screen.joints(sample, message.name)
-        odd = fault or self._screen.effort(sample)
-        if odd:
-            self.joints.refused(now, odd)
-        if fault:
+        measurements = stream.push(sample)
+        if stream.verdict.fault:
+            monitor.refused(now, stream.verdict.fault)
+        if not stream.verdict.usable:
             self._answer(sample.stamp_ns, None)
-            return
-        self._pass(self._synchronizer.push_joints(sample))
+        self._pass(measurements)
 
     def _warn_of(self, assumed: Sequence[str]) -> None:
         """Say once which joints are guessed."""
@@ -208,35 +237,6 @@ class RobotInput:
             f'joint_states lacks joints that carry neither a foot nor the IMU; taken as standing: '
             f'{", ".join(news)} (rad or m; state them in robot.absent_joints and '
             'robot.absent_positions)')
-
-    def _on_imu(self, message: Any) -> None:
-        now = self._now()
-        self.imu.saw(now)
-        if not self.listening or self._read is None:
-            return
-        try:
-            sample = self._read.imu(message)
-        except MeasurementError as error:
-            self.imu.refused(now, str(error))
-            self._answer(convert.stamp_ns(message.header.stamp), None)
-            return
-        fault = self._screen.imu(sample)
-        if fault:
-            self.imu.refused(now, fault)
-            self._answer(sample.stamp_ns, None)
-            return
-        self._pass(self._synchronizer.push_imu(sample))
-
-    def _on_switches(self, message: Any) -> None:
-        now = self._now()
-        self.switches.saw(now)
-        try:
-            sample = convert.read_switches(message, self._feet)
-        except MeasurementError as error:
-            self.switches.refused(now, str(error))
-            return
-        if self.listening:
-            self._synchronizer.push_switches(sample)
 
     def _pass(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:

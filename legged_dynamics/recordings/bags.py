@@ -34,7 +34,7 @@ class BagTopic:
     name, type : str
         Such as '/joint_states', 'sensor_msgs/msg/JointState'.
     count : int
-        Messages in the bag.
+        Number of messages in the bag.
     latched : bool
         Whether its publisher kept the last message for late subscriptions.
     definition, type_hash : str
@@ -143,7 +143,20 @@ class BagReader:
         return sum(topic.count for topic in self.topics.values())
 
     def of_type(self, name: str) -> list[str]:
-        """Return the topics with messages of a type, sorted."""
+        """
+        Return the topics that have messages of a type.
+
+        Parameters
+        ----------
+        name : str
+            Message type, such as 'sensor_msgs/msg/Imu'.
+
+        Returns
+        -------
+        list of str
+            Names of the topics, sorted.
+
+        """
         return sorted(topic.name for topic in self.topics.values()
                       if topic.type == name and topic.count)
 
@@ -155,9 +168,14 @@ class BagReader:
         Parameters
         ----------
         topics : collection of str, optional
-            Only these; all of them when None.
-        start_ns, stop_ns : int, optional
-            Only receipts from the first up to, but not at, the second [ns].
+            Topics that are read; all of them when None.
+        start_ns, stop_ns : int, optional [ns]
+            Range of receipts, from the first up to, but not at, the second.
+
+        Yields
+        ------
+        BagMessage
+            Topic, receipt and bytes of a message.
 
         Raises
         ------
@@ -183,6 +201,16 @@ class BagReader:
         """
         Return a message as an object with ROS's field names.
 
+        Parameters
+        ----------
+        message : BagMessage
+            A message of this bag.
+
+        Returns
+        -------
+        object
+            Message whose attributes are the fields.
+
         Raises
         ------
         BagError
@@ -201,7 +229,25 @@ class BagReader:
                            f'{_reason(error)}') from error
 
     def first(self, topic: str) -> Any:
-        """Return the first message of a topic, decoded, or None."""
+        """
+        Return the first message of a topic.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+
+        Returns
+        -------
+        object or None
+            Decoded message; None when the topic has none.
+
+        Raises
+        ------
+        BagError
+            When the bag is damaged, or the message cannot be decoded.
+
+        """
         for message in self.messages([topic]):
             return self.decode(message)
         return None

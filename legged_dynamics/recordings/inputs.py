@@ -23,7 +23,15 @@ class InputTimes:
         self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
 
     def note(self, stamp_ns: int, receipt_ns: int) -> None:
-        """Add a message's times."""
+        """
+        Add the times of a message.
+
+        Parameters
+        ----------
+        stamp_ns, receipt_ns : int [ns]
+            Stamp in the message's header, and when the recorder received it.
+
+        """
         self._stamp.append(stamp_ns)
         self._receipt.append(receipt_ns)
 
@@ -32,23 +40,39 @@ class InputTimes:
         return len(self._stamp)
 
     def forget(self, before_ns: int) -> None:
-        """Drop what was received before an instant, given in the order of receipt."""
+        """
+        Drop the messages received before an instant; they must be in the order of receipt.
+
+        Parameters
+        ----------
+        before_ns : int [ns]
+            The instant, by the recorder's clock.
+
+        """
         self.drop(int(np.searchsorted(self.receipt_ns, before_ns)))
 
     def drop(self, count: int) -> None:
-        """Drop the first messages."""
+        """
+        Drop the first messages.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        """
         for column in vars(self).values():
             if isinstance(column, Column):
                 column.drop(count)
 
     @property
     def stamp_ns(self) -> np.ndarray:
-        """(n,) stamps."""
+        """(n,) array of the stamps [ns]."""
         return self._stamp.values
 
     @property
     def receipt_ns(self) -> np.ndarray:
-        """(n,) receipts."""
+        """(n,) array of the times of receipt [ns]."""
         return self._receipt.values
 
 
@@ -60,19 +84,21 @@ class InputStatistics:
     Attributes
     ----------
     topic : str
+        Name of the topic.
     count : int
+        Number of messages.
     rate, received : float [Hz]
-        Messages over time, by their stamps and by the recorder's clock.
+        Messages a second, by their stamps and by the recorder's clock.
     interval : float [ms]
-        The usual one between stamps: their median.
+        Median of the intervals between stamps.
     stamp_jitter, receipt_jitter : float [ms]
         Standard deviation of the intervals between stamps and between receipts.
     worst_interval : float [ms]
         Longest interval between stamps.
     gaps : int
-        Intervals between stamps beyond one and a half medians: samples lost.
+        Intervals between stamps of more than one and a half medians: samples were lost there.
     backwards : int
-        Stamps not after the one before.
+        Stamps that are not later than the one before.
 
     """
 
@@ -89,7 +115,21 @@ class InputStatistics:
 
 
 def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
-    """Return the regularity of one input."""
+    """
+    Return the regularity of one input.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+    times : InputTimes
+        When its messages were stamped and received.
+
+    Returns
+    -------
+    InputStatistics
+
+    """
     steps = np.diff(times.stamp_ns) * 1e-9
     forward = steps[steps > 0.0]
     if not len(forward):
@@ -105,28 +145,35 @@ def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
 
 
 def _per_second(when_ns: np.ndarray) -> float:
-    """Return how many there are over the time that they take [Hz]."""
+    """Return the mean rate of events [Hz]."""
     span = float(np.ptp(when_ns)) * 1e-9
     return (len(when_ns) - 1) / span if span > 0.0 else np.nan
 
 
 # -------------------------------------------------------------------------------------------------
-# Sentences on an estimator's inputs: what was missing, odd or refused.
+# Sentences for reports.
 
 
 def input_notes(faults: Counter[Fault], refused: Counter[str], settings: EstimatorSettings,
                 inputs: Sequence[InputStatistics]) -> list[str]:
     """
-    Return what to know of the inputs.
+    Return sentences on what was missing, odd or refused.
 
     Parameters
     ----------
-    faults, refused : Counter
-        What the estimator said of its input, and of messages that could not be used.
+    faults : Counter of Fault
+        Faults that the estimator found in its input, and how often.
+    refused : Counter of str
+        Reasons why messages were not used, and how often.
     settings : EstimatorSettings
-        Of the estimator.
+        Settings of the estimator.
     inputs : sequence of InputStatistics
-        Joint states first, then the IMU where there is one.
+        Regularity of the joint states first, then of the IMU where there is one.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
 
     """
     notes = []

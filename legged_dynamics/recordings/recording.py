@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a bag says beside the estimator's inputs: the truth, and what was estimated live."""
+"""
+A bag's records in addition to the estimator's inputs: the truth, and the live estimates.
+
+`RecordGatherer` fills them while the bag is replayed, so that the bag is read once.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +22,7 @@ from legged_dynamics.recordings.topics import TopicChoice
 
 class WrenchRecord(InputTimes):
     """
-    Stamped wrenches of one topic, sorted by stamp once they are all there.
+    Stamped wrenches of one topic, in the order received.
 
     Attributes
     ----------
@@ -33,7 +37,17 @@ class WrenchRecord(InputTimes):
         self._wrench = Column((6,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """Add a WrenchStamped."""
+        """
+        Add a message.
+
+        Parameters
+        ----------
+        message : geometry_msgs/WrenchStamped
+            Decoded message.
+        receipt_ns : int [ns]
+            When the recorder received it.
+
+        """
         stamp, wrench = read_wrench(message)
         if not len(self):
             self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
@@ -42,15 +56,28 @@ class WrenchRecord(InputTimes):
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, 6) wrenches ``[f; m]``."""
+        """(n, 6) array of wrenches ``[f; m]`` [N, N m]."""
         return self._wrench.values
 
     def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
         """
-        Return (n, 6) wrenches at stamps; NaN where there is none.
+        Return the wrenches at stamps.
 
-        One of exactly that stamp is taken as it is; between two that lie no more than
-        ``max_gap_ns`` apart it is interpolated.
+        One of exactly that stamp is taken as it is; otherwise it is interpolated between its
+        neighbours, where these are close enough to each other.
+
+        Parameters
+        ----------
+        stamps : (n,) int array [ns]
+            Stamps wanted.
+        max_gap_ns : int [ns]
+            Largest distance of two neighbours that are interpolated; 0 for none.
+
+        Returns
+        -------
+        (n, 6) array [N, N m]
+            Wrenches ``[f; m]`` in the frame of the messages; NaN where there is none.
+
         """
         order = np.argsort(self.stamp_ns, kind='stable')
         known, values = self.stamp_ns[order], self.wrench[order]
@@ -77,7 +104,17 @@ class PoseRecord(InputTimes):
         self._position, self._orientation = Column((3,)), Column((4,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """Add a message."""
+        """
+        Add a message.
+
+        Parameters
+        ----------
+        message : nav_msgs/Odometry or geometry_msgs/PoseStamped
+            Decoded message.
+        receipt_ns : int [ns]
+            When the recorder received it.
+
+        """
         pose = message.pose             # type: ignore[attr-defined]
         pose = getattr(pose, 'pose', pose)
         p, q = pose.position, pose.orientation
@@ -87,16 +124,29 @@ class PoseRecord(InputTimes):
 
     @property
     def position(self) -> np.ndarray:
-        """(n, 3) positions [m], in the order received."""
+        """(n, 3) array of positions [m], in the order received."""
         return self._position.values
 
     @property
     def orientation(self) -> np.ndarray:
-        """(n, 4) quaternions xyzw, in the order received."""
+        """(n, 4) array of quaternions xyzw, in the order received."""
         return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
-        """Return (n, 3) positions p_WB at stamps, interpolated; NaN outside of the record."""
+        """
+        Return the positions at stamps, interpolated linearly.
+
+        Parameters
+        ----------
+        stamps : (n,) int array [ns]
+            Stamps wanted.
+
+        Returns
+        -------
+        (n, 3) array [m]
+            Positions p_WB of the base in the world; NaN outside of the record.
+
+        """
         known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)
@@ -106,13 +156,23 @@ class PoseRecord(InputTimes):
 
 
 class FlagRecord:
-    """Flags of one topic: std_msgs/Bool has no stamp, so only their receipt is known."""
+    """Flags of one topic. A std_msgs/Bool has no stamp, so only its receipt is known."""
 
     def __init__(self) -> None:
         self._receipt, self._flag = Column(dtype=np.int64), Column(dtype=bool)
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """Add a Bool."""
+        """
+        Add a message.
+
+        Parameters
+        ----------
+        message : std_msgs/Bool
+            Decoded message.
+        receipt_ns : int [ns]
+            When the recorder received it.
+
+        """
         self._receipt.append(receipt_ns)
         self._flag.append(message.data)     # type: ignore[attr-defined]
 
@@ -121,18 +181,39 @@ class FlagRecord:
         return len(self._flag)
 
     def forget(self, before_ns: int) -> None:
-        """Drop the flags before an instant, but for the last: it holds on."""
+        """
+        Drop the flags received before an instant, except for the last, which still holds.
+
+        Parameters
+        ----------
+        before_ns : int [ns]
+            The instant, by the recorder's clock.
+
+        """
         count = max(int(np.searchsorted(self._receipt.values, before_ns)) - 1, 0)
         self._receipt.drop(count)
         self._flag.drop(count)
 
     @property
     def values(self) -> np.ndarray:
-        """(n,) flags in the order received."""
+        """(n,) bool array of the flags, in the order received."""
         return self._flag.values
 
     def received_by(self, receipts: np.ndarray) -> np.ndarray:
-        """Return the last flag received by each of these times; False before the first."""
+        """
+        Return the flags that held at given times.
+
+        Parameters
+        ----------
+        receipts : (n,) int array [ns]
+            Times of the recorder's clock.
+
+        Returns
+        -------
+        (n,) bool array
+            Last flag received by each of the times; False before the first.
+
+        """
         last = np.searchsorted(self._receipt.values, receipts, side='right') - 1
         return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
             len(receipts), bool)
@@ -146,25 +227,23 @@ class Recording:
     Attributes
     ----------
     truth, live : dict of str to WrenchRecord
+        True wrenches, and those that the estimator published live.
     contact : dict of str to FlagRecord
         True contact flags.
-    given : dict of str to FlagRecord
-        Contact flags that the estimator is to be given.
     valid : FlagRecord or None
-        When the truth is complete; None when it always is.
+        Flag that says when the truth is complete; None when it always is.
     base : PoseRecord or None
-        Where the base is in the world.
+        Pose of the base in the world.
     desired : dict of str to WrenchRecord
-        What a controller wanted of the ground.
+        Wrenches that a controller commanded the feet to have.
     reference : PoseRecord or None
-        Where a controller wanted the base.
+        Reference pose of the base, as a controller had it.
 
     """
 
     truth: Mapping[str, WrenchRecord] = field(default_factory=dict)
     live: Mapping[str, WrenchRecord] = field(default_factory=dict)
     contact: Mapping[str, FlagRecord] = field(default_factory=dict)
-    given: Mapping[str, FlagRecord] = field(default_factory=dict)
     valid: FlagRecord | None = None
     base: PoseRecord | None = None
     desired: Mapping[str, WrenchRecord] = field(default_factory=dict)
@@ -179,8 +258,6 @@ class RecordGatherer:
     ----------
     topics : TopicChoice
         Which topics hold what.
-    given : mapping of foot to topic
-        Contact flags that the estimator is to be given.
 
     Attributes
     ----------
@@ -191,12 +268,11 @@ class RecordGatherer:
 
     """
 
-    def __init__(self, topics: TopicChoice, given: Mapping[str, str]):
+    def __init__(self, topics: TopicChoice):
         self.recording = recording = Recording(
             {foot: WrenchRecord() for foot in topics.wrench_truth},
             {foot: WrenchRecord() for foot in topics.live},
             {foot: FlagRecord() for foot in topics.contact_truth},
-            {foot: FlagRecord() for foot in given},
             FlagRecord() if topics.valid else None,
             PoseRecord() if topics.odometry else None,
             {foot: WrenchRecord() for foot in topics.desired},
@@ -204,8 +280,7 @@ class RecordGatherer:
         self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
         for names, records in (
                 (topics.wrench_truth, recording.truth), (topics.live, recording.live),
-                (topics.desired, recording.desired), (topics.contact_truth, recording.contact),
-                (given, recording.given)):
+                (topics.desired, recording.desired), (topics.contact_truth, recording.contact)):
             for foot, name in names.items():
                 self._sinks.setdefault(name, []).append(records[foot])  # type: ignore[index]
         for name, record in ((topics.valid, recording.valid), (topics.odometry, recording.base),
@@ -215,32 +290,55 @@ class RecordGatherer:
         self.topics = frozenset(self._sinks)
 
     def take(self, topic: str, message: object, receipt_ns: int) -> None:
-        """Add a decoded message of one of the topics."""
+        """
+        Add a message.
+
+        Parameters
+        ----------
+        topic : str
+            One of `topics`.
+        message : object
+            Decoded message.
+        receipt_ns : int [ns]
+            When the recorder received it.
+
+        """
         for sink in self._sinks[topic]:
             sink.append(message, receipt_ns)
 
     def forget(self, before_ns: int) -> None:
-        """Drop what was received before an instant [ns]."""
+        """
+        Drop the messages received before an instant.
+
+        Parameters
+        ----------
+        before_ns : int [ns]
+            The instant, by the recorder's clock.
+
+        """
         for sinks in self._sinks.values():
             for sink in sinks:
                 sink.forget(before_ns)
 
 
-def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str],
-                   start_ns: int | None = None, stop_ns: int | None = None) -> Recording:
+def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None = None,
+               stop_ns: int | None = None) -> dict[str, FlagRecord]:
     """
-    Read truth, live estimates and contact flags out of a bag.
+    Read flags by foot out of a bag.
 
     Parameters
     ----------
     bag : BagReader
         An open bag.
-    topics : TopicChoice
-        Which topics hold what.
-    given : mapping of foot to topic
-        Contact flags that the estimator is to be given.
-    start_ns, stop_ns : int, optional
-        Range of receipts [ns].
+    topics : mapping of str to str
+        Topics with std_msgs/Bool, by foot.
+    start_ns, stop_ns : int, optional [ns]
+        Range of receipts, from the first up to, but not at, the second.
+
+    Returns
+    -------
+    dict of str to FlagRecord
+        Flags by foot.
 
     Raises
     ------
@@ -248,23 +346,20 @@ def read_recording(bag: BagReader, topics: TopicChoice, given: Mapping[str, str]
         When the bag is damaged.
 
     """
-    gatherer = RecordGatherer(topics, given)
-    for message in bag.messages(gatherer.topics, start_ns, stop_ns):
-        gatherer.take(message.topic, bag.decode(message), message.receipt_ns)
-    return gatherer.recording
-
-
-def first_stamp(bag: BagReader, topic: str) -> int | None:
-    """Return the stamp of a topic's first message [ns], or None."""
-    message = bag.first(topic)
-    return None if message is None else stamp_ns(message.header.stamp)
+    flags = {foot: FlagRecord() for foot in topics}
+    for message in bag.messages(set(topics.values()), start_ns, stop_ns):
+        decoded = bag.decode(message)
+        for foot, name in topics.items():
+            if name == message.topic:
+                flags[foot].append(decoded, message.receipt_ns)
+    return flags
 
 
 # -------------------------------------------------------------------------------------------------
-# How well the true base followed the pose that a controller wanted.
+# Tracking of a controller's reference pose by the true base.
 
 
-# The controller's frame is laid on the true world over the first seconds of this length.
+# The controller's frame is aligned with the world over this time from the beginning [s].
 ALIGNMENT = 0.2
 # A true pose further than this from a reference in time does not belong to it [ns].
 NEAR = 2_500_000
@@ -273,20 +368,20 @@ NEAR = 2_500_000
 @dataclass(frozen=True)
 class BodyTracking:
     """
-    True and wanted motion of the base since the controller took over.
+    True and reference motion of the base since the controller took over.
 
     Attributes
     ----------
     time : (n,) array [s]
-        Since the first reference.
+        Time since the first reference.
     wanted, moved : (n, 3) array [m]
-        Positions since the beginning, world axes.
+        Reference and true position since the beginning, world axes.
     wanted_turn, turned : (n, 3) array [rad]
-        Rotation vectors since the beginning, in the base axes it had then.
+        Reference and true rotation vector since the beginning, in the base axes of the beginning.
     error : (n,) array [m]
-        Distance between the two.
+        Distance between the two positions.
     angle : (n,) array [rad]
-        Angle between the two.
+        Angle between the two orientations.
 
     """
 
@@ -301,10 +396,21 @@ class BodyTracking:
 
 def track_body(recording: Recording) -> BodyTracking | None:
     """
-    Compare reference and truth; None when the bag has not both.
+    Compare the true motion of the base with a controller's reference.
 
     The two frames differ by a constant pose, which is taken from the beginning: the controller
     does not know where it is in the world, only how it moves.
+
+    Parameters
+    ----------
+    recording : Recording
+        Records of the bag.
+
+    Returns
+    -------
+    BodyTracking or None
+        None when the bag does not have both.
+
     """
     base, reference = recording.base, recording.reference
     if base is None or reference is None or not len(base) or not len(reference):

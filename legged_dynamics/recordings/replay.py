@@ -3,30 +3,31 @@
 """
 Runs the live estimator over a bag: the same conversions, pairing and estimator as the node.
 
-Beside the main estimate, which is bit for bit what a node with these settings would have
-published, estimates from the base's motion alone and from joint torque alone are made of the same
-samples, with the contacts that the main estimate found.
+The main estimate is bit for bit the one that a node with these settings would have published. In
+addition, estimates from the base's motion alone and from joint torque alone are made of the same
+samples, with the contacts of the main estimate.
 """
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from legged_dynamics.conversions import SensorReader, read_switches, stamp_ns
+from legged_dynamics.conversions import stamp_ns
+from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Measurement, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
-from legged_dynamics.estimation.measurement import IMU_TIMEOUT, MeasurementSynchronizer
+from legged_dynamics.estimation.measurement import IMU_TIMEOUT, JointSample
+from legged_dynamics.estimation.sensor_stream import Sample, SensorStream
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.middleware.compiling import compile_first
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.inputs import InputTimes
-from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer, first_stamp
+from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer
 from legged_dynamics.recordings.robot import RobotChoice, choose_robot
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
@@ -35,29 +36,31 @@ from legged_dynamics.schema import Setting, checked
 # The node that estimates live.
 ESTIMATOR = 'ground_reaction_estimator'
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
-# Different faults that are told apart; a message may carry numbers that differ each time.
-_FAULTS_KEPT = 50
 # Receipts kept of joint states that wait or came to nothing.
 _RECEIPTS_KEPT = 10_000
+# The first live wrench is received this long after its joint state, at most [ns].
+LIVE_DELAY_NS = 5_000_000_000
 
 
 @dataclass(frozen=True)
 class ReplayPlan:
     """
-    What is to be replayed, and how.
+    Robot, settings, topics and range of a replay.
 
     Attributes
     ----------
     model, config, settings : RobotModel, RobotConfig, EstimatorSettings
+        As URDF and YAML have them.
     imu_timeout : float [s]
         How long joint states wait for their IMU reading.
     topics : TopicChoice
+        Topics of the bag.
     given_contact : dict of str to FlagRecord
-        Contact flags by foot that take the place of detection; none to detect.
+        Contact flags by foot, instead of detection; empty to detect.
     true_contact : callable or None
-        Returns the flags (nf,) at a stamp [ns]; takes the place of detection, too.
+        Returns the flags (nf,) at a stamp [ns], instead of detection.
     others : bool
-        Whether base-only and torque-only estimates are made beside the fused one.
+        Whether base-only and torque-only estimates are made in addition to the fused one.
     start_ns, stop_ns : int or None
         Range of receipts [ns].
     first_stamp_ns : int or None
@@ -78,6 +81,74 @@ class ReplayPlan:
     first_stamp_ns: int | None = None
 
 
+class BagSamples:
+    """
+    Samples of a bag's input messages, each decoded once however often the bag is replayed.
+
+    Parameters
+    ----------
+    plan : ReplayPlan
+        Robot and topics.
+    keep : bool, optional
+        Whether samples are kept, so that they can be taken again after :meth:`rewind`.
+
+    Attributes
+    ----------
+    topics : frozenset of str
+        Topics of the inputs.
+
+    """
+
+    def __init__(self, plan: ReplayPlan, keep: bool = False):
+        self._read = SampleReader(plan.model, plan.config, plan.topics.joint_states,
+                                  plan.topics.imu, plan.topics.foot_switches)
+        self.topics = self._read.topics
+        self._kept: list[Sample | MeasurementError] = []
+        self._keep = keep
+        self._again: Iterator[Sample | MeasurementError] | None = None
+
+    def rewind(self) -> None:
+        """Give the samples that were kept from now on, from the first."""
+        self._again = iter(self._kept)
+
+    def __call__(self, bag: BagReader, message: BagMessage) -> Sample:
+        """
+        Return the sample in a message.
+
+        Parameters
+        ----------
+        bag : BagReader
+            The open bag.
+        message : BagMessage
+            The next one on any of `topics`.
+
+        Returns
+        -------
+        JointSample, ImuSample or SwitchSample
+
+        Raises
+        ------
+        MeasurementError
+            When the message does not hold what it should.
+
+        """
+        if self._again is not None:
+            found = next(self._again)
+        else:
+            found = self._decoded(bag, message)
+            if self._keep:
+                self._kept.append(found)
+        if isinstance(found, MeasurementError):
+            raise found
+        return found
+
+    def _decoded(self, bag: BagReader, message: BagMessage) -> Sample | MeasurementError:
+        try:
+            return self._read(message.topic, bag.decode(message))
+        except MeasurementError as error:
+            return error
+
+
 class Replay:
     """
     One pass of the estimator over a bag.
@@ -85,6 +156,9 @@ class Replay:
     Parameters
     ----------
     plan : ReplayPlan
+        Robot, settings, topics and range.
+    samples : BagSamples, optional
+        Source of samples, where several replays share one; own by default.
 
     Attributes
     ----------
@@ -95,23 +169,21 @@ class Replay:
     joints, imu : InputTimes
         When the inputs were stamped and received.
     refused : Counter
-        What was wrong with messages that could not be used, and how often.
+        Reasons why messages were not used, and how often.
     faults : Counter
-        What the estimator said of its input, and how often.
+        Faults that the estimator found in its input, and how often.
 
     """
 
-    def __init__(self, plan: ReplayPlan):
+    def __init__(self, plan: ReplayPlan, samples: BagSamples | None = None):
         self.plan = plan
         self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
-        self._synchronizer = MeasurementSynchronizer(plan.imu_timeout)
-        model = plan.config.apply_to(plan.model)
-        self._read = SensorReader(model.joint_names, plan.config.sensors,
-                                  plan.config.spare(model), model.mimics)
+        self._stream = SensorStream(plan.imu_timeout, first_stamp_ns=plan.first_stamp_ns)
+        self._samples = samples or BagSamples(plan)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
         self.joints, self.imu = InputTimes(), InputTimes()
-        self.refused: Counter[str] = Counter()
+        self.refused = self._stream.refused
         self.faults: Counter[Fault] = Counter()
         self.others: dict[str, ForceSeries] = {}
         self._siblings: dict[str, GroundReactionEstimator] = {}
@@ -155,62 +227,41 @@ class Replay:
 
         """
         compile_first(ESTIMATOR)
-        plan, topics = self.plan, self.plan.topics
+        plan, inputs = self.plan, self._samples.topics
         first = bag.start_ns if plan.start_ns is None else plan.start_ns
         span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)
-        beside = records.topics if records is not None else frozenset()
-        wanted = None if sink else (
-            {topics.joint_states, topics.imu, topics.foot_switches} | beside) - {''}
+        recorded = records.topics if records is not None else frozenset()
+        wanted = None if sink else inputs | recorded
         for count, message in enumerate(bag.messages(wanted, plan.start_ns, plan.stop_ns)):
             if progress is not None and count % 1000 == 0:
                 progress((message.receipt_ns - first) / span)
             if sink is not None:
                 sink(message)
-            if message.topic == topics.joint_states:
-                ready = self._take_joints(bag.decode(message), message.receipt_ns)
-            elif message.topic == topics.imu:
-                ready = self._take_imu(bag.decode(message), message.receipt_ns)
-            elif message.topic == topics.foot_switches:
-                self._take_switches(bag.decode(message))
-                continue
-            else:
-                if records is not None and message.topic in beside:
-                    records.take(message.topic, bag.decode(message), message.receipt_ns)
-                continue
-            for measurement in ready:
-                self._estimate(measurement, message.receipt_ns, on_estimate)
+            if message.topic in inputs:
+                for measurement in self._take(bag, message):
+                    self._estimate(measurement, message.receipt_ns, on_estimate)
+            elif records is not None and message.topic in recorded:
+                records.take(message.topic, bag.decode(message), message.receipt_ns)
         if progress is not None:
             progress(1.0)
 
-    def _take_joints(self, message: Any, receipt_ns: int) -> list[Measurement]:
+    def _take(self, bag: BagReader, message: BagMessage) -> list[Measurement]:
+        """Return the measurements that an input message completes."""
+        topic, receipt_ns = message.topic, message.receipt_ns
         try:
-            sample = self._read.joints(message)
+            sample = self._samples(bag, message)
         except MeasurementError as error:
-            self._refuse(str(error))
+            self._stream.refuse(str(error))
             return []
-        self.joints.note(sample.stamp_ns, receipt_ns)
-        first = self.plan.first_stamp_ns
-        if first is not None and sample.stamp_ns < first:
-            return []
-        if len(self._receipts) > _RECEIPTS_KEPT:
-            self._receipts.clear()
-        self._receipts[sample.stamp_ns] = receipt_ns
-        return self._synchronizer.push_joints(sample)
-
-    def _take_imu(self, message: Any, receipt_ns: int) -> list[Measurement]:
-        try:
-            sample = self._read.imu(message)
-        except MeasurementError as error:
-            self._refuse(str(error))
-            return []
-        self.imu.note(sample.stamp_ns, receipt_ns)
-        return self._synchronizer.push_imu(sample)
-
-    def _take_switches(self, message: Any) -> None:
-        try:
-            self._synchronizer.push_switches(read_switches(message, self._estimator.feet))
-        except MeasurementError as error:
-            self._refuse(str(error))
+        if topic == self.plan.topics.imu:
+            self.imu.note(sample.stamp_ns, receipt_ns)
+        elif isinstance(sample, JointSample):
+            self.joints.note(sample.stamp_ns, receipt_ns)
+            if self._stream.uses(sample):
+                if len(self._receipts) > _RECEIPTS_KEPT:
+                    self._receipts.clear()
+                self._receipts[sample.stamp_ns] = receipt_ns
+        return self._stream.push(sample)
 
     def _estimate(self, measurement: Measurement, receipt_ns: int,
                   on_estimate: Callable[[GroundReaction, int], None] | None) -> None:
@@ -218,7 +269,7 @@ class Replay:
         try:
             reaction = self._estimator.update(measurement, contact)
         except MeasurementError as error:
-            self._refuse(str(error))
+            self._stream.refuse(str(error))
             return
         faults = reaction.faults
         if faults:
@@ -231,7 +282,7 @@ class Replay:
         self.series.append_received(
             reaction, self._receipts.get(reaction.stamp_ns, receipt_ns), self._pending[0])
         for name, sibling in self._siblings.items():
-            # They follow behind, for contact is known only once the main estimate is.
+            # One sample later: contact is known only with the main estimate.
             other = sibling.update(self._pending[0], reaction.contact)
             if other.mode != Mode.UNAVAILABLE:
                 self.others[name].append(other)
@@ -248,15 +299,9 @@ class Replay:
                              for foot in self.series.feet])
         return None
 
-    def _refuse(self, why: str) -> None:
-        if why in self.refused or len(self.refused) < _FAULTS_KEPT:
-            self.refused[why] += 1
-        else:
-            self.refused['other faults'] += 1
-
 
 # -------------------------------------------------------------------------------------------------
-# What a user can say about an analysis.
+# Options of an analysis.
 
 
 DETECTED, FROM_BAG = 'detected', 'bag'
@@ -265,7 +310,7 @@ DETECTED, FROM_BAG = 'detected', 'bag'
 @dataclass(frozen=True)
 class AnalysisOptions:
     """
-    Options of an analysis; the defaults find everything in the bag.
+    Options of an analysis; by default, everything is found in the bag.
 
     Attributes
     ----------
@@ -274,22 +319,22 @@ class AnalysisOptions:
     urdf : str
         Path; empty: from the bag.
     params_files : tuple of Path
-        Parameter files of the live estimator, beside the robot's.
+        Parameter files of the live estimator, in addition to the robot's.
     contact : tuple of str
         ``('detected',)``; ``('bag',)`` for the true contacts; or Bool topics, one a foot in the
         order of the robot's feet.
     truth : dict of str to str
-        Topic of the true wrench, by foot; beside what the YAML says.
+        Topic of the true wrench, by foot; in addition to those in the YAML.
     valid : str
-        Bool topic that says when the truth is complete; empty: what the YAML says.
+        Bool topic that says when the truth is complete; empty: the one in the YAML.
     joint_states, imu : str
         Topics; empty: found by type and name.
     start, end : float or None [s]
         Range of the bag, from its beginning.
     report, enriched, csv : bool
-        What is written.
+        Which files are written.
     storage : str
-        Of the enriched bag: mcap or sqlite3.
+        Storage of the enriched bag: mcap or sqlite3.
 
     """
 
@@ -321,7 +366,7 @@ class AnalysisOptions:
 
 
 # -------------------------------------------------------------------------------------------------
-# What an analysis needs to know of a bag before it goes through it: robot, topics, range.
+# Preparation of a replay: robot, settings, topics and range of a bag.
 
 
 _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
@@ -331,17 +376,18 @@ _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
 @dataclass(frozen=True)
 class Preparation:
     """
-    What is known of a bag before its replay.
+    A bag's robot, and the plan of its replay.
 
     Attributes
     ----------
     robot : RobotChoice
+        The robot.
     plan : ReplayPlan
-        Without contact flags that are given.
+        Plan without the contact flags of `given`.
     given : dict of str to str
-        Topics of contact flags that take the place of detection, by foot.
+        Topics of contact flags that are used instead of detection, by foot.
     duration : float [s]
-        Of the bag, or of the part that is analysed.
+        Duration of the bag, or of the part that is analysed.
 
     """
 
@@ -370,7 +416,11 @@ def prepare(bag: BagReader, options: AnalysisOptions) -> Preparation:
     bag : BagReader
         An open bag.
     options : AnalysisOptions
-        What the user says.
+        Options of the user.
+
+    Returns
+    -------
+    Preparation
 
     Raises
     ------
@@ -434,15 +484,21 @@ def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings
     """
     Return the stamp of the first joint state that the live estimator had, if that is known.
 
-    Its filters start there, and so must the replay's to give the same bits.
+    Its filters start there, and so must the replay's to give the same bits. Only joint states
+    received about when the first live wrench was are read.
     """
     if not topics.live or start_ns is not None:
         return None
-    first = first_stamp(bag, next(iter(topics.live.values())))
+    live = next(bag.messages([next(iter(topics.live.values()))]))
+    first = stamp_ns(bag.decode(live).header.stamp)
     # What is published first is of the newest sample of the first full window.
-    stamps: deque[int] = deque(maxlen=max(2 * settings.half_window, 1) + 1)
-    for message in bag.messages([topics.joint_states]):
+    window = max(2 * settings.half_window, 1) + 1
+    before = LIVE_DELAY_NS + round(2e9 * window / settings.rate)
+    stamps: deque[int] = deque(maxlen=window)
+    for message in bag.messages([topics.joint_states],
+                                max(live.receipt_ns - before, bag.start_ns),
+                                live.receipt_ns + LIVE_DELAY_NS):
         stamps.append(stamp_ns(bag.decode(message).header.stamp))
         if stamps[-1] == first:
-            return stamps[0] if len(stamps) == stamps.maxlen else None
+            return stamps[0] if len(stamps) == window else None
     return None

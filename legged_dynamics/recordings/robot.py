@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which robot a bag is of: its URDF and its YAML, given, found in the bag, or recognised."""
+"""The robot of a bag: URDF and YAML as given, as found in the bag, or recognised."""
 from __future__ import annotations
 
 import warnings
@@ -16,7 +16,7 @@ from legged_dynamics.resources import robot_files, share_directory
 from legged_dynamics.schema import CheckedSettings, read_parameter_file, setting
 
 # -------------------------------------------------------------------------------------------------
-# Which of the robots that come with the package a URDF is of.
+# Recognition of the robots that come with the package, by their URDF.
 
 
 def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
@@ -28,10 +28,15 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
     source : str or Path
         The XML as text, or a file.
 
+    Returns
+    -------
+    model : RobotModel
+    notes : list of str
+
     Raises
     ------
     ModelError
-        When it cannot be read.
+        When the URDF cannot be read.
 
     """
     with warnings.catch_warnings(record=True) as said:
@@ -45,6 +50,15 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
 def recognise(model: RobotModel) -> Path:
     """
     Return the YAML of the one robot that comes with the package and fits a model.
+
+    Parameters
+    ----------
+    model : RobotModel
+        As read from a URDF.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
@@ -99,20 +113,23 @@ class RobotChoice:
     Attributes
     ----------
     name : str
-        Of the YAML.
+        Name of the YAML, without its suffix.
     model : RobotModel
+        Model as the URDF has it.
     config : RobotConfig
+        Configuration as the YAML has it.
     parameters : dict of str to value
         Everything in the YAML and in further parameter files, in dotted names.
     truth : dict of str to str
         Topic of the true wrench by foot, as the YAML has it.
     valid : str
-        Topic that says when the truth is complete, as the YAML has it.
+        Topic with the flag that says when the truth is complete, as the YAML has it.
     contact_force : float or None [N]
+        True vertical force from which a foot counts as in contact; None for a share of the weight.
     notes : list of str
-        What was found out or is odd.
+        Sentences on how the robot was found, and on what is odd.
     urdf : str
-        The description's text.
+        XML of the description.
 
     """
 
@@ -142,9 +159,13 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
         Name of a robot that comes with the package, or path of a YAML; empty: the one that comes
         with the package and fits the URDF.
     urdf : str
-        Path of a URDF; empty: what the bag says, or else the one beside the YAML.
+        Path of a URDF; empty: the bag's, or else the one in the folder of the YAML.
     params_files : sequence of str or Path
         Further parameter files, as the live estimator had them.
+
+    Returns
+    -------
+    RobotChoice
 
     Raises
     ------
@@ -155,15 +176,15 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
 
     """
     notes: list[str] = []
-    yaml, beside = robot_files(robot) if robot else (None, None)
+    yaml, shipped = robot_files(robot) if robot else (None, None)
     source: str | Path
     if urdf:
         source = Path(urdf)
     elif description:
         source = bag.first(description).data
-    elif beside is not None:
-        source = beside
-        notes.append(f'The bag has no robot_description: the URDF is {beside.name}, which comes '
+    elif shipped is not None:
+        source = shipped
+        notes.append(f'The bag has no robot_description: the URDF is {shipped.name}, which comes '
                      'with the robot.')
     else:
         raise BagError(f'{bag.path} has no robot_description; give the URDF with --urdf')
@@ -199,6 +220,10 @@ def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
         The XML.
     robot : str
         As :func:`choose_robot` has it.
+
+    Returns
+    -------
+    RobotChoice
 
     Raises
     ------

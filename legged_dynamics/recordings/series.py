@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Time series gathered sample by sample: growing arrays, and what an estimator said."""
+"""Time series that grow sample by sample, and those of an estimator."""
 from __future__ import annotations
 
 import numpy as np
@@ -12,13 +12,14 @@ _FIRST_CAPACITY = 1024
 
 class Column:
     """
-    A growing array; one row a sample.
+    A growing array; one row for each sample.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of one row.
     dtype : type
+        Type of its numbers.
 
     """
 
@@ -28,7 +29,19 @@ class Column:
 
     @classmethod
     def of(cls, values: np.ndarray) -> Column:
-        """Return a column that holds an array."""
+        """
+        Return a column that holds an array.
+
+        Parameters
+        ----------
+        values : (n, ...) array
+            Samples; not copied.
+
+        Returns
+        -------
+        Column
+
+        """
         column = cls(values.shape[1:], values.dtype.type)
         column._rows, column._count = values, len(values)
         return column
@@ -38,7 +51,15 @@ class Column:
         return self._count
 
     def append(self, row: object) -> None:
-        """Add a sample."""
+        """
+        Add a sample.
+
+        Parameters
+        ----------
+        row : array or number
+            Of the shape of one row.
+
+        """
         if self._count == len(self._rows):
             grown = np.empty((2 * self._count + 1, *self._rows.shape[1:]), self._rows.dtype)
             grown[:self._count] = self._rows
@@ -47,7 +68,15 @@ class Column:
         self._count += 1
 
     def drop(self, count: int) -> None:
-        """Forget the first samples; the room that they had is used again."""
+        """
+        Drop the first samples; their memory is used again.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        """
         rest = self._count - count
         self._rows[:rest] = self._rows[count:self._count].copy()
         self._count = rest
@@ -62,12 +91,17 @@ class ForceSeries:
     """
     Foot wrenches over time, of one estimator.
 
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+
     Attributes
     ----------
     stamp_ns, latest_ns : Column of int
-        What `raw_wrench` and contact describe, and what `wrench` does.
+        Stamps that `raw_wrench` and `contact` are of, and that `wrench` is of.
     mode : Column of int
-        Of `legged_dynamics.estimation.Mode`.
+        Values of `legged_dynamics.estimation.Mode`.
     wrench, raw_wrench : Column of (nf, 6)
         ``[f; m]`` as published at once, and of the sample before; foot axes, foot's origin.
     contact : Column of (nf,) bool
@@ -83,7 +117,15 @@ class ForceSeries:
         self.contact = Column((n_feet,), bool)
 
     def append(self, reaction: GroundReaction) -> None:
-        """Add an estimate."""
+        """
+        Add an estimate.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            Newest estimate.
+
+        """
         self.stamp_ns.append(reaction.stamp_ns)
         self.latest_ns.append(reaction.latest_ns)
         self.mode.append(reaction.mode)
@@ -92,14 +134,22 @@ class ForceSeries:
         self.contact.append(reaction.contact)
 
     def drop(self, count: int) -> None:
-        """Forget the first samples."""
+        """
+        Drop the first samples.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        """
         for column in vars(self).values():
             if isinstance(column, Column):
                 column.drop(count)
 
     @property
     def published(self) -> np.ndarray:
-        """(n, nf, 6) wrench that describes each row's `stamp_ns`; NaN where there is none."""
+        """(n, nf, 6) array of the wrenches at each `stamp_ns`; NaN where there is none."""
         wrench = np.full(self.wrench.values.shape, np.nan)
         _, mine, theirs = np.intersect1d(self.stamp_ns.values, self.latest_ns.values,
                                          return_indices=True)
@@ -113,7 +163,11 @@ class ForceSeries:
         Parameters
         ----------
         stamps : (n,) int array [ns]
-            Wanted, in any order.
+            Stamps wanted, in any order.
+
+        Returns
+        -------
+        ForceSeries
 
         """
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
@@ -135,31 +189,35 @@ class ForceSeries:
 
 class EstimateSeries(ForceSeries):
     """
-    Everything an estimator said over time that a report speaks of.
+    Estimates over time, with all that reports use of them.
 
     Parameters
     ----------
     feet, joints : tuple of str
+        Links of the feet and names of the joints, in the model's order.
 
     Attributes
     ----------
     receipt_ns : Column of int
         When the recorder received the joint state described.
     probability, observable : Column of (nf,)
+        Probability of contact, and whether the foot's force can be observed.
     center_of_pressure : Column of (3,)
         In base axes; NaN without load.
     base_residual : Column of (6,)
+        Wrench on the base that the estimate does not explain.
     external_torque : Column of (nj,)
+        Effort of each joint that the estimate does not explain.
     mass_error : Column of float
         How much more the base weighs than the model says [kg].
     effort : Column of (nj,)
         Measured; NaN where there is none.
     angular_velocity, linear_acceleration : Column of (3,)
-        Of the IMU, in its axes; NaN where there is none.
+        Readings of the IMU, in its axes; NaN where there is none.
     base_rotation : Column of (3, 3)
         R_WB.
     foot_rotation, foot_position, contact_point : Column of (nf, 3, 3), (nf, 3), (nf, 3)
-        R_BF, p_BF, and where the feet touch, in base axes.
+        R_BF, p_BF, and the contact points of the feet, in base axes.
 
     """
 
@@ -184,7 +242,19 @@ class EstimateSeries(ForceSeries):
 
     def append_received(self, reaction: GroundReaction, receipt_ns: int,
                         measurement: Measurement) -> None:
-        """Add an estimate, and the joint state that it describes, which was received then."""
+        """
+        Add an estimate and the joint state that it describes.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            The estimate.
+        receipt_ns : int [ns]
+            When the recorder received the joint state.
+        measurement : Measurement
+            The joint state, with its IMU reading.
+
+        """
         self.append(reaction)
         self.receipt_ns.append(receipt_ns)
         self.probability.append(reaction.contact_probability)
@@ -204,7 +274,7 @@ class EstimateSeries(ForceSeries):
 
     @property
     def time(self) -> np.ndarray:
-        """(n,) time since the first estimate [s]."""
+        """(n,) array of the time since the first estimate [s]."""
         stamps = self.stamp_ns.values
         return (stamps - stamps[0]) * 1e-9 if len(stamps) else np.zeros(0)
 
@@ -215,9 +285,9 @@ class EstimateSeries(ForceSeries):
 
     @property
     def foot_to_world(self) -> np.ndarray:
-        """(n, nf, 3, 3) R_WF."""
+        """(n, nf, 3, 3) array of the rotations R_WF."""
         return np.einsum('nij,nfjk->nfik', self.base_rotation.values, self.foot_rotation.values)
 
     def mode_counts(self) -> dict[Mode, int]:
-        """Return how many estimates rest on which equations."""
+        """Return the number of estimates of each mode."""
         return {mode: int((self.mode.values == mode).sum()) for mode in Mode}

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which topic of a bag is what: by type first, then by name, and as an option says otherwise."""
+"""The roles of a bag's topics: by type first, then by name, unless an option names them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,11 @@ class TopicChoice:
     valid : str
         Flag that says when the truth is complete.
     live : dict of str to str
-        What the estimator published when the bag was recorded, by foot.
+        Wrenches that the estimator published when the bag was recorded, by foot.
     desired : dict of str to str
-        Wrench that a controller wanted of the ground, by foot.
+        Wrench that a controller commanded, by foot.
     reference : str
-        Pose of the base that a controller wanted.
+        Reference pose of the base, as a controller had it.
     foot_switches : str
         Contact switches of the feet.
 
@@ -53,7 +53,7 @@ class TopicChoice:
 
     @property
     def missing(self) -> list[str]:
-        """Sentences on what the bag does not have."""
+        """Sentences on topics that the bag does not have."""
         said = []
         if not self.imu:
             said.append('The bag has no IMU topic (sensor_msgs/Imu): forces rest on joint torque '
@@ -69,7 +69,20 @@ class TopicChoice:
 
 
 def namespace_of(joint_states: str) -> str:
-    """Return the namespace of a joint state topic: '' for '/joint_states'."""
+    """
+    Return the namespace of a topic.
+
+    Parameters
+    ----------
+    joint_states : str
+        Name of a topic, such as '/robot/joint_states'.
+
+    Returns
+    -------
+    str
+        Such as '/robot'; '' for '/joint_states'.
+
+    """
     return joint_states.rsplit('/', 1)[0]
 
 
@@ -82,7 +95,12 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
     bag : BagReader
         An open bag.
     joint_states, imu : str
-        What an option says; found by type and name when empty.
+        Topics as options name them; found by type and name when empty.
+
+    Returns
+    -------
+    joint_states, imu, description : str
+        Empty where the bag has none.
 
     Raises
     ------
@@ -109,7 +127,25 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
 def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
                   truth: Mapping[str, str], valid: str = '') -> dict[str, object]:
     """
-    Return truth and live topics by foot, as keywords of TopicChoice.
+    Return the topics of truth and live estimates.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    feet : sequence of str
+        Links of the feet.
+    joint_states : str
+        Topic, whose namespace is searched first.
+    truth : mapping of str to str
+        Topic of the true wrench by foot, where an option or the YAML names it.
+    valid : str
+        Topic with the flag that says when the truth is complete; empty where there is none.
+
+    Returns
+    -------
+    dict of str to object
+        Keywords of TopicChoice.
 
     Raises
     ------
@@ -155,7 +191,11 @@ def odometry_topic(bag: BagReader, joint_states: str, odometry: str = '') -> str
     joint_states : str
         Topic, whose namespace is searched first.
     odometry : str
-        What an option says; found by type and name when empty.
+        Topic as an option names it; found by type and name when empty.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
@@ -167,7 +207,7 @@ def odometry_topic(bag: BagReader, joint_states: str, odometry: str = '') -> str
         return _named(bag, odometry, ODOMETRY)
     found = [name for name in bag.of_type(ODOMETRY) if name.endswith('/odom')]
     near = [name for name in found if name.startswith(f'{namespace_of(joint_states)}/')]
-    # A robot's own odometry may be there beside the truth.
+    # The bag may hold the robot's own odometry in addition to the truth.
     true = [name for name in near or found if '/ground_truth/' in name]
     return next(iter(true or near or found), '')
 

@@ -16,7 +16,7 @@ import numpy as np
 from legged_dynamics.recordings.recording import Recording, WrenchRecord
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 
-# Share of the weight from which a foot counts as down when there is no true contact flag.
+# Share of the weight from which a foot counts as in contact where there is no true contact flag.
 CONTACT_SHARE = 0.03
 # Truth is interpolated between neighbours no further apart than this many estimates.
 MAX_GAP = 2.5
@@ -35,12 +35,13 @@ class Truth:
     force : (n, nf, 3) array [N]
         World axes; NaN where it is not known.
     contact : (n, nf) bool array
+        Whether each foot is in contact.
     valid : (n,) bool array
         Where the truth is complete: all contacts measured, all feet known.
     center_of_pressure : (n, 3) array [m]
         From the base's origin, in world axes; NaN without load or where it is not known.
     notes : list of str
-        How the truth was understood.
+        Sentences on how the truth was understood.
 
     """
 
@@ -57,7 +58,23 @@ class Truth:
 
 
 def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np.ndarray:
-    """Return (n, nf, 3) estimated forces in world axes [N], full-bandwidth or low-passed."""
+    """
+    Return estimated forces in world axes.
+
+    Parameters
+    ----------
+    series : ForceSeries
+        The estimates.
+    foot_to_world : (n, nf, 3, 3) array
+        Rotations R_WF.
+    raw : bool
+        Whether the forces at full bandwidth are taken, or the low-passed ones.
+
+    Returns
+    -------
+    (n, nf, 3) array [N]
+
+    """
     wrench = series.raw_wrench.values if raw else series.published
     return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[:, :, :3])
 
@@ -72,12 +89,16 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     series : EstimateSeries
         The estimates.
     recording : Recording
-        What the bag holds beside the inputs.
+        Records of the bag.
     weight : float [N]
-        Of the robot.
+        Weight of the robot.
     contact_force : float, optional [N]
-        Vertical force from which a foot without true contact flags counts as down; a share of
-        the weight when None.
+        Vertical force from which a foot without true contact flags counts as in contact; a share
+        of the weight when None.
+
+    Returns
+    -------
+    Truth
 
     """
     n, feet = len(series.stamp_ns), series.feet
@@ -112,7 +133,22 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
 
 
 def desired_force(series: EstimateSeries, recording: Recording) -> np.ndarray | None:
-    """Return (n, nf, 3) forces that a controller wanted, in world axes [N]; None without any."""
+    """
+    Return the forces that a controller commanded, at each estimate.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The estimates.
+    recording : Recording
+        Records of the bag.
+
+    Returns
+    -------
+    (n, nf, 3) array [N] or None
+        World axes, NaN where unknown; None when the bag has none.
+
+    """
     if not any(len(record) for record in recording.desired.values()):
         return None
     force = np.full((len(series.stamp_ns), len(series.feet), 3), np.nan)
@@ -189,7 +225,22 @@ def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, conta
 
 
 def leveled(series: EstimateSeries, points: np.ndarray) -> np.ndarray:
-    """Return points given in base axes in world axes, still from the base's origin."""
+    """
+    Turn points from base to world axes; their origin stays the base's.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The estimates.
+    points : (n, 3) or (n, nf, 3) array [m]
+        In base axes.
+
+    Returns
+    -------
+    array of the same shape [m]
+        In world axes.
+
+    """
     R = series.base_rotation.values
     return (np.einsum('nij,nj->ni', R, points) if points.ndim == 2
             else np.einsum('nij,nfj->nfi', R, points))

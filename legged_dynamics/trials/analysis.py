@@ -224,8 +224,8 @@ def _of_bag(source: Path, options: GaitOptions,
             if not odometry:
                 raise BagError(f'{source} has no odometry (nav_msgs/Odometry); the base can be '
                                'taken from an IMU instead (--base imu)')
-            found = motion_from_odometry(bag, subject.model, joints, odometry, options.cutoff,
-                                         (start, stop))
+            found = motion_from_odometry(bag, subject.model, subject.config, joints, odometry,
+                                         options.cutoff, (start, stop))
             notes = [f"The base's motion is that of {odometry}."]
         else:
             if not imu:

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.conversions import JointStateReader, read_imu, stamp_ns
+from legged_dynamics.conversions import stamp_ns
+from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import EstimatorSettings, Measurement, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.leg_odometry import LegOdometry
-from legged_dynamics.estimation.measurement import MeasurementSynchronizer
+from legged_dynamics.estimation.measurement import JointSample
+from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, MeasurementError
 from legged_dynamics.middleware.compiling import compile_first
 from legged_dynamics.model import RobotConfig, RobotModel
@@ -50,8 +53,9 @@ class BagMotion:
     contact: np.ndarray | None
 
 
-def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometry: str,
-                         cutoff: float | None, span: tuple[int | None, int | None]) -> BagMotion:
+def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig, joints: str,
+                         odometry: str, cutoff: float | None,
+                         span: tuple[int | None, int | None]) -> BagMotion:
     """
     Return the motion of joint states and an Odometry of the base.
 
@@ -61,6 +65,8 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
         An open bag.
     model : RobotModel
         Whose joints and base they are.
+    config : RobotConfig
+        Corrections of the joint sensors, and joints that messages may lack.
     joints, odometry : str
         Topics.
     cutoff : float or None [Hz]
@@ -76,14 +82,14 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
         When a message has not the content needed, or there is a gap in time.
 
     """
-    read = JointStateReader(model.joint_names, mimics=model.mimics)
+    read = SampleReader(model, config)
     stamps: list[int] = []
     positions: list[np.ndarray] = []
     base_stamps: list[int] = []
     poses: list[list[float]] = []
 
     def take_joints(message: Any) -> None:
-        sample = read(_with_velocity(message))
+        sample = read.joints(_with_velocity(message))
         stamps.append(sample.stamp_ns)
         positions.append(sample.position)
 
@@ -118,24 +124,23 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     bag, model, joints, cutoff, span
         As there.
     config : RobotConfig
-        Feet, IMU mount and noise.
+        Feet, IMU mount, noise and corrections of the sensors.
     settings : EstimatorSettings
         Of contact detection; the rate is taken from the bag.
     imu : str
         Topic.
 
     """
-    applied, pairs = config.apply_to(model), MeasurementSynchronizer()
-    read = JointStateReader(model.joint_names, config.spare(applied), model.mimics)
+    read, stream = SampleReader(model, config, joints, imu, ''), SensorStream()
     measurements: list[Measurement] = []
 
-    def take_joints(message: Any) -> None:
-        measurements.extend(pairs.push_joints(read(message)._replace(effort=None)))
+    def take(topic: str, message: Any) -> None:
+        sample = read(topic, message)
+        if isinstance(sample, JointSample):
+            sample = sample._replace(effort=None)
+        measurements.extend(stream.push(sample))
 
-    def take_imu(message: Any) -> None:
-        measurements.extend(pairs.push_imu(read_imu(message)))
-
-    _pass(bag, {joints: take_joints, imu: take_imu}, span)
+    _pass(bag, {topic: partial(take, topic) for topic in (joints, imu)}, span)
     whole = [m for m in measurements if m.angular_velocity is not None
              and m.linear_acceleration is not None and m.orientation is not None]
     if len(whole) < 3:

@@ -20,7 +20,10 @@ from legged_dynamics.view.snapshot import Forces, Snapshot
 
 class Placement:
     """
-    Follows the base over the ground from picture to picture.
+    Position of the base on the ground, from picture to picture, by the feet in contact.
+
+    Feet in contact in the last picture and in this one have not moved. This is good enough to look
+    at; `LegOdometry` is accurate.
 
     Feet that stood in the last picture and stand in this one have not moved. Accurate enough for
     a picture; `LegOdometry` is accurate.
@@ -42,9 +45,14 @@ class Placement:
         rotation : (3, 3) array
             R_WB.
         points : (nf, 3) array [m]
-            Where the feet touch, or would touch, in the base.
+            Contact points of the feet, or where they would be, in base axes.
         contact : (nf,) bool array
-            Feet that stand.
+            Feet in contact.
+
+        Returns
+        -------
+        (3,) array [m]
+            p_WB.
 
         Returns
         -------
@@ -66,6 +74,7 @@ class Placement:
 
 
 # -------------------------------------------------------------------------------------------------
+# Figures.
 
 
 # Part of the weight below which a foot's use of friction is not computed: it is all noise.
@@ -75,14 +84,14 @@ LIGHT = 0.05
 @dataclass(frozen=True)
 class Margins:
     """
-    What is left before something slips, tips or saturates; NaN where it is not known.
+    Margins against slipping, tipping and saturation; NaN where they are not known.
 
     Attributes
     ----------
     friction : (nf,) array
         Part of the friction that each foot uses; NaN for one in the air or hardly loaded.
     support : float [m]
-        From the centre of pressure to the nearest edge of the support polygon.
+        Distance of the centre of pressure from the nearest edge of the support polygon.
     effort : float
         Effort of the joint nearest to its limit, as a part of that.
 
@@ -101,29 +110,31 @@ class Figure:
     Attributes
     ----------
     stamp_ns : int [ns]
+        Stamp of the joint state.
     base : (3,) array [m]
         p_WB.
     rotation : (3, 3) array
         R_WB.
     position : (nq,) array [rad or m]
-        Of the joints, in the model's order.
+        Joint positions in the model's order.
     foot_rotation : (nf, 3, 3) array
         R_WF.
     contact_point : (nf, 3) array [m]
-        In W: where the ground pushes.
+        Points of application of the ground's forces, in W.
     forces : Forces or None
         Of the snapshot.
     force : (nf, 3) array [N]
         Of the ground on the feet, in W.
     normal : (3,) array
-        Of the ground, in W.
+        Normal of the ground, in W.
     polygon : (k, 3) array [m]
-        Corners of the support, in W.
+        Corners of the support polygon, in W.
     center_of_pressure : (3,) array [m]
         In W; NaN where there is none.
     push : (3,) array or None [N]
         External force on the base, in W; None where it does not differ from zero.
     margins : Margins
+        Margins at this instant.
 
     """
 
@@ -149,8 +160,9 @@ class FigureMaker:
     Parameters
     ----------
     model : RobotModel
+        As described.
     config : RobotConfig
-        Of the robot: feet and soles.
+        Feet and soles.
     friction : float
         Coulomb friction coefficient of the margins.
 
@@ -166,7 +178,7 @@ class FigureMaker:
 
     @property
     def size(self) -> float:
-        """Return how far the robot reaches from its base when it stands [m]."""
+        """Largest distance of a body from the base when the robot stands [m]."""
         _, places = body_frames(self.model, self.config.nominal_in(self.model))
         return max(float(np.linalg.norm(places, axis=1).max()), 0.1)
 
@@ -221,6 +233,6 @@ class FigureMaker:
                 np.vstack(standing) if standing else np.zeros((0, 3)), up)
 
     def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
-        """Return the points that a foot can touch with, in B."""
+        """Return the possible contact points of a foot, in B."""
         foot = self.config.feet[i]
         return p_BF + foot.corners @ R_BF.T - foot.radius * up

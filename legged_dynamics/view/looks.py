@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the bodies of a robot look like: the URDF's shapes, its meshes where they are, or bones."""
+"""Shapes of a robot's bodies: those of the URDF, its meshes where they are, or capsules."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _SLENDERNESS, _THIN, _THICK = 0.12, 0.006, 0.06
 
 class Look(NamedTuple):
     """
-    What is seen of a body in one colour.
+    Shapes of a body in one colour.
 
     Attributes
     ----------
@@ -46,19 +46,24 @@ class Look(NamedTuple):
 def body_looks(model: RobotModel, config: RobotConfig, urdf: str,
                meshes: Path | None = None) -> list[list[Look]]:
     """
-    Return the looks of each body, with the base first.
+    Return the shapes of each body, the base first.
 
     Parameters
     ----------
     model : RobotModel
-        With the config applied.
+        With the configuration applied.
     config : RobotConfig
-        Feet, to which bones lead.
+        Its feet end the capsules.
     urdf : str
-        XML. Visuals are drawn, or else collisions. What is malformed is passed over.
+        XML. Visuals are drawn, or else collisions; malformed elements are left out.
     meshes : Path, optional
-        Folder with the description's mesh files; without it, and for what is not below it, bones
-        take their place. A description that came over the bus opens no other file.
+        Folder with the description's mesh files. Files outside of it are never opened, since a
+        description may come over the bus; capsules take the place of missing meshes.
+
+    Returns
+    -------
+    list of list of Look
+        By body, then by colour.
 
     """
     try:

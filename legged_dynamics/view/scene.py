@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scene: a figure drawn by viser in three dimensions, changed from picture to picture."""
+"""The scene: a figure drawn by viser in three dimensions, and moved from picture to picture."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -16,17 +16,17 @@ from legged_dynamics.view.figure import Figure
 from legged_dynamics.view.looks import Look
 
 # -------------------------------------------------------------------------------------------------
-# JointPoses: how each body is turned in its parent, all at once; drawing needs no more.
+# Poses of the bodies.
 
 
 class JointPoses:
     """
-    Poses of bodies in their parents, for a drawing that keeps them in a tree.
+    Poses of bodies in their parents, all at once, for a drawing that keeps the bodies in a tree.
 
     Parameters
     ----------
     model : RobotModel
-        Of any joints.
+        With joints of any type.
 
     """
 
@@ -42,12 +42,17 @@ class JointPoses:
 
     def orientation(self, position: np.ndarray) -> np.ndarray:
         """
-        Return the (nb - 1, 4) quaternions wxyz of all bodies but the base in their parents.
+        Return the orientations of all bodies but the base in their parents.
 
         Parameters
         ----------
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
+
+        Returns
+        -------
+        (nb - 1, 4) array
+            Quaternions wxyz.
 
         """
         half = 0.5 * np.where(self._turns, position[self._start], 0.0)
@@ -62,13 +67,29 @@ class JointPoses:
                                 w * b - x * c + y * d + z * a, w * c + x * b - y * a + z * d])
 
     def moved(self, position: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield body and (3,) place in its parent [m] of those that slide."""
+        """
+        Yield the positions of bodies on prismatic joints.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the model's order.
+
+        Yields
+        ------
+        body : int
+            Index of the body.
+        place : (3,) array [m]
+            Origin of the body in its parent.
+
+        """
         for body in np.flatnonzero(self._kind == tree.PRISMATIC):
             yield int(body) + 1, (self._place[body]
                                   + self._slide[body] * position[self._start[body]])
 
 
 # -------------------------------------------------------------------------------------------------
+# Nodes of the scene.
 
 FIRM, UNSURE, PUSH, CONE, SLIPPING, POLYGON, PRESSURE = np.array([
     (26, 166, 60), (255, 140, 0), (160, 60, 200), (70, 130, 255), (230, 30, 30), (40, 90, 220),
@@ -81,25 +102,27 @@ _SIDES = 24
 
 class Scene:
     """
-    Nodes of a viser server for one robot; `draw` moves them.
+    Nodes of a viser server for one robot.
 
     Parameters
     ----------
     server : viser.ViserServer
+        Server of the page.
     model : RobotModel
-        With the config applied.
+        With the configuration applied.
     looks : sequence of sequence of Look
-        Of each body.
+        Shapes of each body.
     feet : sequence of str
+        Links of the feet.
     friction : float
-        Coefficient of the cones drawn.
-    newtons_per_meter : float
-        Force drawn as an arrow of one metre [N/m].
+        Coulomb friction coefficient of the cones drawn.
+    newtons_per_meter : float [N/m]
+        Force drawn as an arrow of one metre.
 
     Attributes
     ----------
     follow : bool
-        Whether the ground moves below the robot, and not the robot out of the picture.
+        Whether the ground moves below the robot, so that the robot stays in the picture.
     cones, halos : bool
         Whether friction cones, and one standard deviation about each arrow's tip, are drawn.
 
@@ -118,8 +141,8 @@ class Scene:
                        infinite_grid=True, fade_distance=12.0, shadow_opacity=0.2)
         self._joints = JointPoses(model)
         self._bodies = self._tree(model, looks)
-        # What is drawn of forces is told from here on, and so never far from where it was: a
-        # browser leaves out what it believes to be out of sight.
+        # Forces are drawn in a frame that moves with the robot, so that their nodes stay near
+        # where they were made: a browser does not draw nodes that it takes to be out of sight.
         self._here = scene.add_frame('/world/here', show_axes=False)
         self._arrows = [self._arrow(f'/world/here/force_{foot}', FIRM) for foot in feet]
         self._push = self._arrow('/world/here/external_force', PUSH)
@@ -162,11 +185,19 @@ class Scene:
             receive_shadow=False, visible=False)
 
     def draw(self, figure: Figure) -> None:
-        """Show a figure."""
+        """
+        Show a figure.
+
+        Parameters
+        ----------
+        figure : Figure
+            Newest figure.
+
+        """
         with self._server.atomic():
             x, y, _ = figure.base
             self._world.position = (-x, -y, 0.0) if self.follow else (0.0, 0.0, 0.0)
-            # At once: each call into scipy costs as much as ten rotations.
+            # All at once: a call into scipy costs as much as ten rotations.
             turned = _wxyz(np.concatenate([[figure.rotation, rotation_to_z(figure.normal)],
                                            figure.foot_rotation]))
             base, *bodies = self._bodies
@@ -207,7 +238,7 @@ class Scene:
             cones.batched_colors = np.where(slips[:, None], SLIPPING, CONE)
         if self.halos:
             known = np.nan_to_num(forces.deviation) * self._scale
-            known[~forces.observable] = 0.0     # its size is unknown, and its color says so
+            known[~forces.observable] = 0.0     # unknown; the arrow's color shows it
             self._halos.batched_positions = places + vectors
             self._halos.batched_wxyzs = feet
             self._halos.batched_scales = hidden * np.maximum(known, 1e-4)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Show: one robot on a page of a server of this machine."""
+"""A page with one robot: scene, panel, and the server on this machine."""
 from __future__ import annotations
 
 import contextlib
@@ -23,28 +23,31 @@ from legged_dynamics.view.scene import Scene
 from legged_dynamics.view.snapshot import Snapshot
 
 # -------------------------------------------------------------------------------------------------
-# Panel: curves and a table of the forces beside the scene, and what can be switched there.
+# The panel next to the scene: curves, a table of the forces, and switches.
 
 
 _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e377c2', '#17becf')
 SHOWN = 10.0            # s of curves
-_KEPT = 400             # pictures of curves, at most
-_EVERY = 6              # pictures between changes of curves and table: no one reads faster
+_KEPT = 400             # figures in the curves, at most
+_EVERY = 6              # figures between changes of curves and table
 
 
 class Panel:
     """
-    Curves of the last seconds and a table of the present.
+    Curves of the last seconds and a table of the present forces.
 
     Parameters
     ----------
     server : viser.ViserServer
+        Server of the page.
     scene : Scene
-        Whose switches are shown.
+        Scene that the switches act on.
     title : str
+        Title of the panel.
     feet : sequence of str
-    newtons_per_meter : float
-        Of the arrows, to be said.
+        Links of the feet.
+    newtons_per_meter : float [N/m]
+        Scale of the arrows, for the legend.
 
     """
 
@@ -84,7 +87,15 @@ class Panel:
         self._rows.clear()
 
     def draw(self, figure: Figure) -> None:
-        """Take a figure in, and show it when it is time."""
+        """
+        Add a figure; curves and table change every few figures.
+
+        Parameters
+        ----------
+        figure : Figure
+            Newest figure.
+
+        """
         time = figure.stamp_ns * 1e-9
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
             self.forget()
@@ -135,6 +146,7 @@ def _percent(value: float) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
+# The page.
 
 
 def open_page(host: str, port: int) -> Any:
@@ -144,9 +156,13 @@ def open_page(host: str, port: int) -> Any:
     Parameters
     ----------
     host : str
-        Address that may be asked: 127.0.0.1 for this machine alone.
+        Address to listen on: 127.0.0.1 for this machine alone.
     port : int
-        0: any that is free.
+        Port to listen on; 0 for any that is free.
+
+    Returns
+    -------
+    viser.ViserServer
 
     Raises
     ------
@@ -167,8 +183,16 @@ def open_page(host: str, port: int) -> Any:
 
 
 def close_page(server: Any) -> None:
-    """Stop serving."""
-    with contextlib.redirect_stdout(io.StringIO()):     # its farewell
+    """
+    Stop serving.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+        Server to stop.
+
+    """
+    with contextlib.redirect_stdout(io.StringIO()):     # it prints a message
         server.stop()
 
 
@@ -179,16 +203,24 @@ class Show:
     Parameters
     ----------
     server : viser.ViserServer
+        Server of the page.
     model, config : RobotModel, RobotConfig
+        The robot.
     urdf : str
-        XML, for the looks.
+        XML, for the shapes of the bodies.
     title : str
+        Title of the panel.
     friction : float
-        Coefficient of cones and margins.
-    newtons_per_meter : float
-        Force drawn as an arrow of one metre [N/m].
+        Coulomb friction coefficient of cones and margins.
+    newtons_per_meter : float [N/m]
+        Force drawn as an arrow of one metre.
     meshes : Path, optional
         Folder with the description's mesh files.
+
+    Attributes
+    ----------
+    scene, panel : Scene, Panel
+        What is drawn on.
 
     """
 
@@ -206,21 +238,30 @@ class Show:
         camera.look_at = (0.4 * size, 0.0, 0.3 * size)
 
     def draw(self, snapshot: Snapshot) -> None:
-        """Show the robot at one instant."""
+        """
+        Show the robot at one instant.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            Newest state and forces.
+
+        """
         figure = self._figure(snapshot)
         self.scene.draw(figure)
         self.panel.draw(figure)
 
 
-class Pace:
+class FrameTimer:
     """
-    Says when the next picture is due.
+    Waits between pictures.
 
     Parameters
     ----------
     rate : float [Hz]
-    clock, sleep : callable
-        Of the wall, in seconds.
+        Pictures a second, at most.
+    clock, sleep : callable [s]
+        Wall time, and a wait by it.
 
     """
 
@@ -229,6 +270,6 @@ class Pace:
         self._due = clock()
 
     def wait(self) -> None:
-        """Sleep until the next picture is due; pictures that are late are left out."""
+        """Sleep until the next picture is due; late pictures are left out."""
         self._due = max(self._due + self._period, self._clock())
         self._sleep(max(self._due - self._clock(), 0.0))

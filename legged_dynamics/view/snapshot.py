@@ -30,6 +30,7 @@ class Forces:
     deviation : (nf, 3) array [N]
         One standard deviation of the force, in the foot's axes; NaN where not known.
     contact, observable : (nf,) bool array
+        Whether each foot is in contact, and whether its force can be observed.
     center_of_pressure : (3,) array [m]
         Centre of pressure, base link; NaN when the feet carry next to nothing.
     external, external_deviation : (6,) array [N, N m]
@@ -128,7 +129,7 @@ class ForcesReader:
     Parameters
     ----------
     feet : sequence of str
-        Links, in the order wanted.
+        Links of the feet, in the order of the result.
 
     """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot as it is now: the newest of what the bus says of it, picture after picture."""
+"""Snapshots of a robot, from a bag or from the bus, and how they are played."""
 from __future__ import annotations
 
 import time
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.conversions import SensorReader
+from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import EstimatorSettings, GroundReaction
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError, MeasurementError
@@ -24,11 +24,11 @@ from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
-from legged_dynamics.view.show import Pace, Show
+from legged_dynamics.view.show import FrameTimer, Show
 from legged_dynamics.view.snapshot import Forces, ForcesReader, Snapshot
 
 # -------------------------------------------------------------------------------------------------
-# A bag as snapshots, run through the live estimator again, and a slider over them.
+# From a bag: the live estimator's replay as snapshots, and a slider over their time.
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class RecordedView:
     Attributes
     ----------
     robot : RobotChoice
+        Robot of the bag.
     snapshots : list of Snapshot
         In the order of time.
 
@@ -49,7 +50,7 @@ class RecordedView:
 
     @property
     def time(self) -> np.ndarray:
-        """Of each snapshot from the first one on, (n,) [s]."""
+        """(n,) array of the times of the snapshots, from the first one on [s]."""
         stamps = np.array([snapshot.stamp_ns for snapshot in self.snapshots])
         return (stamps - stamps[0]) * 1e-9
 
@@ -58,21 +59,25 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
               rate: float = 30.0,
               progress: Callable[[float], None] | None = None) -> RecordedView:
     """
-    Replay a bag through the live estimator and keep a picture of it now and then.
+    Replay a bag through the live estimator and keep snapshots at a rate.
 
     Parameters
     ----------
     path : Path
-        Of the bag: a folder or a file.
+        Folder or file of the bag.
     robot, urdf : str
-        As `analysis.robot.choose_robot` has them.
+        As :func:`legged_dynamics.recordings.robot.choose_robot` has them.
     odometry : str
         Topic with the pose of the base; found by name when empty, and where there is none the
         robot stays on the feet in contact.
     rate : float [Hz]
         Snapshots per second of the bag.
     progress : callable, optional
-        Gets the part done, from 0 to 1.
+        Called with the part done, from 0 to 1.
+
+    Returns
+    -------
+    RecordedView
 
     Raises
     ------
@@ -103,13 +108,11 @@ class _Taker:
         self.snapshots: list[Snapshot] = []
         self._bag, self._topics, self._period = bag, (joints, odometry), 1e9 / rate
         self._newest: dict[str, BagMessage] = {}
-        model = choice.config.apply_to(choice.model)
-        self._read = SensorReader(model.joint_names, choice.config.sensors,
-                                  choice.config.spare(model), model.mimics)
+        self._read = SampleReader(choice.model, choice.config)
         self._due = -np.inf
 
     def hear(self, message: BagMessage) -> None:
-        """Remember what a snapshot may need."""
+        """Keep the newest message of each topic that snapshots need."""
         if message.topic in self._topics:
             self._newest[message.topic] = message
 
@@ -129,7 +132,22 @@ class _Taker:
 
 
 def pose_of(odometry: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return R_WB, (3, 3), and p_WB, (3,) [m], of a nav_msgs/Odometry."""
+    """
+    Return the pose in an Odometry.
+
+    Parameters
+    ----------
+    odometry : nav_msgs/Odometry
+        Decoded message.
+
+    Returns
+    -------
+    rotation : (3, 3) array
+        R_WB.
+    position : (3,) array [m]
+        p_WB.
+
+    """
     p, q = odometry.pose.pose.position, odometry.pose.pose.orientation
     return rotation_from_quaternion(np.array([q.x, q.y, q.z, q.w])), np.array([p.x, p.y, p.z])
 
@@ -141,7 +159,9 @@ class Player:
     Parameters
     ----------
     show : Show
+        Page to show it on.
     recorded : RecordedView
+        Recording with at least one snapshot.
 
     """
 
@@ -155,7 +175,15 @@ class Player:
         self._drawn = -1
 
     def advance(self, seconds: float) -> None:
-        """Show what is due after that much wall time; at the end it starts again."""
+        """
+        Show the snapshot that is due; after the last, the recording starts again.
+
+        Parameters
+        ----------
+        seconds : float [s]
+            Wall time since the last call.
+
+        """
         at, end = float(self.slider.value), float(self._time[-1])
         if self.playing.value and end > 0.0:
             at = at + seconds * float(self.speed.value)
@@ -168,16 +196,32 @@ class Player:
 
 def play(show: Show, recorded: RecordedView, rate: float,
          going: Callable[[], bool] = lambda: True) -> None:
-    """Show a recording again and again, at a rate of pictures [Hz]."""
-    player, pace, last = Player(show, recorded), Pace(rate, time.monotonic, time.sleep), None
+    """
+    Show a recording again and again.
+
+    Parameters
+    ----------
+    show : Show
+        Page to show it on.
+    recorded : RecordedView
+        Recording with at least one snapshot.
+    rate : float [Hz]
+        Pictures a second, at most.
+    going : callable
+        Returns whether to go on.
+
+    """
+    player, last = Player(show, recorded), None
+    timer = FrameTimer(rate, time.monotonic, time.sleep)
     while going():
         now = time.monotonic()
         player.advance(0.0 if last is None else now - last)
         last = now
-        pace.wait()
+        timer.wait()
 
 
 # -------------------------------------------------------------------------------------------------
+# From the bus.
 
 REACTIONS = 'ground_reaction_estimator/reactions'
 # Estimates that are older than the joints by more than this belong to another time.
@@ -187,12 +231,12 @@ _STALE_NS = 500_000_000
 @dataclass(frozen=True)
 class LiveOptions:
     """
-    What is to be shown live.
+    Robot and topics of the live view.
 
     Attributes
     ----------
     robot : str
-        As `analysis.robot.choose_robot` has it.
+        As :func:`legged_dynamics.recordings.robot.choose_robot` has it.
     urdf : str
         Path or XML; empty: the topic ``robot_description``.
     joint_states, imu, reactions : str
@@ -212,14 +256,14 @@ class LiveOptions:
 
 class ViewNode(Component):
     """
-    Keeps the newest joint state, IMU reading, estimate and odometry.
+    Keeps the newest joint state, IMU reading, estimate and odometry; publishes nothing.
 
-    Its subscriptions keep one message: see `middleware.polling`. Nothing of its own is published.
+    Its subscriptions keep one message (`middleware.polling`).
 
     Attributes
     ----------
     robot : RobotChoice or None
-        Once the description has come.
+        None until the description has come.
     wrong : str
         Why there is no picture.
 
@@ -257,16 +301,15 @@ class ViewNode(Component):
             self.wrong = f'robot_description: {error}'
             return
         self.robot, config = robot, robot.config
-        self._model = model = config.apply_to(robot.model)
-        self._read = SensorReader(model.joint_names, config.sensors, config.spare(model),
-                                  model.mimics)
+        model = config.apply_to(robot.model)
+        self._read = SampleReader(robot.model, config)
         self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
         self._mount = model.frame(config.imu_link or model.base_link)
         self._rotation = np.eye(3)
         self.wrong = 'waiting for joint_states'
 
     def snapshot(self) -> Snapshot | None:
-        """Return what is known now; None, and `wrong`, where that is not enough for a picture."""
+        """Return the present snapshot; None, and `wrong`, where too little is known."""
         newest = self._newest
         if self.robot is None or 'joints' not in newest:
             return None
@@ -299,24 +342,29 @@ class ViewNode(Component):
 def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate: float,
            say: Callable[[str], None] = print) -> int:
     """
-    Show the robot on the bus until Ctrl-C, and return the exit code.
+    Show the robot on the bus until Ctrl-C.
 
     Parameters
     ----------
     options : LiveOptions
         Robot and topics.
     open_show : callable
-        Makes the show of a robot, once its description has come.
+        Called with the robot once its description has come; returns its show.
     rate : float [Hz]
         Pictures a second, at most.
     say : callable
-        Gets what is missing, each time that changes.
+        Called with a sentence on what is missing, each time that changes.
+
+    Returns
+    -------
+    int
+        Exit code.
 
     """
     class Node(ViewNode):
         pass
     Node.options = options
-    pace, said = Pace(rate, time.monotonic, time.sleep), ['']
+    timer, said = FrameTimer(rate, time.monotonic, time.sleep), ['']
     shows: list[Show] = []
 
     def work(node: ViewNode) -> None:
@@ -328,10 +376,23 @@ def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate:
         elif node.wrong != said[0]:
             said[0] = node.wrong
             say(node.wrong)
-        pace.wait()
+        timer.wait()
     return run_polled(Node, [], work)
 
 
 def urdf_path(urdf: str) -> str:
-    """Return a path that a node may open, from what stands on the command line."""
+    """
+    Return the absolute path of a URDF, for a node that runs elsewhere.
+
+    Parameters
+    ----------
+    urdf : str
+        Path on the command line; empty for none.
+
+    Returns
+    -------
+    str
+        Empty for none.
+
+    """
     return str(Path(urdf).resolve()) if urdf else ''

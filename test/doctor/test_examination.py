@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from patients import healthy, rubbing
 
-from legged_dynamics.doctor.evidence import Judge
-from legged_dynamics.doctor.examination import _Candidate, _rubbing, examine
+from benchmarks.planted_faults import planted_faults
+from legged_dynamics.doctor.evidence import Likelihood
+from legged_dynamics.doctor.examination import _Candidate, _friction_finding, examine
 from legged_dynamics.doctor.finding import Finding
 from legged_dynamics.doctor.friction import Friction
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
-from legged_dynamics.simulation.sensor_faults import planted_faults
 
 # A few of each sort; the whole table is in benchmarks/doctor_table.py.
 CHOSEN = ('IMU upside down', 'total mass 15 % wrong', 'encoder dead', 'IMU frozen',
@@ -50,10 +50,11 @@ def test_the_mend_heals():
          'robot.joints': list(sick.config.joints), **finding.fix})
     config = replace(sick.config, sensors=corrected.sensors)
     signals = filtered(sick.log)
-    judge = Judge(signals, sick.model, sick.config)
-    whole = Judge(filtered(patient.log), patient.model, patient.config).weigh(patient.config)
-    assert judge.weigh(sick.config).score < 5.0 * whole.score - 50.0
-    assert judge.weigh(config).score == pytest.approx(whole.score, rel=1e-6)
+    likelihood = Likelihood(signals, sick.model, sick.config)
+    whole = Likelihood(filtered(patient.log), patient.model,
+                       patient.config).evaluate(patient.config)
+    assert likelihood.evaluate(sick.config).score < 5.0 * whole.score - 50.0
+    assert likelihood.evaluate(config).score == pytest.approx(whole.score, rel=1e-6)
 
 
 def test_friction_is_no_reason_to_scale_or_flip_a_torque():
@@ -76,11 +77,11 @@ def test_friction_does_not_hide_a_wrong_sign():
 def test_torques_of_a_recording_that_fits_both_are_left_alone():
     """Friction as likely as a wrong scale: both are told, nothing is changed."""
     patient = rubbing(0.1)
-    judge = Judge(filtered(patient.log), patient.model, patient.config)
-    evidence = judge.weigh(patient.config)
+    likelihood = Likelihood(filtered(patient.log), patient.model, patient.config)
+    evidence = likelihood.evaluate(patient.config)
     rival = _Candidate(Finding('effort_scale_joint', ('LH_HFE',), 'LH_HFE reads 1.8.', 6.0),
                        patient.config, 7.0, evidence)
-    found = _rubbing(Friction(patient.config, 0.05, 0.0, 5.0, evidence), rival).finding
+    found = _friction_finding(Friction(patient.config, 0.05, 0.0, 5.0, evidence), rival).finding
     assert found.also == ('LH_HFE reads 1.8.',) and not found.fix and found.evidence == 6.0
 
 

@@ -6,9 +6,20 @@ import pytest
 from robots import random_robot
 
 from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
-from legged_dynamics.identification.equations import inertial_parameters, regressor
+from legged_dynamics.identification.equations import N_INERTIAL, regressor
 
 ROUND_OFF = 1e-9
+
+
+def inertial_parameters(model):
+    """Return what the regressor multiplies, in the bodies' frames."""
+    found = np.empty((model.n_bodies, N_INERTIAL))
+    for body in range(model.n_bodies):
+        inertia = model.body_inertia(body)
+        c = inertia.com
+        about_origin = inertia.about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        found[body] = [inertia.mass, *(inertia.mass * c), *about_origin[np.triu_indices(3)]]
+    return found.ravel()
 
 
 @pytest.mark.parametrize('seed', [1, 2, 3])

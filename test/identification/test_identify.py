@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from patients import healthy
 
+from benchmarks.planted_faults import Patient
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.identify import identify, validate, with_inertias
 from legged_dynamics.identification.samples import sensor_noise, white_noise
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
-from legged_dynamics.simulation.sensor_faults import Patient
 
 NAME, KNEE, HIP = 'anymal_class', 2, 4
 RECOVERED = 0.15        # of what was planted
@@ -40,7 +40,8 @@ def test_planted_errors_are_recovered(planted):
     base = patient.model.body_inertia(0).mass
     assert told['mass', 'base'].value == pytest.approx(base, abs=RECOVERED * 0.08 * base)
     scale = told['effort_scale', names[KNEE]]
-    assert scale.told and scale.value == pytest.approx(1 / 1.2, abs=RECOVERED * (1 - 1 / 1.2))
+    assert scale.identifiable
+    assert scale.value == pytest.approx(1 / 1.2, abs=RECOVERED * (1 - 1 / 1.2))
     offset = told['position_offset', names[HIP]].value
     assert offset == pytest.approx(-np.pi / 180.0, abs=2.0 * RECOVERED * np.pi / 180.0)
     assert found.after.force < 0.2 * found.before.force
@@ -58,11 +59,11 @@ def test_nine_tenths_of_the_planted_imbalance_are_gone(planted):
 
 def test_what_the_motion_does_not_tell_is_said(planted):
     _, found, _, _ = planted
-    untold = {q.kind for q in found.quantities if not q.told}
+    untold = {q.kind for q in found.quantities if not q.identifiable}
     # Nothing was lifted: the links of legs under load do not tell their masses.
     assert 'link_mass' in untold
-    assert all(q.motion for q in found.quantities if not q.told)
-    assert not any(q.motion for q in found.quantities if q.told)
+    assert all(q.motion for q in found.quantities if not q.identifiable)
+    assert not any(q.motion for q in found.quantities if q.identifiable)
 
 
 def test_the_written_urdf_has_the_identified_bodies(planted):

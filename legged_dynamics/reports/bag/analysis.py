@@ -22,14 +22,16 @@ from legged_dynamics.recordings.inputs import (
 )
 from legged_dynamics.recordings.recording import (
     BodyTracking,
+    RecordGatherer,
     Recording,
     WrenchRecord,
-    read_recording,
+    read_flags,
     track_body,
 )
 from legged_dynamics.recordings.replay import (
     FROM_BAG,
     AnalysisOptions,
+    BagSamples,
     Preparation,
     Replay,
     ReplayPlan,
@@ -261,32 +263,38 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     with BagReader(path) as bag:
         ready = prepare(bag, options)
         plan, robot = ready.plan, ready.robot
-        recording = read_recording(bag, plan.topics, ready.given, plan.start_ns, plan.stop_ns)
-        plan = replace(plan, given_contact=recording.given)
+        records, samples = RecordGatherer(plan.topics), None
+        if ready.given:
+            plan = replace(plan, given_contact=read_flags(bag, ready.given, plan.start_ns,
+                                                          plan.stop_ns))
         if options.contact == (FROM_BAG,):
-            plan = replace(plan, true_contact=_true_contact(bag, plan, recording, robot))
-        replay = Replay(plan)
+            samples = BagSamples(plan, keep=True)
+            plan = replace(plan, true_contact=_true_contact(bag, plan, samples, records, robot))
+            samples.rewind()
+        replay = Replay(plan, samples)
+        gatherer = records if samples is None else None     # else they are gathered already
         if enriched is None:
-            replay.run(bag, progress=progress)
+            replay.run(bag, records=gatherer, progress=progress)
         else:
             with EnrichedBag(enriched, bag, ready.feet, robot.model.base_link,
                              options.storage) as copy:
-                replay.run(bag, sink=copy.copy, on_estimate=copy.add, progress=progress)
-        return _judge(bag, ready, replay, recording)
+                replay.run(bag, sink=copy.copy, on_estimate=copy.add, records=gatherer,
+                           progress=progress)
+        return _judge(bag, ready, replay, records.recording)
 
 
-def _true_contact(bag: BagReader, plan: ReplayPlan, recording: Recording,
+def _true_contact(bag: BagReader, plan: ReplayPlan, samples: BagSamples, records: RecordGatherer,
                   robot: RobotChoice) -> Callable[[int], np.ndarray]:
-    """Return the true contacts by stamp; found by a first, blind pass for the kinematics."""
-    blind = Replay(replace(plan, others=False))
-    blind.run(bag)
-    weight = robot.model.total_mass * GRAVITY
-    truth = align_truth(blind.series, recording, weight, robot.contact_force)
-    if not recording.truth:
+    """Return the true contacts by stamp; a first replay gives the kinematics that they need."""
+    if not plan.topics.wrench_truth:
         raise BagError(f'{bag.path} has no true contacts to take: no ground_truth/<foot>/wrench, '
                        'and no topic given with --truth')
-    table = dict(zip(blind.series.stamp_ns.values.tolist(), truth.contact))
-    unknown = np.full(len(blind.series.feet), np.nan)
+    first = Replay(replace(plan, others=False), samples)
+    first.run(bag, records=records)
+    weight = robot.model.total_mass * GRAVITY
+    truth = align_truth(first.series, records.recording, weight, robot.contact_force)
+    table = dict(zip(first.series.stamp_ns.values.tolist(), truth.contact))
+    unknown = np.full(len(first.series.feet), np.nan)
     return lambda stamp_ns: table.get(stamp_ns, unknown)
 
 

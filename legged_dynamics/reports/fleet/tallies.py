@@ -330,7 +330,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
     """
     # What was live is judged bag by bag only.
     topics = replace(ready.topics, live={}, desired={}, reference='')
-    records = RecordGatherer(topics, {})
+    records = RecordGatherer(topics)
     replay = Replay(replace(ready.plan, topics=topics, others=False))
     series = replay.series
     begun, start = 0, 0         # samples handed on, of those still there; stamp of the first
