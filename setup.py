@@ -27,7 +27,7 @@ def share_files() -> list:
 EXTRAS = {
     'dds': ['cyclonedds>=11'],
     'sim': ['mujoco>=4'],
-    'bag': ['rosbags>=0.10', 'matplotlib>=3.5'],
+    'bag': ['rosbags>=0.10', 'mcap>=1.6', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3', 'rich>=13'],
     'c3d': ['ezc3d>=1.5'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
