@@ -71,7 +71,7 @@ def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
     from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
     from legged_dynamics.reports.fleet.report import REPORTS
-    from legged_dynamics.reports.page import REPORT
+    from legged_dynamics.reports.section import REPORT
 
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
@@ -132,7 +132,7 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
     """Make the reports of the oddest recordings; return all that are there, by recording."""
     from legged_dynamics.reports.fleet.batch import each_result
     from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, make_report
-    from legged_dynamics.reports.page import REPORT
+    from legged_dynamics.reports.section import REPORT
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)

@@ -14,21 +14,17 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
-from matplotlib.figure import Figure
-
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.reports.style import png
 
 # -------------------------------------------------------------------------------------------------
 # Charts to zoom and to hover over, as text of a page that needs no network.
@@ -94,6 +90,8 @@ class Chart:
         Label of the level axis.
     dates : bool
         Whether the time axis shows dates, and curves are dots, one a recording.
+    caption : str
+        Text below it on a page.
 
     """
 
@@ -106,6 +104,7 @@ class Chart:
     height: int = 260
     along: str = 'time [s]'
     dates: bool = False
+    caption: str = ''
 
     def html(self, group: str = 'time') -> str:
         """Return the chart, linked with others of its group."""
@@ -196,6 +195,17 @@ def unsigned_zero(text: str) -> str:
     return NOTHING.sub(r'\1', text)
 
 
+class Link(NamedTuple):
+    """A cell of a table that leads to another file, given from the page's folder."""
+
+    text: str
+    target: str
+
+
+def _plain(cell: str | Link) -> str | Link:
+    return cell if isinstance(cell, Link) else unsigned_zero(cell)
+
+
 @dataclass(frozen=True)
 class Table:
     """
@@ -204,8 +214,11 @@ class Table:
     Attributes
     ----------
     title : str
+        What the table is of.
     head : sequence of str
-    rows : sequence of sequence of str
+        Texts of the head row.
+    rows : sequence of sequence of str or Link
+        Texts of the other rows; links on a page only.
     strong, first : sequence of int
         Rows to set off, and rows that begin a group.
 
@@ -213,13 +226,13 @@ class Table:
 
     title: str
     head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
+    rows: Sequence[Sequence[Any]] = ()
     strong: Sequence[int] = ()
     first: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        rows = [tuple(map(unsigned_zero, row)) if isinstance(row, tuple) else
-                list(map(unsigned_zero, row)) for row in self.rows]
+        rows = [tuple(map(_plain, row)) if isinstance(row, tuple) else list(map(_plain, row))
+                for row in self.rows]
         object.__setattr__(self, 'rows', rows)
 
     @property
@@ -246,13 +259,6 @@ class Table:
 
 
 # -------------------------------------------------------------------------------------------------
-
-
-class Link(NamedTuple):
-    """A cell of a table that leads to another file, given from the page's folder."""
-
-    text: str
-    target: str
 
 
 class Page:
@@ -393,67 +399,3 @@ def versions() -> str:
         with suppress(PackageNotFoundError):
             found.append(f'{name} {version(name)}')
     return ', '.join([*found, f'Python {platform.python_version()}'])
-
-
-# -------------------------------------------------------------------------------------------------
-# A folder that a report is written into: its page, and each figure as a file of its own too.
-
-
-REPORT = 'report.html'
-
-
-class ReportFolder:
-    """
-    A folder with a page and figures; made by `report_folder`.
-
-    Attributes
-    ----------
-    page : Page
-    path : Path
-        Of the page's file.
-
-    """
-
-    def __init__(self, folder: Path, page: Page):
-        self.page, self.path, self._folder = page, folder / REPORT, folder
-
-    def save(self, name: str, figure: Figure | None) -> bytes | None:
-        """Write a figure as name.png; return it, or None where there is none."""
-        if figure is None:
-            return None
-        picture = png(figure)
-        (self._folder / f'{name}.png').write_bytes(picture)
-        return picture
-
-    def add(self, name: str, figure: Figure | None, caption: str) -> None:
-        """Write a figure, if there is one, and put it on the page."""
-        picture = self.save(name, figure)
-        if picture is not None:
-            self.page.figure(picture, caption)
-
-    def close(self, command: str, robot: str = '') -> None:
-        """Write the page."""
-        self.path.write_text(self.page.html(command, robot), encoding='utf-8')
-
-
-@contextmanager
-def report_folder(folder: Path, page: Page,
-                  refusal: type[LeggedDynamicsError] = OutputError) -> Iterator[ReportFolder]:
-    """
-    Make a folder for a report.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where it is not there.
-    page : Page
-        What goes into it.
-    refusal : type
-        Of the error that says that the folder cannot be written.
-
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield ReportFolder(folder, page)
-    except OSError as error:
-        raise refusal(f'cannot write the report to {folder}: {error}') from error

@@ -3,7 +3,8 @@
 """The page about inverse dynamics over a recording, with its figures."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,16 @@ from legged_dynamics.gait.double_support import METHODS
 from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import distrust
-from legged_dynamics.reports.page import Chart, Line, Page, Table, command_line, report_folder
+from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.section import (
+    Cards,
+    ChartRow,
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+)
 from legged_dynamics.trials.accuracy import FootErrors
 from legged_dynamics.trials.analysis import GaitResult
 from legged_dynamics.trials.cycles import (
@@ -306,73 +316,61 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
 
     """
     source = result.source.resolve()
-    page = Page(f'Inverse dynamics: {source.parent.name}/{source.name}',
-                f'{result.model.name}, {result.model.total_mass:.2f} kg, '
-                f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
-                f'{len(result.motion)} samples. Method {result.method}: '
-                f'{METHODS[result.method]}.')
     sentence, judged = verdict(result)
-    page.verdict(sentence, judged)
     reasons = doubts(result)
-    if reasons:
-        page.banner(distrust(reasons))
-    page.heading('Forces on the feet')
-    for chart in force_charts(result):
-        page.chart(chart)
-    page.paragraph(CHARTS)
+    figures = {name: ReportFigure(name, partial(draw, result), caption)
+               for name, (_, draw, caption) in FIGURES.items()}
+    sections = [
+        _forces_section(result), *_cycles_sections(result, cycles or gait_cycles(result)),
+        ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
+        *_table_sections(result),
+        *(ReportSection(FIGURES[name][0], [figures[name]]) for name in ('balance', 'pressure')),
+        ReportSection('Joint torques over time', [torque_chart(result)]),
+        # The page has charts of these; the figures are for other documents.
+        ReportSection('', [replace(figures[name], caption='') for name in ('forces', 'torques')])]
+    return Report(
+        f'Inverse dynamics: {source.parent.name}/{source.name}',
+        f'{result.model.name}, {result.model.total_mass:.2f} kg, '
+        f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
+        f'{len(result.motion)} samples. Method {result.method}: '
+        f'{METHODS[result.method]}.', sections,
+        command_line(f'legged-dynamics inverse-dynamics {result.source}'), sentence, judged,
+        [distrust(reasons)] if reasons else (),
+        f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
+
+
+def _forces_section(result: GaitResult) -> ReportSection:
+    parts: list[Part] = [*force_charts(result), CHARTS]
     if result.errors:
         chosen = result.errors[result.method]
-        page.cards([(f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
-                    (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
-                    (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')])
-    _add_cycles(page, result, cycles or gait_cycles(result))
-    page.heading('What to know')
-    page.listing(result.notes or ['Nothing was odd.'])
-    for heading, table in (('Error', errors_table(result)), ('Feet', feet_table(result)),
-                           ('Joints', joints_table(result))):
-        if not table.rows:
-            continue
-        page.heading(heading)
-        page.paragraph(f'{table.title}.')
-        if heading == 'Error':
-            page.paragraph(EXPLANATION)
-        page.table(table.head, table.rows, table.strong, table.first)
-    with report_folder(folder, page) as written:
-        for name, (heading, draw, caption) in FIGURES.items():
-            if name in ('forces', 'torques'):       # the page has charts of them
-                written.save(name, draw(result))
-                continue
-            page.heading(heading)
-            written.add(name, draw(result), caption)
-        page.heading('Joint torques over time')
-        page.chart(torque_chart(result), FIGURES['torques'][2])
-        written.close(command_line(f'legged-dynamics inverse-dynamics {result.source}'),
-                      f'{result.model.name} {result.model_file}'.rstrip())
-    return written.path
+        parts.append(Cards([
+            (f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
+            (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
+            (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')]))
+    return ReportSection('Forces on the feet', parts)
 
 
-def _add_cycles(page: Page, result: GaitResult, cycles: GaitCycles) -> None:
-    """Add the curves over the gait cycle, where there are steps."""
+def _table_sections(result: GaitResult) -> list[ReportSection]:
+    return [ReportSection(name, [f'{table.title}.', *more, table]) for name, table, more in (
+        ('Error', errors_table(result), [EXPLANATION]), ('Feet', feet_table(result), []),
+        ('Joints', joints_table(result), [])) if table.rows]
+
+
+def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSection]:
+    """Return the section with the curves over the gait cycle, where there are steps."""
     if not cycles.curves:
-        return
-    page.heading(f'Over the {cycles.phase}')
-    page.paragraph(CYCLES if cycles.phase == CYCLE else STANCES)
-    page.table(*_parts(steps_table(result, cycles)))
+        return []
     forces = [chart for chart in (cycle_chart(cycles, kind, list(result.reactions.feet), kind)
                                   for kind in reversed(FORCES)) if chart is not None]
-    page.row(forces, 'percent')
-    for name, joints in _busiest(cycles).items():
-        page.row([chart for kind in (ANGLE, MOMENT, POWER) if (
-            chart := cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))],
-            'percent')
-    table = peaks_table(result, cycles)
-    page.paragraph(f'{table.title}. The symmetry index is the difference of right and left over '
-                   'their mean.')
-    page.table(*_parts(table))
-
-
-def _parts(table: Table) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    return table.head, table.rows
+    joints = [[chart for kind in (ANGLE, MOMENT, POWER) if (
+        chart := cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))]
+        for name, joints in _busiest(cycles).items()]
+    peaks = peaks_table(result, cycles)
+    return [ReportSection(f'Over the {cycles.phase}', [
+        CYCLES if cycles.phase == CYCLE else STANCES, steps_table(result, cycles),
+        *(ChartRow(charts, 'percent') for charts in (forces, *joints)),
+        f'{peaks.title}. The symmetry index is the difference of right and left over their mean.',
+        peaks])]
 
 
 def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
@@ -428,4 +426,5 @@ def torque_chart(result: GaitResult) -> Chart:
     effort = result.reactions.joint_effort
     most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]
     return Chart('Joint torques', 'N m', result.motion.time,
-                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)])
+                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)],
+                 caption=FIGURES['torques'][2])

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reports import style
 from legged_dynamics.reports.crouch.closed_loop import Loop, Trace
 from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Run, crouch
-from legged_dynamics.reports.page import Page, Table, report_folder
+from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportSection
 from legged_dynamics.workspace.planar import Biped
 
 # -------------------------------------------------------------------------------------------------
@@ -212,31 +214,26 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
         When the folder cannot be written.
 
     """
-    page = Page('Recursive workspace control of the planar biped', LEAD)
-    table = final_values(done)
+    final = final_values(done)
     pinned, ground = done[0], done[1]
-    page.verdict(f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
-                 f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
-                 f'soles slip by {1e3 * ground.slip:.2f} mm at most.')
-    page.cards([
+    cards = Cards([
         *((f'{scale * ground.error[k]:+.3f} {unit}', f'error of {name}, MuJoCo')
           for k, (name, unit, scale) in enumerate((
               ('x', 'mm', 1e3), ('z', 'mm', 1e3), ('angle', 'deg', np.degrees(1.0))))),
         (f'{1e3 * ground.slip:.3f} mm', 'slip of a foot, MuJoCo'),
         (f'{pinned.trace.time[-1] / pinned.computing:.0f} x', 'real time, feet pinned')])
-    page.heading(table.title)
-    page.table(table.head, table.rows, table.strong, table.first)
-    page.paragraph(EXPLANATION)
-    with report_folder(folder, page, ConfigurationError) as written:
-        for name, (heading, draw, caption) in FIGURES.items():
-            page.heading(heading)
-            written.add(name, draw(done[:2] if name != 'errors' else [*done[:2], *done[-2:]]),
-                        caption)
-        for more in tables:
-            page.heading(more.title)
-            page.table(more.head, more.rows, more.strong, more.first)
-        written.close('legged-dynamics reproduce biped')
-    return written.path
+    sections = [ReportSection('', [cards]), ReportSection(final.title, [final, EXPLANATION])]
+    for name, (heading, draw, caption) in FIGURES.items():
+        shown = done[:2] if name != 'errors' else [*done[:2], *done[-2:]]
+        sections.append(ReportSection(heading, [ReportFigure(name, partial(draw, shown),
+                                                             caption)]))
+    sections += [ReportSection(more.title, [more]) for more in tables]
+    return Report(
+        'Recursive workspace control of the planar biped', LEAD, sections,
+        verdict=f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
+                f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
+                f'soles slip by {1e3 * ground.slip:.2f} mm at most.',
+        command='legged-dynamics reproduce biped').write(folder, ConfigurationError)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,15 +15,8 @@ from legged_dynamics.reports.bag.accuracy import ON_LINE
 from legged_dynamics.reports.fleet.data_set import FOLDER
 from legged_dynamics.reports.fleet.facts import Outlier, RobotFacts
 from legged_dynamics.reports.fleet.summarise import Outcome
-from legged_dynamics.reports.page import (
-    Chart,
-    Line,
-    Link,
-    Page,
-    Table,
-    command_line,
-    report_folder,
-)
+from legged_dynamics.reports.page import Chart, Line, Link, Table, command_line
+from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 
 REPORTS = 'reports'
 MOST_OUTLIERS, MOST_ROBOTS = 100, 30
@@ -65,44 +58,44 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
     """
     rows = [row for robot in robots for row in robot.summary]
     odd = [(robot.robot, outlier) for robot in robots for outlier in robot.outliers()]
-    page = Page('Ground reactions of a fleet',
-                f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
-                f'{sum(row["duration"] for row in rows) / 3600.0:.2f} h, '
-                f'{counted(len({row["day"] for row in rows}), "day")}.')
-    page.verdict(verdict(robots, [outlier for _, outlier in odd]), False)
-    if failed:
-        page.banner(f'{counted(len(failed), "recording")} could not be analysed: see below.')
-    days = {row['recording']: row['day'] for row in rows}
+    sections = []
     if odd:
-        page.heading('Recordings to look at')
-        page.table(('recording', 'robot', 'day', 'what', 'is', 'usual for the robot'), [
-            (_link(outlier.recording, reports), robot, days[outlier.recording], outlier.what,
-             outlier.value, outlier.usual) for robot, outlier in odd[:MOST_OUTLIERS]])
-        if len(odd) > MOST_OUTLIERS:
-            page.paragraph(f'{len(odd) - MOST_OUTLIERS} more are left out.')
+        sections.append(_outlier_section(odd, rows, reports))
     if failed:
-        page.heading('Recordings that could not be analysed')
-        page.listing(f'{outcome.path}: {outcome.error}' for outcome in failed)
+        sections.append(ReportSection('Recordings that could not be analysed', [
+            Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
     if rows:
-        page.heading('All robots')
-        for chart in all_robots(robots):
-            page.chart(chart)
-        page.paragraph(EXPLANATION)
-    for robot in robots[:MOST_ROBOTS]:
-        page.heading(f'{robot.robot}')
-        for chart in one_robot(robot):
-            page.chart(chart)
-        table = by_day(robot)
-        page.table(table.head, table.rows)
+        sections.append(ReportSection('All robots', [*all_robots(robots), EXPLANATION]))
+    sections += [ReportSection(robot.robot, [*one_robot(robot), by_day(robot)])
+                 for robot in robots[:MOST_ROBOTS]]
     if len(robots) > MOST_ROBOTS:
-        page.paragraph(f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.')
-    page.heading('Data')
-    page.paragraph(f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
-                   'this page, a folder a table, partitioned by robot and day; for example '
-                   f"pandas.read_parquet('{FOLDER}/feet').")
-    with report_folder(out, page) as written:
-        written.close(command_line('legged-dynamics analyze DIR'))
-    return written.path
+        sections.append(ReportSection('', [
+            f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.']))
+    sections.append(ReportSection('Data', [
+        f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
+        'this page, a folder a table, partitioned by robot and day; for example '
+        f"pandas.read_parquet('{FOLDER}/feet')."]))
+    return Report(
+        'Ground reactions of a fleet',
+        f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
+        f'{sum(row["duration"] for row in rows) / 3600.0:.2f} h, '
+        f'{counted(len({row["day"] for row in rows}), "day")}.', sections,
+        command_line('legged-dynamics analyze DIR'),
+        verdict(robots, [outlier for _, outlier in odd]), judged=False,
+        warnings=[f'{counted(len(failed), "recording")} could not be analysed: see below.']
+        if failed else ()).write(out)
+
+
+def _outlier_section(odd: Sequence[tuple[str, Outlier]], rows: Sequence[Mapping[str, Any]],
+                     reports: Mapping[str, str]) -> ReportSection:
+    days = {row['recording']: row['day'] for row in rows}
+    parts: list[Part] = [Table(
+        '', ('recording', 'robot', 'day', 'what', 'is', 'usual for the robot'), [
+            (_link(outlier.recording, reports), robot, days[outlier.recording], outlier.what,
+             outlier.value, outlier.usual) for robot, outlier in odd[:MOST_OUTLIERS]])]
+    if len(odd) > MOST_OUTLIERS:
+        parts.append(f'{len(odd) - MOST_OUTLIERS} more are left out.')
+    return ReportSection('Recordings to look at', parts)
 
 
 def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
