@@ -31,7 +31,7 @@ INTERRUPTED, SOME_FAILED, ALL_FAILED = 130, 4, 2
 FAILED = 'failed.csv'
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a batch."""
     many = parser.add_argument_group('many recordings')
     many.add_argument('--workers', type=_count, metavar='N',
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                       '(default: 10)')
 
 
-def is_batch(args: argparse.Namespace) -> bool:
+def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the words ask for more than the report of one bag."""
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.reports.fleet.job import find_recordings, is_recording
@@ -64,8 +64,9 @@ def is_batch(args: argparse.Namespace) -> bool:
         return False
 
 
-def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
+def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
+    _need('distributed', 'pandas', 'pyarrow')
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.recordings.replay import DETECTED
     from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
@@ -76,7 +77,6 @@ def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
                                  'analyse one bag to give them')
-    _need('distributed', 'pyarrow')
     out = args.out or Path('fleet_analysis')
     with output_folder(out, (FOLDER, REPORT, REPORTS, FAILED)):
         jobs = jobs_of(find_recordings(args.bags), options, out,
@@ -131,13 +131,14 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
     from legged_dynamics.reports.fleet.batch import each_result
+    from legged_dynamics.reports.fleet.facts import all_summaries
     from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, make_report
     from legged_dynamics.reports.section import REPORT
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
     chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:most]
-    rows = {row['recording']: row for robot in facts for row in robot.summary}
+    rows = all_summaries(facts).set_index('recording').to_dict('index')
     made = {name: f'{REPORTS}/{name}/{REPORT}' for name in chosen}
     jobs = [ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
                       rows[name]['duration'], out / REPORTS / name)
@@ -160,10 +161,11 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
+    from legged_dynamics.reports.fleet.facts import all_summaries
     from legged_dynamics.reports.fleet.report import by_day, counted, verdict, write_fleet_report
 
     odd = [outlier for robot in facts for outlier in robot.outliers()]
-    rows = [row for robot in facts for row in robot.summary]
+    rows = all_summaries(facts)
     if failed:
         print(f'{counted(len(failed), "recording")} could not be analysed:')
         for outcome in failed:
@@ -177,8 +179,8 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
         show(by_day(robot))
     print(f'\nReport: {write_fleet_report(facts, failed, out, reports)}')
     if failed:
-        return SOME_FAILED if rows else ALL_FAILED
-    return 0 if all(row['trusted'] for row in rows) else DOUBTFUL
+        return SOME_FAILED if len(rows) else ALL_FAILED
+    return 0 if rows['trusted'].all() else DOUBTFUL
 
 
 def _list_failed(failed: Sequence[Outcome], path: Path) -> None:
@@ -255,7 +257,7 @@ def add_parser(verbs: Any) -> None:
     part.add_argument('--no-enriched-bag', action='store_true')
     part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
                       help='of the enriched bag')
-    add_arguments(parser)
+    _add_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -269,8 +271,8 @@ def run(args: argparse.Namespace) -> int:
         joint_states=args.joint_states, imu=args.imu, start=args.start, end=args.end,
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
-    if is_batch(args):
-        return analyse_many(args, options)
+    if _is_batch(args):
+        return _analyse_many(args, options)
     (bag,) = args.bags
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
     if not (options.report or options.csv or options.enriched):

@@ -34,7 +34,7 @@ def add_parser(verbs: Any) -> None:
                         help='of the climb [s], rounded up to whole periods (default: '
                         '%(default)g)')
     parser.add_argument('--no-film', action='store_true')
-    robot = add_robot_options(parser)
+    robot = _add_robot_options(parser)
     robot.add_argument('--limbs', type=int, metavar='N', help='even number, in pairs')
     robot.add_argument('--inclination', type=float, metavar='DEG',
                        help='of the wall: 0 a floor, 90 upright, more an overhang, 180 a ceiling')
@@ -45,10 +45,10 @@ def add_parser(verbs: Any) -> None:
                        help="whose physics is shown: the package's own planar equations, or "
                        'MuJoCo, and then both are compared (default: %(default)s)')
     parser.set_defaults(run=run)
-    add_sweep_parser(verbs)
+    _add_sweep_parser(verbs)
 
 
-def add_robot_options(parser: argparse.ArgumentParser) -> Any:
+def _add_robot_options(parser: argparse.ArgumentParser) -> Any:
     """Add what describes robot, gait and pads; return the group."""
     robot = parser.add_argument_group('robot, wall and gait; what is not given is as in its YAML')
     robot.add_argument('--robot', default='stickybot', metavar='YAML',
@@ -73,7 +73,7 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     Parameters
     ----------
     args : Namespace
-        With the options of :func:`add_robot_options`.
+        With the options of :func:`_add_robot_options`.
     more : value or None
         Further settings, written space__name; None for as it is.
 
@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f'cannot write to {args.out}: {error}') from error
-    films = [] if args.no_film else film(comparison, args.out)
+    films = [] if args.no_film else _film(comparison, args.out)
     report, tables = write_climb_report(comparison, args.out, films[0] if films else None,
                                         f'legged-dynamics {" ".join(sys.argv[1:])}')
     for table in tables:
@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def film(comparison: Comparison, folder: Path) -> list[Path]:
+def _film(comparison: Comparison, folder: Path) -> list[Path]:
     """Film the climb that is shown; return the files."""
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.reports.climbing.animation import ClimbAnimation, write_film
@@ -168,7 +168,7 @@ OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scal
            'limbs': 'stickybot.n_limbs'}
 
 
-def add_sweep_parser(verbs: Any) -> None:
+def _add_sweep_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser = verbs.add_parser(
         'stickybot-sweep', help='the climbing robot over ranges of its parameters; table, plots',
@@ -194,11 +194,11 @@ def add_sweep_parser(verbs: Any) -> None:
     swept.add_argument('--limbs', nargs='+', type=int, metavar='N')
     swept.add_argument('--vary', nargs='+', action='append', default=[],
                        metavar=('NAME', 'VALUE'), help='any other setting; may be repeated')
-    add_robot_options(parser)
-    parser.set_defaults(run=run_sweep)
+    _add_robot_options(parser)
+    parser.set_defaults(run=_run_sweep)
 
 
-def run_sweep(args: argparse.Namespace) -> int:
+def _run_sweep(args: argparse.Namespace) -> int:
     """Sweep, and write what came of it."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.climbing.sweep import draw_sweep, sweep, sweep_table, write_sweep

@@ -165,14 +165,14 @@ def thinned(time: np.ndarray, columns: np.ndarray,
     return t[:, [0, size // 2]].reshape(-1), pairs.reshape(len(columns), -1)
 
 
-def scripts() -> str:
+def _scripts() -> str:
     """Return what a page with charts needs at its end."""
     library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
     ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
     return f'<script>{library}</script><script>{ours}</script>'
 
 
-def styles(charts: bool) -> str:
+def _styles(charts: bool) -> str:
     """Return the style of a page, with or without charts."""
     names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
     return '\n'.join((ASSETS / name).read_text(encoding='utf-8') for name in names)
@@ -373,10 +373,10 @@ class Page:
                 datetime.now().astimezone().isoformat(' ', 'minutes')]
         return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<title>{escape(self._title)}</title><style>{styles(self._charts)}</style>'
+                f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
                 '</head><body>\n' + '\n'.join(parts)
                 + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
-                + (scripts() if self._charts else '') + '</body></html>\n')
+                + (_scripts() if self._charts else '') + '</body></html>\n')
 
 
 def _cell(cell: str | Link) -> str:

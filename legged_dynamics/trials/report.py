@@ -51,7 +51,7 @@ MOST_JOINT_CURVES = 12
 MOST_SOLES = 8
 
 
-def draw_foot_forces(result: GaitResult) -> Figure:
+def _draw_foot_forces(result: GaitResult) -> Figure:
     """Draw each foot's force in world axes, contact shaded, the truth behind it."""
     r, time, truth = result.reactions, result.motion.time, _truth(result)
     figure = style.new_figure(0.9 + 1.8 * len(r.feet))
@@ -75,7 +75,7 @@ def draw_foot_forces(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_balance(result: GaitResult) -> Figure:
+def _draw_balance(result: GaitResult) -> Figure:
     """Draw the vertical force of all feet, and what no foot explains."""
     r, time, truth = result.reactions, result.motion.time, _truth(result)
     figure = style.new_figure(5.2)
@@ -100,7 +100,7 @@ def draw_balance(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_pressure(result: GaitResult) -> Figure:
+def _draw_pressure(result: GaitResult) -> Figure:
     """Draw where each foot presses, seen from above, with soles that stand."""
     r = result.reactions
     figure = style.new_figure(4.6)
@@ -121,7 +121,7 @@ def draw_pressure(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_joint_torques(result: GaitResult) -> Figure:
+def _draw_joint_torques(result: GaitResult) -> Figure:
     """Draw the torques of the joints that need most."""
     effort, names = result.reactions.joint_effort, result.model.joint_names
     span = np.abs(effort).max(axis=0)
@@ -267,17 +267,17 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
 # -------------------------------------------------------------------------------------------------
 
 FIGURES = {
-    'forces': ('Forces on the feet', draw_foot_forces,
+    'forces': ('Forces on the feet', _draw_foot_forces,
                'Force of the ground on each foot, world axes. Shaded: contact. Grey: measured, '
                'where all contacts are.'),
-    'balance': ('Balance', draw_balance,
+    'balance': ('Balance', _draw_balance,
                 'Above: vertical force of all feet. Below: force and moment at the base that no '
                 'foot can give without pulling, slipping or pressing beside its sole; world axes, '
                 'about its origin. Shaded red: something else than the feet must bear load.'),
-    'pressure': ('Centres of pressure', draw_pressure,
+    'pressure': ('Centres of pressure', _draw_pressure,
                  'Where each foot presses, seen from above, on outlines of its sole in the middle '
                  'of stance. x forward.'),
-    'torques': ('Joint torques', draw_joint_torques,
+    'torques': ('Joint torques', _draw_joint_torques,
                 'What muscles or motors deliver, of the joints that need most.')}
 CHARTS = ('Force of the ground on each foot, world axes; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
@@ -325,7 +325,7 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
         *_table_sections(result),
         *(ReportSection(FIGURES[name][0], [figures[name]]) for name in ('balance', 'pressure')),
-        ReportSection('Joint torques over time', [torque_chart(result)]),
+        ReportSection('Joint torques over time', [_torque_chart(result)]),
         # The page has charts of these; the figures are for other documents.
         ReportSection('', [replace(figures[name], caption='') for name in ('forces', 'torques')])]
     return Report(
@@ -340,7 +340,7 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
 
 
 def _forces_section(result: GaitResult) -> ReportSection:
-    parts: list[Part] = [*force_charts(result), CHARTS]
+    parts: list[Part] = [*_force_charts(result), CHARTS]
     if result.errors:
         chosen = result.errors[result.method]
         parts.append(Cards([
@@ -360,10 +360,10 @@ def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSecti
     """Return the section with the curves over the gait cycle, where there are steps."""
     if not cycles.curves:
         return []
-    forces = [chart for chart in (cycle_chart(cycles, kind, list(result.reactions.feet), kind)
+    forces = [chart for chart in (_cycle_chart(cycles, kind, list(result.reactions.feet), kind)
                                   for kind in reversed(FORCES)) if chart is not None]
     joints = [[chart for kind in (ANGLE, MOMENT, POWER) if (
-        chart := cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))]
+        chart := _cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))]
         for name, joints in _busiest(cycles).items()]
     peaks = peaks_table(result, cycles)
     return [ReportSection(f'Over the {cycles.phase}', [
@@ -385,7 +385,7 @@ def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
     return {name: joints[name] for name in joints if name in most}
 
 
-def cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
+def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
     """Return the means of a quantity over the gait cycle, one curve a side; None without any."""
     curves = [curve for curve in cycles.of(kind) if curve.name in names]
     if not curves:
@@ -401,7 +401,7 @@ def cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> 
                  200, f'% of {cycles.phase}')
 
 
-def force_charts(result: GaitResult) -> list[Chart]:
+def _force_charts(result: GaitResult) -> list[Chart]:
     """Return the charts of the feet's forces and of what no foot explains."""
     r, charts, measured = result.reactions, [], None
     if result.plates is not None and result.plates.valid.any():
@@ -421,7 +421,7 @@ def force_charts(result: GaitResult) -> list[Chart]:
     return charts
 
 
-def torque_chart(result: GaitResult) -> Chart:
+def _torque_chart(result: GaitResult) -> Chart:
     """Return the torques of the joints that need most."""
     effort = result.reactions.joint_effort
     most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]

@@ -117,7 +117,7 @@ class Latency:
     delay: int
 
 
-def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
+def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
                  joints: InputTimes) -> list[LiveComparison]:
     """Compare what was published live with the replay, by stamp, in all bits."""
     found = []
@@ -139,7 +139,7 @@ def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
     return found
 
 
-def measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
+def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
                     delay: int) -> Latency | None:
     """
     Return how long live wrenches took, or None when the bag has none.
@@ -312,8 +312,8 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
         behaviours, accuracy,
         score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                        truth.valid) if truth.known else [],
-        inputs, compare_live(series, recording.live, replay.joints),
-        measure_latency(replay.joints, recording.live, 0),
+        inputs, _compare_live(series, recording.live, replay.joints),
+        _measure_latency(replay.joints, recording.live, 0),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
         track_body(recording), desired_force(series, recording))
 

@@ -156,7 +156,7 @@ class ClimbAnimation:
             for i, pad in enumerate(self._pads) if on[i]]
         self._climber.show(Look(
             trace.pose[sample], trace.foot[sample], trace.joint[sample],
-            shortened(trace.reaction[sample], LONGEST_ARROW * self._usual), on,
+            _shortened(trace.reaction[sample], LONGEST_ARROW * self._usual), on,
             trace.foot[sample][on], pads))
         self._trail.set_data(trace.pose[:sample + 1, 0], trace.pose[:sample + 1, 1])
         at, feet = np.nonzero(trace.attached[:sample] & ~trace.attached[1:sample + 1])
@@ -234,7 +234,7 @@ class ClimbAnimation:
         _side_view(axes.inset_axes((0.72, 0.02, 0.28, 0.72)), self._model)
 
 
-def shortened(vectors: np.ndarray, longest: float) -> np.ndarray:
+def _shortened(vectors: np.ndarray, longest: float) -> np.ndarray:
     """Return vectors, (m, 2), no longer than that, in their own directions."""
     size = np.hypot(vectors[:, 0], vectors[:, 1])
     return vectors * np.minimum(1.0, longest / np.maximum(size, 1e-300))[:, None]
@@ -295,7 +295,7 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
     """
     gif, mp4 = folder / f'{name}.gif', folder / f'{name}.mp4'
     pictures: list[Image.Image] = []
-    palette = palette_of(samples)
+    palette = _palette_of(samples)
     started = False
     try:
         with ExitStack() as stack:
@@ -323,7 +323,7 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
     return [gif, mp4]
 
 
-def palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
+def _palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
     """Return the picture of a palette in which a colour counts however small its area is."""
     # Colours as one number each, rounded: sorting rows of three would take seconds.
     numbers = np.concatenate([np.unique((frame & 0xfc) @ PLACES) for frame in samples])

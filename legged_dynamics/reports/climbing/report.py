@@ -87,7 +87,7 @@ def _climb_cells(comparison: Comparison, attempt: Attempt, plain: Attempt | None
             _number(cost, '.2f'), str(done.failures)]
 
 
-def balance_table(comparison: Comparison) -> Table:
+def _balance_table(comparison: Comparison) -> Table:
     """Return how far energy, momentum and angular momentum are off."""
     found = [attempt for attempt in map(comparison.attempt, ('off', 'full'))
              if attempt is not None]
@@ -109,7 +109,7 @@ def balance_table(comparison: Comparison) -> Table:
                   for k, name in enumerate(names)])
 
 
-def mode_table(modes: list[NamedMode], nominal: float) -> Table:
+def _mode_table(modes: list[NamedMode], nominal: float) -> Table:
     """Return the true modes beside the nominal damping ratio, the least damped first."""
     rows: list[tuple[str, ...]] = []
     for mode in sorted(modes, key=lambda mode: (mode.damping_ratio, abs(mode.eigenvalue))):
@@ -126,7 +126,7 @@ def mode_table(modes: list[NamedMode], nominal: float) -> Table:
         'what moves', 'eigenvalue [1/s]', 'frequency [rad/s]', 'damping ratio', 'nominal'), rows)
 
 
-def sharing_table(answers: Answers) -> Table:
+def _sharing_table(answers: Answers) -> Table:
     """Return the answers to question (a)."""
     return Table('Largest force |F| of any foot [N]', (
         'state', 'as it is', 'least squares', 'least maximum',
@@ -238,7 +238,7 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
         ReportSection('Phases', [
             ReportFigure('phases', partial(draw_climb_phase, comparison), PHASES)]),
         ReportSection('Energy and momentum', [
-            balance_table(comparison),
+            _balance_table(comparison),
             ReportFigure('energy', partial(draw_climb_energy, comparison), ENERGY)])]
     try:
         sections += _statics(comparison)
@@ -258,10 +258,10 @@ def _statics(comparison: Comparison) -> list[ReportSection]:
     gap = max(case.even.gap for case in answers.sharing)
     return [
         ReportSection('Modes and damping', [
-            DESIGN, mode_table(modes, everything.nominal),
+            DESIGN, _mode_table(modes, everything.nominal),
             ReportFigure('modes', partial(draw_modes, model, modes), MODES)]),
         ReportSection('How the load can be shared', [
-            QUESTION_A.format(gap=gap), sharing_table(answers), Listing(_remains(answers)),
+            QUESTION_A.format(gap=gap), _sharing_table(answers), Listing(_remains(answers)),
             ReportFigure('sharing', partial(draw_sharing, model, answers),
                          'Forces of the wall on feet that are set wrongly, robot at rest.')]),
         ReportSection('What the feet allow', [

@@ -33,7 +33,7 @@ JOINTS = ('hip', 'knee', 'ankle')
 LEGS = (('left', '-'), ('right', '--'))
 
 
-def draw_pose(done: Sequence[Crouch]) -> Figure:
+def _draw_pose(done: Sequence[Crouch]) -> Figure:
     """Draw pose over time, figure 4, one panel a coordinate."""
     figure = style.new_figure(5.6)
     panels = figure.subplots(3, 1, sharex=True)
@@ -51,19 +51,19 @@ def draw_pose(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_joints(done: Sequence[Crouch]) -> Figure:
+def _draw_joint_angles(done: Sequence[Crouch]) -> Figure:
     """Draw joint angles over time, figure 5; the paper's right leg drifts."""
     trace = done[-1].trace
     return _draw_joints(trace, np.degrees(trace.position), 'joint angle [deg]')
 
 
-def draw_torques(done: Sequence[Crouch]) -> Figure:
+def _draw_torques(done: Sequence[Crouch]) -> Figure:
     """Draw joint torques over time, figure 6."""
     trace = done[-1].trace
     return _draw_joints(trace, trace.torque, 'joint torque [N m]')
 
 
-def draw_path(done: Sequence[Crouch]) -> Figure:
+def _draw_path(done: Sequence[Crouch]) -> Figure:
     """Draw the body's path in the x-z plane, figure 7, and its curl at the end."""
     figure = style.new_figure(4.4)
     path, curl = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
@@ -86,7 +86,7 @@ def draw_path(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_errors(done: Sequence[Crouch]) -> Figure:
+def _draw_errors(done: Sequence[Crouch]) -> Figure:
     """Draw the size of the errors over time on a logarithmic scale, with the paper's last ones."""
     figure = style.new_figure(4.4)
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
@@ -106,7 +106,7 @@ def draw_errors(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_ground(done: Sequence[Crouch]) -> Figure:
+def _draw_ground(done: Sequence[Crouch]) -> Figure:
     """Draw what the ground does: normal forces, centre of pressure in the sole, friction used."""
     trace = next(result.trace for result in done if result.trace.ground_known)
     figure = style.new_figure(5.6)
@@ -158,18 +158,18 @@ EXPLANATION = (
     'feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
     'ground, with restitution 0.1.')
 FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
-    'figure_4_pose': ('Figure 4: pose of the body', draw_pose,
+    'figure_4_pose': ('Figure 4: pose of the body', _draw_pose,
                       'Both plants lie upon each other.'),
-    'figure_5_joints': ('Figure 5: joint angles', draw_joints,
+    'figure_5_joints': ('Figure 5: joint angles', _draw_joint_angles,
                         "On MuJoCo; the right leg's lines are thin and dashed. In the paper they "
                         'drift apart, here they do not.'),
-    'figure_6_torques': ('Figure 6: joint torques', draw_torques,
+    'figure_6_torques': ('Figure 6: joint torques', _draw_torques,
                          'On MuJoCo. The knee works harder the more it is bent.'),
-    'figure_7_path': ('Figure 7: path of the body', draw_path,
+    'figure_7_path': ('Figure 7: path of the body', _draw_path,
                       'Both overshoot by about 4 per cent, which is the curl at the end.'),
-    'errors': ('Errors', draw_errors,
+    'errors': ('Errors', _draw_errors,
                'In cm and degrees; the dot is what the paper has at 9.99 s.'),
-    'ground': ('On the ground', draw_ground,
+    'ground': ('On the ground', _draw_ground,
                'On MuJoCo. Shaded: the sole, from heel to toe. The controller knows nothing of '
                'this; it is the feet being wide enough that makes it true.'),
 }
@@ -271,7 +271,7 @@ CASES = (
 FIRST = ('body', 'friction', 'controller', 'pushed', '10 ms', 'noisy', 'dropped')
 
 
-def with_integral(run: Run) -> Run:
+def _with_integral(run: Run) -> Run:
     """Return the same run with the integral term and the time that it needs."""
     return replace(run, integral=INTEGRAL, loop=replace(run.loop, duration=LONG))
 
@@ -291,7 +291,7 @@ def measure(cases: Sequence[Run] = CASES, workers: int | None = None,
         Called with the part done.
 
     """
-    runs = [run for case in cases for run in (case, with_integral(case))]
+    runs = [run for case in cases for run in (case, _with_integral(case))]
     done = []
     for finished in _each(runs, (os.cpu_count() or 1) if workers is None else workers):
         done.append(finished)

@@ -115,7 +115,7 @@ def _below(root: Path) -> Iterator[Path]:
 def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
             robot_folders: bool = False, series: bool = True) -> list[Job]:
     """Return a job a recording; names are those of the folders, with a hash of the path."""
-    digest = options_digest(options, robot_folders, series)
+    digest = _options_digest(options, robot_folders, series)
     jobs = []
     for path, folder in found.items():
         size, modified = _extent(path)
@@ -125,7 +125,7 @@ def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
     return jobs
 
 
-def options_digest(options: AnalysisOptions, *more: object) -> str:
+def _options_digest(options: AnalysisOptions, *more: object) -> str:
     """Return a digest of all that results depend on beside the bag: options, files, version."""
     from legged_dynamics.reports.page import versions
 

@@ -39,7 +39,7 @@ from legged_dynamics.reports.fleet.tallies import (
 # Time series of a piece of a recording, as columns of the data set's tables.
 
 
-def foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
+def _foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
     """Return the rows of a piece's own samples, a foot after the other within each sample."""
     import pyarrow as pa
 
@@ -68,7 +68,7 @@ def foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]
     return columns
 
 
-def base_rows(window: Window) -> dict[str, Any]:
+def _base_rows(window: Window) -> dict[str, Any]:
     """Return the rows of a piece's own samples."""
     import pyarrow as pa
 
@@ -126,7 +126,7 @@ def summarise(job: Job) -> Outcome:
         with BagReader(job.path) as bag:
             ready = prepare(bag, job.options)
             day = _instant(bag.start_ns).date().isoformat()
-            with RecordingWriter(DataSet(job.out), robot_name(job, ready), day,
+            with RecordingWriter(DataSet(job.out), _robot_name(job, ready), day,
                                  job.recording) as out:
                 trusted = Summary(job, bag, ready, out).write(begin)
     except LeggedDynamicsError as error:
@@ -135,7 +135,7 @@ def summarise(job: Job) -> Outcome:
     return Outcome(job.recording, str(job.path), trusted, time.process_time() - begin)
 
 
-def robot_name(job: Job, ready: Preparation) -> str:
+def _robot_name(job: Job, ready: Preparation) -> str:
     """Return the robot's name: its folder's if so asked, its namespace, or its model's."""
     space = namespace_of(ready.topics.joint_states).strip('/').replace('/', '_')
     return (job.folder if job.robot_folders else space) or ready.robot.name
@@ -221,8 +221,8 @@ class Summary:
         self._joints.add(window)
         self._base.add(window, standing)
         if self._job.series:
-            self._out.add(schema.FOOT_SERIES, foot_rows(window, force, truth))
-            self._out.add(schema.BASE_SERIES, base_rows(window))
+            self._out.add(schema.FOOT_SERIES, _foot_rows(window, force, truth))
+            self._out.add(schema.BASE_SERIES, _base_rows(window))
 
     def _note_inputs(self, replay: Replay) -> None:
         for tally, times in zip(self._inputs, (replay.joints, replay.imu)):

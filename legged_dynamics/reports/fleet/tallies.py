@@ -202,7 +202,7 @@ class SlipTally:
         last = min(last, len(series.stamp_ns) - 1)
         if last <= first:
             return
-        step, down = foot_steps(series, first, last)
+        step, down = _foot_steps(series, first, last)
         known = down.sum(axis=1) > 1
         weight = np.where(down, 1.0, 0.0)
         base = np.einsum('nf,nfi->ni', weight, step) / np.maximum(weight.sum(axis=1), 1.0)[:, None]
@@ -233,7 +233,7 @@ class SlipTally:
         self._way[i], self._seen[i] = 0.0, False
 
 
-def foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def _foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """
     Return how the touching points move against the base, and which feet stay down.
 
