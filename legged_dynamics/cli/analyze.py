@@ -220,7 +220,15 @@ ENRICHED, CSV, REPORT = 'enriched_bag', 'estimates.csv', 'report.html'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'analyze', help='run the estimator over a bag and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
@@ -262,7 +270,20 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Analyse, print the tables, write the report."""
+    """
+    Analyse, print the tables, write the report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when a result does not deserve trust.
+
+    """
     from legged_dynamics.recordings.replay import AnalysisOptions
 
     options = AnalysisOptions(
@@ -284,7 +305,25 @@ def run(args: argparse.Namespace) -> int:
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
                  warnings: Sequence[str] = ()) -> tuple[Analysis, Path | None]:
     """
-    Analyse a bag and write what the options ask for; return the analysis and the report.
+    Analyse a bag and write what the options ask for.
+
+    Parameters
+    ----------
+    bag : Path
+        Folder or file of the recording.
+    options : AnalysisOptions
+        Robot, topics and range, and what to write.
+    out : Path
+        Folder for the results.
+    warnings : sequence of str
+        What the page says before all else, in red.
+
+    Returns
+    -------
+    Analysis
+        What was found.
+    Path or None
+        The page, where one was written.
 
     Raises
     ------
@@ -317,7 +356,22 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
 
 def show_analysis(analysis: Analysis, report: Path | None) -> int:
-    """Print verdict, notes, tables and the report's path; return the exit code."""
+    """
+    Print verdict, notes, tables and the report's path.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    report : Path or None
+        The page, where one was written.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when the result does not deserve trust.
+
+    """
     from legged_dynamics.cli.output import say
     from legged_dynamics.cli.output import show as show_table
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust, doubts, verdict
@@ -339,7 +393,17 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
 
 def truth_of(pairs: list[str]) -> dict[str, str]:
     """
-    Return topics by foot from words FOOT=TOPIC.
+    Return the topics of true wrenches by foot.
+
+    Parameters
+    ----------
+    pairs : list of str
+        Each FOOT=TOPIC.
+
+    Returns
+    -------
+    dict of str to str
+        Topic by foot, with its leading slash.
 
     Raises
     ------
@@ -359,7 +423,27 @@ def truth_of(pairs: list[str]) -> dict[str, str]:
 
 
 def fresh(path: Path, bag: Path) -> Path:
-    """Return a path for a new bag; an older bag there makes room, anything else stays."""
+    """
+    Return the path for a new bag, after removing an older bag at that place.
+
+    Parameters
+    ----------
+    path : Path
+        Folder to be made; other files in it are never removed.
+    bag : Path
+        The bag that is read, which must not be overwritten.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Raises
+    ------
+    BagError
+        When the new bag would replace the one that is read.
+
+    """
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.recordings.bags import SUFFIXES
 

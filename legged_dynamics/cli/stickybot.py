@@ -21,7 +21,15 @@ TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': '
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'stickybot', help='a climbing robot on compliant hips climbs; film and report',
         description='Simulates the climbing robot with and without the reduction of its reaction '
@@ -101,7 +109,20 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Climb, film, report."""
+    """
+    Simulate the climbs, write film and report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code, 0.
+
+    """
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.climbing.comparison import compare
@@ -227,7 +248,17 @@ def _run_sweep(args: argparse.Namespace) -> int:
 
 def axes_of(args: argparse.Namespace) -> list[Axis]:
     """
-    Return what is to be swept: what was given, or all that is known.
+    Return the parameters to sweep: those given, or all of `AXES`.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the options of the sweep.
+
+    Returns
+    -------
+    list of Axis
+        With their values.
 
     Raises
     ------

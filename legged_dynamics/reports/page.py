@@ -50,13 +50,15 @@ class Line:
     Attributes
     ----------
     name : str
+        For the legend.
     values : (n,) array
         NaN where there is nothing.
     hue : int
-        Which colour; below zero grey, for the truth.
+        Number of the colour; below zero grey, for the truth.
     key : str
         Curves of the same key are hidden together, in all charts; the name when empty.
     dash : bool
+        Whether it is dashed.
 
     """
 
@@ -107,7 +109,20 @@ class Chart:
     caption: str = ''
 
     def html(self, group: str = 'time') -> str:
-        """Return the chart, linked with others of its group."""
+        """
+        Return the chart for a page.
+
+        Parameters
+        ----------
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        Returns
+        -------
+        str
+            HTML; the page needs the scripts of charts at its end.
+
+        """
         time = np.asarray(self.time, float)
         columns = np.array([np.asarray(line.values, float) for line in self.lines])
         if self.dates:      # dots are as far apart as they are, and each of them counts
@@ -128,7 +143,24 @@ class Chart:
 
 
 def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return dots with an empty place before and behind them: a lone one has an axis, too."""
+    """
+    Return dots with an empty place before and after them, so that a lone one has an axis as well.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each dot.
+    columns : (k, n) array
+        Values of each curve.
+
+    Returns
+    -------
+    (n + 2,) array [s]
+        Times with two more.
+    (k, n + 2) array
+        Values with NaN at both ends.
+
+    """
     if not len(time):
         return time, columns
     room = max(0.03 * (time[-1] - time[0]), ROOM)
@@ -137,7 +169,24 @@ def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the curves with NaN where time has gaps."""
+    """
+    Return curves that are interrupted where time has gaps.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each sample, rising.
+    columns : (k, n) array
+        Values of each curve.
+
+    Returns
+    -------
+    (m,) array
+        Times with one more in each gap.
+    (k, m) array
+        Values with NaN in each gap.
+
+    """
     steps = np.diff(time)
     if not len(steps):
         return time, columns
@@ -148,7 +197,26 @@ def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def thinned(time: np.ndarray, columns: np.ndarray,
             most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Return no more than so many points: least and largest of each stretch; gaps stay."""
+    """
+    Return curves with fewer points, keeping smallest and largest value of each stretch.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each sample, rising.
+    columns : (k, n) array
+        Values of each curve; NaN stays NaN.
+    most : int
+        More points than that are thinned.
+
+    Returns
+    -------
+    (m,) array
+        Times.
+    (k, m) array
+        Values.
+
+    """
     if len(time) <= most:
         return time, columns
     size = int(np.ceil(2.0 * len(time) / most))
@@ -191,7 +259,20 @@ NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
 
 
 def unsigned_zero(text: str) -> str:
-    """Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'."""
+    """
+    Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'.
+
+    Parameters
+    ----------
+    text : str
+        With numbers in it.
+
+    Returns
+    -------
+    str
+        The same without the signs of zeros.
+
+    """
     return NOTHING.sub(r'\1', text)
 
 
@@ -281,43 +362,115 @@ class Page:
         self._charts = False
 
     def heading(self, text: str) -> None:
-        """Begin a section, which the contents will name."""
+        """
+        Begin a section.
+
+        Parameters
+        ----------
+        text : str
+            Its heading, which the contents name.
+
+        """
         self._headings.append(text)
         self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
 
     def verdict(self, text: str, judged: bool = True) -> None:
-        """Say in a sentence at the top what came out; judged when there is a truth behind it."""
+        """
+        Say in a sentence at the top what came out.
+
+        Parameters
+        ----------
+        text : str
+            The sentence.
+        judged : bool
+            Whether there is a truth behind it.
+
+        """
         kind = 'verdict' if judged else 'verdict open'
         self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
 
     def banner(self, text: str) -> None:
-        """Warn in red above all else that data do not deserve trust."""
+        """
+        Warn in red above all else that data do not deserve trust.
+
+        Parameters
+        ----------
+        text : str
+            The warning; a later one stands above an earlier one.
+
+        """
         self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
 
     def chart(self, chart: Chart, caption: str = '', group: str = 'time') -> None:
-        """Add a chart to zoom and hover over; those of a group share time axis and cursor."""
+        """
+        Add a chart to zoom and hover over.
+
+        Parameters
+        ----------
+        chart : Chart
+            What is drawn.
+        caption : str
+            Text below it.
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        """
         self._charts = True
         below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
         self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
 
     def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
-        """Add charts side by side, or below each other where there is no room."""
+        """
+        Add charts side by side, or below each other on a narrow screen.
+
+        Parameters
+        ----------
+        charts : sequence of Chart
+            What is drawn; there may be none.
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        """
         if charts:
             self._charts = True
             cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
             self._parts.append(f'<figure class="row">{cells}</figure>')
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph."""
+        """
+        Add a paragraph.
+
+        Parameters
+        ----------
+        text : str
+            Plain text.
+
+        """
         self._parts.append(f'<p>{escape(text)}</p>')
 
     def listing(self, items: Iterable[str]) -> None:
-        """Add a list."""
+        """
+        Add a list.
+
+        Parameters
+        ----------
+        items : iterable of str
+            Plain texts.
+
+        """
         rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
         self._parts.append(f'<ul>{rows}</ul>')
 
     def cards(self, cards: Iterable[tuple[str, str]]) -> None:
-        """Add key figures: each a value and what it is."""
+        """
+        Add key figures in boxes.
+
+        Parameters
+        ----------
+        cards : iterable of tuple of str
+            Each a value, and what it is.
+
+        """
         rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
                        f'<span>{escape(what)}</span></div>' for value, what in cards)
         self._parts.append(f'<div class="cards">{rows}</div>')
@@ -347,7 +500,19 @@ class Page:
         self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
 
     def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
-        """Add a figure, a picture of that MIME type."""
+        """
+        Add a picture.
+
+        Parameters
+        ----------
+        picture : bytes
+            Of a file of that type.
+        caption : str
+            Text below it, also for those who cannot see it.
+        kind : str
+            MIME type.
+
+        """
         data = base64.b64encode(picture).decode('ascii')
         self._parts.append(f'<figure><img alt="{escape(caption)}" '
                            f'src="data:{kind};base64,{data}">'
@@ -363,6 +528,11 @@ class Page:
             That made it, for its foot.
         robot : str
             File or name of the robot.
+
+        Returns
+        -------
+        str
+            The page, which needs no other file.
 
         """
         links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
@@ -386,7 +556,20 @@ def _cell(cell: str | Link) -> str:
 
 
 def command_line(otherwise: str) -> str:
-    """Return the command that is running, or what it would be."""
+    """
+    Return the command that is running.
+
+    Parameters
+    ----------
+    otherwise : str
+        What to return when no command of the package is running.
+
+    Returns
+    -------
+    str
+        The command as it was typed.
+
+    """
     words = sys.argv[1:]
     return shlex.join(['legged-dynamics', *words]) if words and Path(
         sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise

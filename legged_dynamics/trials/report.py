@@ -157,7 +157,20 @@ def _color(index: int) -> str:
 
 
 def feet_table(result: GaitResult) -> Table:
-    """Return one row a foot: when it stands, and what it bears."""
+    """
+    Return when each foot is on the ground, and its loads.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a foot.
+
+    """
     r, rows = result.reactions, []
     for i, foot in enumerate(r.feet):
         on = r.contact[:, i]
@@ -173,7 +186,22 @@ def feet_table(result: GaitResult) -> Table:
 
 
 def joints_table(result: GaitResult, most: int = 12) -> Table:
-    """Return the joints with the largest torques."""
+    """
+    Return the joints with the largest torques.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+    most : int
+        Joints that are listed at most.
+
+    Returns
+    -------
+    Table
+        A row a joint.
+
+    """
     effort = result.reactions.joint_effort
     largest = np.abs(effort).max(axis=0)
     rows = []
@@ -186,7 +214,20 @@ def joints_table(result: GaitResult, most: int = 12) -> Table:
 
 
 def errors_table(result: GaitResult) -> Table:
-    """Return the errors against the truth, one row a method; none without truth."""
+    """
+    Return the errors against the force plates.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a method; none without truth.
+
+    """
     rows = []
     for method, e in result.errors.items():
         rows.append((method, *_errors(e), METHODS[method]))
@@ -221,7 +262,20 @@ LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
 
 
 def doubts(result: GaitResult) -> list[str]:
-    """Return why the result does not deserve trust; nothing when it does."""
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
     found, r = [], result.reactions
     error = result.errors.get(result.method)
     if error is not None and error.vertical > LARGEST_ERROR * result.weight:
@@ -242,7 +296,22 @@ def doubts(result: GaitResult) -> list[str]:
 
 
 def verdict(result: GaitResult) -> tuple[str, bool]:
-    """Return a sentence on what came out, and whether there is a truth behind it."""
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether force plates were there to compare with.
+
+    """
     error = result.errors.get(result.method)
     if error is not None:
         text = (f'Error of the vertical force on a loaded foot, against the plates: '
@@ -298,7 +367,7 @@ EXPLANATION = (
 
 def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = None) -> Path:
     """
-    Write page and figures into a folder and return the page's path.
+    Write page and figures into a folder.
 
     Parameters
     ----------
@@ -308,6 +377,11 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         Made where it is not there.
     cycles : GaitCycles, optional
         Of the result, where they are known already.
+
+    Returns
+    -------
+    Path
+        Of the page.
 
     Raises
     ------

@@ -96,10 +96,25 @@ class Accuracy:
 
 def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> np.ndarray:
     """
-    Low-pass (n, ...) values forward and backward; NaN where they are not finite.
+    Low-pass values forward and backward by a second-order Butterworth filter.
 
-    Stretches are filtered apart where samples are missing. Returns all NaN when the rate is too
-    low for the cut-off.
+    Stretches are filtered apart where samples are missing or not finite (scipy.signal.filtfilt).
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample, rising.
+    values : (n, ...) array
+        What to filter, in any unit.
+    cutoff : float
+        Cut-off frequency of the filter [Hz].
+
+    Returns
+    -------
+    (n, ...) array
+        Filtered values; NaN where they are not finite or a stretch is too short, and all NaN when
+        the rate is too low for the cut-off.
+
     """
     out = np.full(values.shape, np.nan)
     if len(time) < 3:
@@ -176,7 +191,20 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
 
 
 def main_name(series: ForceSeries) -> str:
-    """Name an estimate by the equations that most of its samples rest on."""
+    """
+    Name an estimate by the equations that most of its samples use.
+
+    Parameters
+    ----------
+    series : ForceSeries
+        The estimate.
+
+    Returns
+    -------
+    str
+        'fused', 'base only', 'torque only' or 'unavailable'.
+
+    """
     modes = series.mode.values
     modes = modes[modes != Mode.UNAVAILABLE]
     if not len(modes):
@@ -204,5 +232,18 @@ def _center_error(series: EstimateSeries, truth: Truth) -> float:
 
 
 def rms(values: np.ndarray) -> float:
-    """Return the root mean square."""
+    """
+    Return the root mean square.
+
+    Parameters
+    ----------
+    values : array
+        In any unit, at least one.
+
+    Returns
+    -------
+    float
+        In the same unit.
+
+    """
     return float(np.sqrt(np.mean(values ** 2)))

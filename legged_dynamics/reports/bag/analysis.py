@@ -333,6 +333,13 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     is at full bandwidth. True forces, where there are any, are in world axes, as are those with
     'world'.
 
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    path : Path
+        File to write.
+
     Raises
     ------
     BagError
@@ -355,9 +362,18 @@ def write_csv(analysis: Analysis, path: Path) -> None:
 
 def to_pandas(analysis: Analysis) -> pandas.DataFrame:
     """
-    Return what `write_csv` writes as a DataFrame over time [s] (extra `tables`).
+    Return what `write_csv` writes as a DataFrame (extra `tables`).
 
-    Its `attrs` name bag, robot and mass.
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    DataFrame
+        A row an estimate over time [s]; its `attrs` name bag, robot and mass.
+
     """
     import pandas
 
@@ -408,7 +424,20 @@ DOUBTFUL = 3
 
 
 def doubts(analysis: Analysis) -> list[str]:
-    """Return why the result does not deserve trust; nothing when it does."""
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
@@ -457,7 +486,22 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
 
 
 def verdict(analysis: Analysis) -> tuple[str, bool]:
-    """Return a sentence on what came out, and whether there is a truth behind it."""
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether the bag has a truth to compare with.
+
+    """
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     if main:
@@ -471,14 +515,40 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
 
 
 def base_residual(analysis: Analysis) -> float:
-    """Return the rms force that the estimate leaves unexplained, as a part of the weight."""
+    """
+    Return the rms force at the base that the estimate leaves unexplained.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    float
+        As a part of the weight.
+
+    """
     force = np.linalg.norm(analysis.series.base_residual.values[:, :3], axis=1)
     force = force[np.isfinite(force)]
     return float(rms(force) / analysis.weight) if len(force) else 0.0
 
 
 def distrust(reasons: list[str]) -> str:
-    """Return the sentence for a banner and for the first line of a terminal."""
+    """
+    Return the sentence for a banner and for the first line of a terminal.
+
+    Parameters
+    ----------
+    reasons : list of str
+        Why a result does not deserve trust.
+
+    Returns
+    -------
+    str
+        'Not to be trusted: ...'.
+
+    """
     return f'Not to be trusted: {"; ".join(reasons)}.'
 
 

@@ -51,6 +51,11 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes, x forward, y left.
 
+    Returns
+    -------
+    list of Behaviour
+        Standing, and a gait.
+
     """
     if not len(time):
         return []
@@ -61,7 +66,22 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
 
 
 def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
-    """Return the (n,) samples around which all feet are down for long enough."""
+    """
+    Return the samples around which all feet are down for long enough.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample, rising.
+    contact : (n, nf) bool array
+        Feet that are down.
+
+    Returns
+    -------
+    (n,) bool array
+        Samples in which the robot stands.
+
+    """
     lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
     return (lifted[np.searchsorted(time, time + MARGIN, side='right')]
             == lifted[np.searchsorted(time, time - MARGIN)])
@@ -78,6 +98,11 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes.
 
+    Returns
+    -------
+    str
+        Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
+
     """
     steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
     steps.add(contact)
@@ -85,14 +110,30 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
 
 
 class StepCounts:
-    """How often which feet were down together, of a recording that comes in pieces."""
+    """
+    How often which feet were down together, of a recording that comes in pieces.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+
+    """
 
     def __init__(self, n_feet: int):
         self.count = self._airborne = 0
         self._same = np.zeros((n_feet, n_feet))
 
     def add(self, contact: np.ndarray) -> None:
-        """Add samples, (n, nf) bool, in which the robot is not standing."""
+        """
+        Add samples in which the robot is not standing.
+
+        Parameters
+        ----------
+        contact : (n, nf) bool array
+            Feet that are down.
+
+        """
         self.count += len(contact)
         self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
         down = contact.astype(float)
@@ -100,7 +141,20 @@ class StepCounts:
             self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
 
     def gait(self, position: np.ndarray) -> str:
-        """Name the gait; `position` (nf, 2) is where the feet are in base axes on average [m]."""
+        """
+        Name the gait.
+
+        Parameters
+        ----------
+        position : (nf, 2) array [m]
+            Mean horizontal position of the feet in base axes, x forward, y left.
+
+        Returns
+        -------
+        str
+            Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
+
+        """
         if not self.count or len(self._same) < 2:
             return 'stepping'
         return _gait(self._airborne / self.count, self._same / self.count, position)
@@ -175,6 +229,11 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
         Feet that are down.
     valid : (n,) bool array
         Samples that count.
+
+    Returns
+    -------
+    list of ContactScore
+        One a foot; none without valid samples.
 
     """
     scores = []

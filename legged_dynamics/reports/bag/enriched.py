@@ -81,12 +81,30 @@ class EnrichedBag:
         self._writer.close()
 
     def copy(self, message: BagMessage) -> None:
-        """Copy a message, byte for byte."""
+        """
+        Copy a message, byte for byte.
+
+        Parameters
+        ----------
+        message : BagMessage
+            A message of the bag that is read; one of an unknown type is left out.
+
+        """
         if message.topic in self._copied:
             self._writer.write(message.topic, message.receipt_ns, message.cdr)
 
     def add(self, reaction: GroundReaction, receipt_ns: int) -> None:
-        """Write an estimate."""
+        """
+        Write an estimate.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            The estimate.
+        receipt_ns : int
+            Receipt of the message that completed it, since 1970 [ns].
+
+        """
         dialect, ns, write = self._dialect, reaction.latest_ns, self._writer.write_message
         wrench, contact = reaction.wrench, reaction.latest_contact
         marked = not self._next_marker_ns - 2_000_000_000 < ns < self._next_marker_ns
@@ -151,7 +169,20 @@ def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
 
 
 def curves(feet: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return (topic, field with dots between) of the curves of each plot, by the plot's title."""
+    """
+    Return the curves of each plot.
+
+    Parameters
+    ----------
+    feet : sequence of str
+        Links, as they stand in the topics.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the plot's title, pairs of topic and field, with dots between nested fields.
+
+    """
     forces = [(f'{PREFIX}/{foot}/wrench', 'wrench.force.{}') for foot in feet]
     return {'vertical force [N]': [(topic, field.format('z')) for topic, field in forces],
             'forward force [N]': [(topic, field.format('x')) for topic, field in forces],

@@ -119,7 +119,20 @@ class ClimbAnimation:
             yield self._picture(sample)
 
     def picture(self, time: float) -> np.ndarray:
-        """Draw the picture of one time [s]."""
+        """
+        Draw the picture of one time.
+
+        Parameters
+        ----------
+        time : float
+            Since the start of the climb [s].
+
+        Returns
+        -------
+        (height, width, 3) array of uint8
+            The picture in red, green and blue.
+
+        """
         sample = int(np.argmin(np.abs(self._trace.time - time)))
         self._background(self._low(sample))
         return self._picture(sample)

@@ -187,7 +187,22 @@ def answer_questions(comparison: Comparison) -> Answers:
 
 
 def misplaced(model: StickybotModel, state: StickybotState) -> StickybotState:
-    """Return a state whose feet are set 2 mm outwards and inwards, row by row in turn."""
+    """
+    Return a state whose feet are set 2 mm outwards and inwards, alternating by row.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    state : StickybotState
+        The state to change.
+
+    Returns
+    -------
+    StickybotState
+        A copy with other feet.
+
+    """
     rows = np.unique(np.round([limb.hip[1] for limb in model.limbs], 9), return_inverse=True)[1]
     foot = state.foot.copy()
     foot[:, 0] -= MISPLACED * model.sides * np.where(rows % 2, 1.0, -1.0)
@@ -252,7 +267,20 @@ def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> n
 
 
 def is_disc(sets: ForceSets) -> bool:
-    """Return whether feet hold the same in every direction."""
+    """
+    Return whether feet hold the same in every direction.
+
+    Parameters
+    ----------
+    sets : ForceSets
+        The forces that the feet can hold.
+
+    Returns
+    -------
+    bool
+        True when no foot has a directional limit.
+
+    """
     return not sets.table[:, SET.n_planes].any()
 
 
@@ -287,6 +315,18 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
     """
     Return the modes of the robot hanging on all feet, slowest decay first.
 
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    Modes
+        Eigenvalues, damping ratios and shapes.
+    list of NamedMode
+        The same, named by what moves.
+
     Raises
     ------
     SimulationError
@@ -317,10 +357,22 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
 
 def nominal_poles(model: StickybotModel) -> list[tuple[str, complex]]:
     """
-    Return the poles by which the hips' damping is designed, each axis of a hip by itself.
+    Return the poles for which the hips' damping is designed, each axis of a hip by itself.
 
-    ``m/N`` (or I/N) on one spring and damper of the first limb's hip; (36), (37) make both roots
-    equal when the nominal damping ratio is 1.
+    The mass m/N (or the inertia I/N) moves on spring and damper of the first limb's hip alone; by
+    (36) and (37) of the climbing robot's source both roots are equal when the nominal damping
+    ratio is 1.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    list of tuple
+        Name of the axis and pole [1/s].
+
     """
     limb, found = model.limbs[0], []
     for j, name in enumerate(('x', 'y', 'angle')):

@@ -52,7 +52,20 @@ MOST_MODES = 14
 
 
 def climb_table(comparison: Comparison) -> Table:
-    """Return one row a climb: speed, forces, energy."""
+    """
+    Return one row a climb: speed, forces, energy.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+
+    Returns
+    -------
+    Table
+        Speed, forces and energy.
+
+    """
     rows: list[tuple[str, ...]] = []
     first = []
     groups: dict[tuple[str, bool], list[Attempt]] = {}
@@ -148,7 +161,20 @@ def _sharing_row(case: Sharing) -> tuple[str, ...]:
 
 
 def strength_table(answers: Answers) -> Table:
-    """Return the answers to question (b)."""
+    """
+    Return the answers to question (b): accelerations that limits on the forces allow.
+
+    Parameters
+    ----------
+    answers : Answers
+        To the questions about forces.
+
+    Returns
+    -------
+    Table
+        A row a limit.
+
+    """
     return Table('Largest acceleration of the body for a limit on |F|', (
         'each foot holds', 'up [m/s²]', 'down [m/s²]', 'aside [m/s²]', 'turning [rad/s²]',
         'up, on the feet of a stride [m/s²]', 'turning by rest angles, this instant [rad/s²]'),

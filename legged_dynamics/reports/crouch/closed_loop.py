@@ -42,7 +42,19 @@ class PlanarPlant(Protocol):
 
     def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
                 ) -> None:
-        """Go on with torques and push held."""
+        """
+        Advance the plant with torques and push constant.
+
+        Parameters
+        ----------
+        torque : (6,) array [N m]
+            Of the joints.
+        duration : float
+            [s].
+        push : (3,) array, optional
+            Force and moment on the body, inertial axes [N, N m].
+
+        """
 
 
 class Command(Protocol):
@@ -60,7 +72,24 @@ class Controller(Protocol):
         """Forget what was before."""
 
     def update(self, state: PlanarState, target: PlanarTarget, period: float) -> Command:
-        """Return the torques until the next tick, after the period [s]."""
+        """
+        Return the torques until the next tick.
+
+        Parameters
+        ----------
+        state : PlanarState
+            What the controller knows.
+        target : PlanarTarget
+            What is commanded of the body.
+        period : float
+            Time to the next tick [s].
+
+        Returns
+        -------
+        Command
+            The torques.
+
+        """
 
 
 @dataclass(frozen=True)
@@ -134,7 +163,20 @@ class Trace:
         object.__setattr__(self, 'error', self.pose[-1] - self.target.pose)
 
     def slip(self, start: float = 0.0) -> float:
-        """Return how far a sole went from where it stood at that time, at most [m]."""
+        """
+        Return how far a sole moved at most from where it stood at some time.
+
+        Parameters
+        ----------
+        start : float
+            That time [s].
+
+        Returns
+        -------
+        float
+            Distance [m].
+
+        """
         places = self.ground[self.time >= start - 1e-9, :, :2]
         return float(np.linalg.norm(places - places[0], axis=2).max())
 
@@ -147,18 +189,23 @@ class Trace:
 def close_loop(plant: PlanarPlant, controller: Controller, loop: Loop | None = None,
                target: PlanarTarget = CROUCH) -> Trace:
     """
-    Run the controller on the plant and return what happened.
+    Run the controller on the plant.
 
     Parameters
     ----------
     plant : PlanarPlant
         At its start.
     controller : Controller
-        Reset first.
+        It is reset first.
     loop : Loop, optional
-        The paper's unless given.
+        Rate, delay and push; the paper's unless given.
     target : PlanarTarget
-        Wanted of the body.
+        What is commanded of the body.
+
+    Returns
+    -------
+    Trace
+        What happened.
 
     """
     loop = Loop() if loop is None else loop

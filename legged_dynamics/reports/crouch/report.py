@@ -176,7 +176,20 @@ FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
 
 
 def final_values(done: Sequence[Crouch]) -> Table:
-    """Return the table of final values, the paper's first."""
+    """
+    Return the table of final values.
+
+    Parameters
+    ----------
+    done : sequence of Crouch
+        The first is on pinned feet, the second on MuJoCo.
+
+    Returns
+    -------
+    Table
+        The paper's values in the first row.
+
+    """
     target = done[0].trace.target.pose
     rows: list[Sequence[str]] = [("the paper's simulator", *_cells(PAPER, target), 'not said',
                                   '1000 to 2000')]
@@ -197,7 +210,7 @@ def _cells(pose: np.ndarray, target: np.ndarray) -> list[str]:
 
 def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] = ()) -> Path:
     """
-    Write page and figures into a folder and return the page's path.
+    Write page and figures into a folder.
 
     Parameters
     ----------
@@ -207,6 +220,11 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
         Made when it is not there.
     tables : sequence of Table
         Further tables, each with its title as heading.
+
+    Returns
+    -------
+    Path
+        Of the page.
 
     Raises
     ------
@@ -290,6 +308,11 @@ def measure(cases: Sequence[Run] = CASES, workers: int | None = None,
     progress : callable, optional
         Called with the part done.
 
+    Returns
+    -------
+    list of tuple of Crouch
+        Each case with the paper's gains and with the integral term.
+
     """
     runs = [run for case in cases for run in (case, _with_integral(case))]
     done = []
@@ -310,7 +333,20 @@ def _each(runs: Sequence[Run], workers: int) -> Iterator[Crouch]:
 
 
 def table(pairs: Sequence[tuple[Crouch, Crouch]]) -> Table:
-    """Return the measured table: errors, slip and the least load of a foot."""
+    """
+    Return the table of robustness: errors, slip and the least load of a foot.
+
+    Parameters
+    ----------
+    pairs : sequence of tuple of Crouch
+        Each with the paper's gains and with the integral term.
+
+    Returns
+    -------
+    Table
+        A row a case.
+
+    """
     rows = [(plain.run.name, *_robustness_cells(plain), _least_load(plain),
              *_robustness_cells(integral))
             for plain, integral in pairs]

@@ -85,7 +85,24 @@ class SpatialController:
         self._time = 0.0
 
     def update(self, state: PlanarState, target: PlanarTarget, period: float) -> SpatialCommand:
-        """Return the torques until the next tick, after the period [s]."""
+        """
+        Return the torques until the next tick.
+
+        Parameters
+        ----------
+        state : PlanarState
+            What the controller knows.
+        target : PlanarTarget
+            What is commanded of the body.
+        period : float
+            Time to the next tick [s].
+
+        Returns
+        -------
+        SpatialCommand
+            The torques.
+
+        """
         stamp = round(1e9 * self._time)
         self._time += period
         position, rotation = _pose(state.pose)
@@ -211,7 +228,20 @@ class Crouch:
 
 
 def crouch(run: Run) -> Crouch:
-    """Make one run."""
+    """
+    Run the controller on the plant once.
+
+    Parameters
+    ----------
+    run : Run
+        Robot, plant, controller and loop.
+
+    Returns
+    -------
+    Crouch
+        What happened, and how long computing took; compiling is not counted.
+
+    """
     plant, controller = run.make_plant(), run.make_controller()
     controller.update(plant.state, CROUCH, 1.0)     # compiles, and is forgotten
     if run.pinned:

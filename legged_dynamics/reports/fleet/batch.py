@@ -34,6 +34,11 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
     scheduler : str
         Address of a running one, such as tcp://10.0.0.1:8786.
 
+    Yields
+    ------
+    Client
+        Connected; it is closed at the end.
+
     Raises
     ------
     ConfigurationError
@@ -65,7 +70,16 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
 
 def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
     """
-    Refuse workers that have not the same package, or do not see the files, before the work.
+    Refuse workers that have another version of the package, or do not see the files.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    out : Path
+        Folder of the batch's results.
+    recordings : sequence of Path
+        What is to be analysed; the first is looked for.
 
     Raises
     ------
@@ -117,7 +131,24 @@ def run_batch(client: Client, jobs: Sequence[Job], done: Callable[[Outcome], Non
 
 def each_result(client: Client, work: Callable[[Any], Any],
                 jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each job with its result, or with the exception that its last attempt ended in."""
+    """
+    Yield each job with its result, in the order in which they are done.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    work : callable
+        Gets a job and returns its result, on a worker.
+    jobs : sequence
+        Jobs that can be pickled.
+
+    Yields
+    ------
+    tuple
+        The job, and its result or the exception of its last attempt.
+
+    """
     from distributed import as_completed
 
     futures = {client.submit(work, job, pure=False, retries=RETRIES): job for job in jobs}

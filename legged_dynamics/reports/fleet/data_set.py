@@ -199,7 +199,20 @@ _PART = '.part'     # ending of a file that is being written; a leading dot hide
 
 
 def arrow_schema(table: TableSchema) -> pa.Schema:
-    """Return a table's schema, with units and meanings in the fields' metadata."""
+    """
+    Return a table's schema for pyarrow.
+
+    Parameters
+    ----------
+    table : TableSchema
+        One of `TABLES`.
+
+    Returns
+    -------
+    pyarrow.Schema
+        With units and meanings in the metadata of the fields.
+
+    """
     import pyarrow as pa
 
     kinds: dict[str, Any] = {
@@ -226,7 +239,22 @@ class DataSet:
         self.folder = out / FOLDER
 
     def path(self, table: TableSchema, robot: str, day: str, recording: str) -> Path:
-        """Return where a recording's rows of a table are."""
+        """
+        Return the file of a recording's rows.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        robot, day, recording : str
+            Which recording; the day as 2026-01-31.
+
+        Returns
+        -------
+        Path
+            Whether it exists or not.
+
+        """
         return (self.folder / table.name / f'robot={quote(robot, safe="")}' / f'day={day}'
                 / f'{recording}.parquet')
 
@@ -237,7 +265,15 @@ class DataSet:
                 path.unlink()
 
     def forget(self, recording: str) -> None:
-        """Remove a recording: its summary first, so that it is never there in part."""
+        """
+        Remove a recording, its summary first, so that it never appears complete in part.
+
+        Parameters
+        ----------
+        recording : str
+            Its name in the data set.
+
+        """
         for table in TABLES:
             for path in (self.folder / table.name).glob(f'*/*/{recording}.parquet'):
                 path.unlink()
@@ -245,6 +281,18 @@ class DataSet:
     def read(self, table: TableSchema, columns: Sequence[str] | None = None) -> pa.Table:
         """
         Return a table of all recordings, with its columns robot and day.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        columns : sequence of str, optional
+            Only these; all of them unless given.
+
+        Returns
+        -------
+        pyarrow.Table
+            Rows of all recordings; empty when there are none.
 
         Raises
         ------
@@ -302,7 +350,22 @@ class RecordingWriter:
         return self
 
     def add(self, table: TableSchema, columns: Mapping[str, Any]) -> None:
-        """Add rows, as columns; the recording's name is filled in."""
+        """
+        Add rows, given as columns.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        columns : mapping of str to array
+            Columns but the recording's name, which is filled in.
+
+        Raises
+        ------
+        OutputError
+            When the disk refuses.
+
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -321,7 +384,22 @@ class RecordingWriter:
             raise OutputError(f'cannot write to {self._paths[table.name]}: {error}') from error
 
     def add_rows(self, table: TableSchema, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows, each a mapping without the recording's name; none are well, too."""
+        """
+        Add rows.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        rows : iterable of mapping
+            Rows without the recording's name; there may be none.
+
+        Raises
+        ------
+        OutputError
+            When the disk refuses.
+
+        """
         rows = list(rows)
         names = [field.name for field in table.fields[1:]]
         if rows:

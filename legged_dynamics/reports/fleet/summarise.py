@@ -120,6 +120,17 @@ def summarise(job: Job) -> Outcome:
 
     What is wrong with the recording is said in the outcome; only what a retry may fix
     (a disk, the memory, the machine) is raised.
+
+    Parameters
+    ----------
+    job : Job
+        The recording and its options.
+
+    Returns
+    -------
+    Outcome
+        Whether it is in the data set, or why it is not.
+
     """
     begin = time.process_time()
     try:
@@ -148,10 +159,13 @@ class Summary:
     Parameters
     ----------
     job : Job
+        The recording and its options.
     bag : BagReader
         An open bag.
     ready : Preparation
+        Robot, topics and range.
     out : RecordingWriter
+        Of the recording.
 
     """
 
@@ -168,12 +182,17 @@ class Summary:
 
     def write(self, begin: float) -> bool:
         """
-        Go through the bag and write all; return whether the result deserves trust.
+        Read the whole bag and write all tables.
 
         Parameters
         ----------
         begin : float [s]
             Processor's time at which the work began.
+
+        Returns
+        -------
+        bool
+            Whether the result deserves trust.
 
         Raises
         ------

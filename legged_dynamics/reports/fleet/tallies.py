@@ -44,7 +44,15 @@ class Moments:
         self._sum, self._squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, values: np.ndarray) -> None:
-        """Add values, one a row."""
+        """
+        Add values.
+
+        Parameters
+        ----------
+        values : (n, ...) array
+            One a row; what is not finite is left out.
+
+        """
         known = np.isfinite(values)
         values = np.where(known, values, 0.0)
         self.count += known.sum(axis=0)
@@ -52,7 +60,17 @@ class Moments:
         self._squares += (values ** 2).sum(axis=0)
 
     def add_squares(self, count: int, squares: np.ndarray | float) -> None:
-        """Add so many values of which only the sum of squares is known."""
+        """
+        Add values of which only the sum of squares is known.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        squares : float or array
+            Sum of their squares.
+
+        """
         self.count += count
         self._squares += squares
 
@@ -73,7 +91,15 @@ class Moments:
 
 
 class IntervalTally:
-    """Regularity of one input, the same as :func:`input_statistics` of all its times."""
+    """
+    Regularity of one input, the same as :func:`input_statistics` of all its times.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+
+    """
 
     def __init__(self, topic: str):
         self._topic = topic
@@ -85,7 +111,15 @@ class IntervalTally:
         self._held_count, self._median, self._gaps, self._longest = 0, np.nan, 0, 0.0
 
     def take(self, times: InputTimes) -> None:
-        """Take over what has been noted, and leave nothing there."""
+        """
+        Add the times of messages, and remove them from where they were noted.
+
+        Parameters
+        ----------
+        times : InputTimes
+            Stamps and receipts since the last call; empty afterwards.
+
+        """
         stamp, receipt = times.stamp_ns.copy(), times.receipt_ns.copy()
         if not len(stamp):
             return
@@ -181,6 +215,7 @@ class SlipTally:
     Parameters
     ----------
     n_feet : int
+        Number of feet.
 
     Attributes
     ----------
@@ -198,7 +233,17 @@ class SlipTally:
         self._seen = np.zeros(n_feet, bool)
 
     def add(self, series: EstimateSeries, first: int, last: int) -> None:
-        """Add the steps from each of the samples first to last - 1 to the one after it."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        series : EstimateSeries
+            With the sample after the last, if there is one.
+        first, last : int
+            Samples of the piece: from the first up to, but not at, the last.
+
+        """
         last = min(last, len(series.stamp_ns) - 1)
         if last <= first:
             return
@@ -309,7 +354,7 @@ class Window:
 def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Replay], None],
                 progress: Callable[[float], None] | None = None) -> Replay:
     """
-    Replay a bag and hand it on in pieces.
+    Replay a bag and pass it on in pieces.
 
     Parameters
     ----------
@@ -321,6 +366,11 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
         Gets each piece, and the replay; arrays are valid only during the call.
     progress : callable, optional
         Gets the part done, from 0 to 1.
+
+    Returns
+    -------
+    Replay
+        After the last piece.
 
     Raises
     ------
@@ -368,7 +418,15 @@ MOVING = 'moving'
 
 
 class FootTally:
-    """Load, duty, steps and agreement with the truth, by foot."""
+    """
+    Load, duty, steps and agreement with the truth, by foot.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+
+    """
 
     def __init__(self, n_feet: int):
         self._count = 0
@@ -380,7 +438,19 @@ class FootTally:
         self.slip = SlipTally(n_feet)
 
     def add(self, window: Window, force: np.ndarray, truth: Truth) -> None:
-        """Add a piece; force (n, nf, 3) is as published, in world axes."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        force : (n, nf, 3) array [N]
+            As published, in world axes.
+        truth : Truth
+            Aligned with the piece.
+
+        """
         series, own = window.series, slice(window.first, window.last)
         contact, load = series.contact.values, force[:, :, 2]
         down = contact[own]
@@ -405,7 +475,20 @@ class FootTally:
                 np.full(len(self._agree), np.nan))
 
     def rows(self, feet: Sequence[str]) -> list[dict[str, object]]:
-        """Return a row a foot."""
+        """
+        Return the rows of the table of feet; nothing can be added afterwards.
+
+        Parameters
+        ----------
+        feet : sequence of str
+            Links.
+
+        Returns
+        -------
+        list of dict
+            A row a foot.
+
+        """
         self.slip.finish()
         total = float(self._force.sum.sum())
         share = self._force.sum / total if total > 0.0 else np.full(len(feet), np.nan)
@@ -421,21 +504,50 @@ class FootTally:
 
 
 class JointTally:
-    """Measured and unexplained effort, by joint."""
+    """
+    Measured and unexplained effort, by joint.
+
+    Parameters
+    ----------
+    n_joints : int
+        Number of joints.
+
+    """
 
     def __init__(self, n_joints: int):
         self._count = 0
         self._effort, self._residual = Moments((n_joints,)), Moments((n_joints,))
 
     def add(self, window: Window) -> None:
-        """Add a piece."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+
+        """
         own = slice(window.first, window.last)
         self._count += window.last - window.first
         self._effort.add(window.series.effort.values[own])
         self._residual.add(window.series.external_torque.values[own])
 
     def rows(self, joints: Sequence[str]) -> list[dict[str, object]]:
-        """Return a row a joint."""
+        """
+        Return the rows of the table of joints.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Names in the order of the model.
+
+        Returns
+        -------
+        list of dict
+            A row a joint.
+
+        """
         effort, residual = self._effort, self._residual
         return [{'joint': joint, 'effort': effort.rms[i],
                  'measured': effort.count[i] / max(self._count, 1), 'residual': residual.rms[i],
@@ -455,7 +567,17 @@ class BaseTally:
         self._start = 0
 
     def add(self, window: Window, standing: np.ndarray) -> None:
-        """Add a piece, of which some samples stand."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        standing : (n,) bool array
+            Samples in which the robot stands.
+
+        """
         series, own = window.series, slice(window.first, window.last)
         self.samples += window.last - window.first
         self.standing += int(standing[own].sum())
@@ -513,7 +635,17 @@ class BaseTally:
 
 
 class ErrorTally:
-    """Errors against the truth; what is not standing gets its name at the end."""
+    """
+    Errors against the truth; what is not standing gets its name at the end.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+    weight : float
+        Of the robot [N].
+
+    """
 
     def __init__(self, n_feet: int, weight: float):
         self._weight = weight
@@ -521,7 +653,22 @@ class ErrorTally:
         self._steps, self._position = StepCounts(n_feet), Moments((n_feet, 2))
 
     def add(self, window: Window, truth: Truth) -> np.ndarray:
-        """Add a piece; return the (n,) samples in which the robot stands."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        truth : Truth
+            Aligned with the piece.
+
+        Returns
+        -------
+        (n,) bool array
+            Samples in which the robot stands.
+
+        """
         series, own = window.series, window.own
         contact = np.where(np.isfinite(truth.force).all(axis=2), truth.contact,
                            series.contact.values)
@@ -546,12 +693,38 @@ class ErrorTally:
         return self._steps.gait(self._position.mean) if self._steps.count else ''
 
     def errors(self, estimate: str) -> list[ForceError]:
-        """Return the errors, with behaviours by their names."""
+        """
+        Return the errors against the truth.
+
+        Parameters
+        ----------
+        estimate : str
+            What most estimates rest on.
+
+        Returns
+        -------
+        list of ForceError
+            By behaviour and treatment, as in the report of one bag.
+
+        """
         return [ForceError(estimate, treatment, self.gait if subject == MOVING else subject,
                            int(total.count), float(total.rms), float(vertical.rms), self._weight)
                 for (subject, treatment), (total, vertical) in self._errors.items()]
 
 
 def force_of(series: EstimateSeries) -> np.ndarray:
-    """(n, nf, 3) force as published, in world axes [N]."""
+    """
+    Return the forces as published, in world axes.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The estimates.
+
+    Returns
+    -------
+    (n, nf, 3) array [N]
+        World axes.
+
+    """
     return world_force(series, series.foot_to_world, raw=False)
