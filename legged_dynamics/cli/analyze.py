@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# Verb ``analyze`` of many recordings: a batch on Dask, one data set and the fleet's report.
+# Many recordings: a batch on Dask, one data set and the report of the fleet.
 
 
 INTERRUPTED, SOME_FAILED, ALL_FAILED = 130, 4, 2
@@ -50,7 +50,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_batch(args: argparse.Namespace) -> bool:
-    """Return whether the words ask for more than the report of one bag."""
+    """Return whether the arguments name more than one bag."""
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.reports.fleet.job import find_recordings, is_recording
 
@@ -60,7 +60,7 @@ def _is_batch(args: argparse.Namespace) -> bool:
         return False
     try:
         return bool(find_recordings(args.bags))
-    except BagError:        # the one bag that was meant is not there, which it says best itself
+    except BagError:        # the bag does not exist, which its analysis reports
         return False
 
 

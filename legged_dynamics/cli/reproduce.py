@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``reproduce``: run what a paper reports, and put the figures beside its own."""
+"""Verb ``reproduce``: repeat the experiment of a paper and compare."""
 from __future__ import annotations
 
 import argparse

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``stickybot``: the climbing robot climbs; a film and a report of it."""
+"""Verbs ``stickybot`` and ``stickybot-sweep``: the climbing robot; film, report and sweeps."""
 from __future__ import annotations
 
 import argparse
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     slope = None if args.inclination is None else math.radians(args.inclination)
     settings = settings_of(args, stickybot__n_limbs=args.limbs, stickybot__inclination=slope,
                            gait__amplitude=args.amplitude, control__reduction=args.reduction)
-    # A film without pads would not show how near they are to letting go.
+    # Without pads the film would not show the margin to detaching.
     if settings.values['adhesion.kind'] == 'none' and args.pads is None:
         settings = settings.changed({'adhesion.kind': 'directional'})
     bar = ProgressBar('Climbing (the first time, compiling takes half a minute)')
@@ -183,7 +183,7 @@ def _film(comparison: Comparison, folder: Path) -> list[Path]:
 # Verb ``stickybot-sweep``: the climbing robot over ranges of its parameters.
 
 
-# Options, and the settings that they sweep.
+# Settings that the options sweep.
 OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scale',
            'damping': 'stickybot.damping_ratio', 'inclination': 'stickybot.inclination',
            'limbs': 'stickybot.n_limbs'}
@@ -220,7 +220,7 @@ def _add_sweep_parser(verbs: Any) -> None:
 
 
 def _run_sweep(args: argparse.Namespace) -> int:
-    """Sweep, and write what came of it."""
+    """Sweep and write the results."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.climbing.sweep import draw_sweep, sweep, sweep_table, write_sweep
     from legged_dynamics.reports.style import png

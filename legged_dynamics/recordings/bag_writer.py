@@ -105,8 +105,8 @@ class _SqliteStorage:
 CHUNK = 2**20
 # Kept free for metadata.yaml, until the recording is closed [bytes].
 RESERVE = 2_000_000
-# Of a message beside its data: record and index entry; of a channel in a chunk; of a chunk with
-# its entry in the summary; of a topic in both, beside its texts; of an empty summary [bytes].
+# Overhead of a message (record and index entry), of a channel in a chunk, of a chunk with its
+# entry in the summary, of a topic in addition to its texts, and size of an empty summary [bytes].
 _MESSAGE, _CHANNEL, _CHUNK_RECORDS, _TOPIC, _SUMMARY = 48, 32, 160, 2048, 4096
 _FOREVER = {'sec': 2147483647, 'nsec': 4294967295}
 
@@ -206,7 +206,7 @@ class _McapStorage:
             self._reserve.unlink()
 
     def _metadata(self) -> dict[str, Any]:
-        """Return what rosbag2 says of a recording."""
+        """Return the content of metadata.yaml."""
         first, last = self._span
         count = self._counts.total()
         span = {'starting_time': {'nanoseconds_since_epoch': first},

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's findings as one page, each with a picture of what gave it away."""
+"""The doctor's findings as one page, each with a figure of the readings that show it."""
 from __future__ import annotations
 
 import io

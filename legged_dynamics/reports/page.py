@@ -1,10 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-One HTML page that needs nothing beside itself: the skeleton of all reports.
+A self-contained HTML page, with the charts and tables of all reports.
 
-What matters first: a red banner where data do not deserve trust, the verdict as a sentence, then
-contents, charts, tables and figures; at the end how it was made. Light and dark, paper and phone.
+First a red banner where data do not deserve trust and the verdict as a sentence, then contents,
+charts, tables and figures; at the end how it was made. The page works in light and dark mode, on
+paper and on a phone, and loads nothing.
 """
 from __future__ import annotations
 
@@ -27,18 +28,16 @@ from urllib.parse import quote
 import numpy as np
 
 # -------------------------------------------------------------------------------------------------
-# Charts to zoom and to hover over, as text of a page that needs no network.
-#
-# Drawn in the browser by uPlot (MIT licence, beside this file in ``assets/``). Gaps are shown as
-# gaps, and long series are thinned so that no peak is lost.
+# Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
+# as gaps, and long series are thinned so that no peak is lost.
 
 
 ASSETS = Path(__file__).resolve().parent / 'assets'
-# More points than this are thinned: a screen has no more than some thousand columns.
+# More points than this are thinned: a screen has some thousand columns.
 MOST_POINTS = 8000
-# A step longer than this many medians is a gap.
+# A step longer than this many median steps is a gap.
 GAP = 4.5
-# On either side of the dots of a chart with dates, at least [s].
+# Least margin on either side of the dots of a chart with dates [s].
 ROOM = 3600.0
 
 
@@ -227,7 +226,7 @@ def thinned(time: np.ndarray, columns: np.ndarray,
     empty = np.isnan(c).any(axis=2)
     low = np.where(empty, np.nan, np.min(c, axis=2))
     high = np.where(empty, np.nan, np.max(c, axis=2))
-    # Which comes first matters little within a pixel, but a rise must not look like a fall.
+    # Within a pixel the order hardly matters, but a rise must not look like a fall.
     rising = c[:, :, -1] >= c[:, :, 0]
     pairs = np.stack([np.where(rising, low, high), np.where(rising, high, low)], axis=2)
     return t[:, [0, size // 2]].reshape(-1), pairs.reshape(len(columns), -1)
@@ -251,7 +250,7 @@ def _packed(values: np.ndarray, kind: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# A table of texts, the same on the terminal, on a page and in a document.
+# Tables of texts, for terminal, page and document.
 
 
 # A number that rounds to zero has no sign.

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How all figures look: colours, sizes, axes; drawn without a display and without global state."""
+"""Style of all figures: colours, sizes and axes, without display and global state."""
 from __future__ import annotations
 
 import io
@@ -12,12 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Feet, by their order; told apart by people who see colours differently, too (Okabe and Ito).
+# Of feet, by their order: a palette for all kinds of colour vision (Okabe and Ito).
 FOOT_COLORS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 TRUTH, GRID, TEXT, SHADE = '#9a9a9a', '#e4e4e4', '#333333', '#f2f5f9'
 WIDTH = 10.5
 DPI = 110
-# More points than this in one line are thinned; the extremes of what is left out are kept.
+# A line with more points than this is thinned, keeping extremes.
 MOST_POINTS = 8000
 
 

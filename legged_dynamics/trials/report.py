@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The page about inverse dynamics over a recording, with its figures."""
+"""The report of inverse dynamics over a recording: figures, tables, verdict and page."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -42,7 +42,7 @@ from legged_dynamics.trials.cycles import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Figures of inverse dynamics over a recording: forces, where feet press, joint torques.
+# Figures: forces, balance, centres of pressure, joint torques.
 
 
 # Joints drawn at most: those with the largest torques.
@@ -153,7 +153,7 @@ def _color(index: int) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The tables of inverse dynamics over a recording, for terminal and report.
+# Tables, for terminal and page.
 
 
 def feet_table(result: GaitResult) -> Table:
@@ -254,10 +254,10 @@ def _newtons(value: float) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# What came out of inverse dynamics, in a sentence, and why one should not believe it.
+# The verdict in a sentence, and reasons not to trust the result.
 
 
-# Of the weight, and of the samples: beyond these the result is not to be trusted.
+# Parts of the weight and of the samples beyond which the result is not to be trusted.
 LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
 
 

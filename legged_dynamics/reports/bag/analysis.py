@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The wrenches published live against those of the replay, and how long the live ones took.
+# Comparison of live wrenches with those of the replay, and their latency.
 
 
 @dataclass(frozen=True)
@@ -319,7 +319,7 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
 
 
 # -------------------------------------------------------------------------------------------------
-# All estimates as comma-separated values, one row a joint state.
+# Export of all estimates, one row a joint state.
 
 
 _COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
@@ -413,10 +413,10 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What came out of an analysis, in a sentence, and why one should not believe it.
+# The verdict in a sentence, and reasons not to trust the result.
 
 
-# Of the weight, of the time, of the messages: beyond these the result is not to be trusted.
+# Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
 LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
 LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.25, 0.2, 0.1
 # Exit code of a command whose result does not deserve trust.

@@ -1,15 +1,21 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot was doing when: standing, or stepping with some gait, told by its contacts."""
+"""
+What the robot did when, standing or stepping with some gait, and how well contacts were detected.
+
+All feet in contact for some time is standing. A gait is named by the pairs of feet that are in
+contact together: diagonal ones when trotting, those of a side when pacing, the two front and the
+two hind feet when bounding.
+"""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# All feet down for so long on either side counts as standing [s]: longer than any double support.
+# Standing means all feet down for so long before and after [s]: longer than any double support.
 MARGIN = 0.35
-# Feet that agree on contact for this part of the time step together.
+# Feet whose contacts agree for this part of the time step together.
 TOGETHER = 0.9
 STANDING = 'standing'
 
@@ -111,7 +117,7 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
 
 class StepCounts:
     """
-    How often which feet were down together, of a recording that comes in pieces.
+    Counts of how often pairs of feet are down together, over the pieces of a recording.
 
     Parameters
     ----------
@@ -182,10 +188,10 @@ def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# How well contact was detected: agreement with the truth, and how late each change was seen.
+# Contact detection: agreement with the truth, and delay of each change.
 
 
-# A change seen this long before or after the true one is taken to be the same change [s].
+# An estimated change so long before or after a true one is the same change [s].
 SAME_CHANGE = 0.1
 
 

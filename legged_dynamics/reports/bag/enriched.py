@@ -26,7 +26,7 @@ MARKER_PERIOD_NS = 33_333_333
 
 class EnrichedBag:
     """
-    Writes all messages of a bag, and beside them what was estimated from them.
+    Writes all messages of a bag, and in addition what was estimated from them.
 
     Estimates are on ``/replay/<foot>/wrench``, ``/replay/<foot>/contact``, ``/replay/net_wrench``,
     ``/replay/center_of_pressure``, ``/replay/external_torque`` and, 30 times a second,
@@ -40,9 +40,11 @@ class EnrichedBag:
     bag : BagReader
         Bag to copy.
     feet : sequence of str
+        Links, in the order of the estimates.
     base : str
         Link that the net wrench, the centre of pressure and the markers are given in.
     storage : {'mcap', 'sqlite3'}
+        Format of its file.
 
     """
 
@@ -55,7 +57,7 @@ class EnrichedBag:
         self._contact = np.zeros(len(feet), bool)
         self._copied: set[str] = set()
         for topic in bag.topics.values():
-            # An enriched bag may be enriched again; a type without definition could not be read.
+            # A bag may be enriched again; a message without definition could not be read.
             if topic.name.startswith(f'{PREFIX}/'):
                 continue
             with suppress(BagError):
@@ -132,7 +134,7 @@ class EnrichedBag:
 
 
 # -------------------------------------------------------------------------------------------------
-# Layouts of Foxglove and PlotJuggler that show an enriched bag without further clicking.
+# Layouts of Foxglove and PlotJuggler for an enriched bag.
 
 
 FOXGLOVE, PLOTJUGGLER = 'foxglove_layout.json', 'plotjuggler_layout.xml'

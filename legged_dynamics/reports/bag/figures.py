@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces per foot over time, with the truth behind them."""
+"""Figures of the report of a bag: forces, body, contacts, pressure, residuals and inputs."""
 from __future__ import annotations
 
 import numpy as np
@@ -119,7 +119,7 @@ def _color(index: int) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The base under control: where it was wanted, and where it truly was.
+# Reference and true pose of the base under control.
 
 
 def draw_body(analysis: Analysis) -> Figure | None:
@@ -160,7 +160,7 @@ def draw_body(analysis: Analysis) -> Figure | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which feet were down when: true and estimated, over the whole bag and in a short window.
+# True and estimated contacts over the whole bag and in a short window.
 
 
 CONTACTS_DETAIL = 3.0        # s
@@ -223,7 +223,7 @@ def _stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The centre of pressure on the support polygon, seen from above, and over time.
+# Centre of pressure on the support polygon, from above and over time.
 
 
 PRESSURE_DETAIL = 3.0        # s
@@ -340,7 +340,7 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _H
 
 
 # -------------------------------------------------------------------------------------------------
-# What the estimate leaves unexplained: of the base's wrench, and of each joint's torque.
+# Residuals of the base's wrench and of each joint's torque.
 
 
 def draw_residuals(analysis: Analysis) -> Figure:
@@ -396,7 +396,7 @@ def draw_residuals(analysis: Analysis) -> Figure:
 
 
 # -------------------------------------------------------------------------------------------------
-# Regularity of the inputs, and latency of what was published live.
+# Regularity of the inputs, and latency of live wrenches.
 
 
 def draw_inputs(analysis: Analysis) -> Figure:

@@ -40,7 +40,7 @@ from legged_dynamics.reports.section import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# The tables of an analysis, as rows of text: the same on the terminal and in the report.
+# Tables of an analysis, for terminal and page.
 
 
 TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)

@@ -93,7 +93,7 @@ class ClimbAnimation:
         grid = self._figure.add_gridspec(strips, 1, **STRIPS, hspace=0.11 * strips)
         self._strips = [self._figure.add_subplot(row) for row in grid]
         self._climber = Climber(self._wall, model, self._scale, animated=True)
-        # Larger forces than that are out of the picture.
+        # Larger forces are clipped.
         self._farthest = 0.95 * limb_length(model) / self._scale
         self._measure()
         self._draw_wall(title)
@@ -101,7 +101,7 @@ class ClimbAnimation:
         self._draw_key()
 
     def samples(self) -> list[np.ndarray]:
-        """Draw a few pictures from all over the climb, for a palette."""
+        """Draw some pictures over the whole climb, for a palette."""
         times = self._trace.time[:self._last + 1]
         return [self.picture(float(times[int(k)]))
                 for k in np.linspace(0.0, len(times) - 1.0, SAMPLES)]
@@ -151,7 +151,7 @@ class ClimbAnimation:
 
     def _low(self, sample: int) -> float:
         """Return the lowest height seen [m]."""
-        # In steps, for everything that stands still must then be drawn again.
+        # In steps, since the background is drawn again with each.
         low = FOLLOW * round((float(self._trace.pose[sample, 1]) - 0.5 * self._tall) / FOLLOW)
         return min(max(low, self._bottom), self._top - self._tall)
 
@@ -274,7 +274,7 @@ def _side_view(inset: Axes, model: StickybotModel) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Pictures into films: a GIF always, an MP4 where ffmpeg is installed.
+# Films of pictures: always a GIF, and an MP4 where ffmpeg is installed.
 
 
 NEAR_WHITE = 244
@@ -343,7 +343,7 @@ def _palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
     colors = np.unique(numbers)[:, None] // PLACES % 256
     # What was rounded down to a multiple of 4 goes back up, white to white.
     colors = (colors + colors // 64).astype(np.uint8)
-    # White is most of a picture, and must not come out as one of its neighbours.
+    # White is most of a picture and must stay white.
     colors = colors[colors.min(axis=1) < NEAR_WHITE]
     chosen = Image.fromarray(colors[None]).quantize(COLORS - 1, Image.Quantize.MEDIANCUT)
     palette = Image.new('P', (1, 1))
@@ -369,5 +369,5 @@ def _pipe(process: subprocess.Popen) -> IO[bytes]:
 
 
 def _even(frame: np.ndarray) -> np.ndarray:
-    """Return a frame cut to even lengths, which video codecs ask for."""
+    """Return a frame cut to even lengths, which video codecs require."""
     return frame[:frame.shape[0] // 2 * 2, :frame.shape[1] // 2 * 2]

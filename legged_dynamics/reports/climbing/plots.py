@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Drawing a climbing robot: body, limbs, feet, forces of the wall, and what the pads hold."""
+"""Figures of a climbing robot: the robot itself, its forces, energy, modes and phases."""
 from __future__ import annotations
 
 import math
@@ -103,7 +103,7 @@ def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
     model : StickybotModel
         The robot that is drawn.
     typical : float [N]
-        A force that should be of a good size beside it.
+        A force that should be drawn at a readable size.
 
     Returns
     -------
@@ -331,7 +331,7 @@ class Climber:
 
 
 # -------------------------------------------------------------------------------------------------
-# Where a climb's energy goes, and how far its balance is off.
+# Energy of a climb over time, and the residual of its balance.
 
 
 PARTS = (('lifted weight', '#0072B2'), ('springs and motion', '#56B4E9'),
@@ -395,10 +395,10 @@ def _parts(model: StickybotModel, trace: ClimbTrace) -> list[np.ndarray]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The two questions about forces as pictures: how the load can be shared, and what it allows.
+# The two questions about forces: load sharing, and accelerations that the limits allow.
 
 
-MOST_LABELS = 6         # feet whose forces are written beside them
+MOST_LABELS = 6         # robots with more feet get no numbers at the arrows
 ANSWER_COLORS = ('#56B4E9', '#0072B2', '#009E73', '#E69F00', '#D55E00', '#CC79A7')
 
 
@@ -495,7 +495,7 @@ def draw_strength(answers: Answers) -> Figure:
 
 
 # -------------------------------------------------------------------------------------------------
-# The wall's forces on each foot, with and without their reduction.
+# Forces of the wall on each foot, with and without their reduction.
 
 
 MOST_FEET = 8
@@ -552,7 +552,7 @@ def draw_climb_forces(comparison: Comparison) -> Figure | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# The modes of a climbing robot on the complex plane, beside those that the design rule names.
+# Modes of a climbing robot in the complex plane, and the nominal poles of the design rule.
 
 
 RATIOS = (0.3, 0.5, 0.7, 0.9)
@@ -626,10 +626,10 @@ def _grouped(poles: list[tuple[str, complex]]) -> dict[complex, list[str]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The gait's phases: which feet hold when, and the body's orbit in its phase planes.
+# Phases of the gait: which feet are attached when, and the body's orbit in its phase planes.
 
 
-# What is drawn over what: column of the pose, unit and factor.
+# Phase planes: column of the pose, label, unit and factor.
 PLANES = ((0, 'x about its mean', 'mm', 1e3), (1, 'y ahead of an even climb', 'mm', 1e3),
           (2, 'angle', 'mrad', 1e3))
 

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The two questions of source 003 put to one robot.
+The two questions of source 003, answered for one robot.
 
 (a) How equal, and how small, can the feet's forces be while the body's acceleration is kept?
 (b) What acceleration does a limit on the forces allow?
@@ -44,7 +44,7 @@ from legged_dynamics.stickybot import (
 from legged_dynamics.stickybot.allocation.force_sets import SET
 
 MISPLACED = 0.002       # m by which feet are set wrongly
-# Limits that are tried, in parts of an even share of the weight.
+# Limits on the force of a foot that are tried, in parts of an equal share of the weight.
 LIMITS = (0.9, 1.1, 1.5, 2.0, 3.0)
 DIRECTIONS = 72
 UP, DOWN, ASIDE, TURN = np.array([[0, 1, 0], [0, -1, 0], [1, 0, 0], [0, 0, 1]], float)
@@ -255,7 +255,7 @@ def _strength(model: StickybotModel, calm: StickybotState, stride: StickybotStat
 
 def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> np.ndarray:
     """Return the outermost accelerations as seen from one that is possible."""
-    # Discs always allow free fall, which takes no force; one-way pads need a load to hold on.
+    # Discs always allow free fall, which requires no force; directional pads require a load.
     inside = np.array([*model.wall.in_plane, 0.0]) if is_disc(sets) else np.zeros(3)
     load, found = load_of(model, calm, inside), np.full((DIRECTIONS + 1, 2), np.nan)
     for k, angle in enumerate(2.0 * np.pi * np.arange(DIRECTIONS + 1) / DIRECTIONS):
@@ -285,7 +285,7 @@ def is_disc(sets: ForceSets) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# The modes of a climbing robot at rest, named by what moves in them.
+# Modes of a climbing robot at rest, named by the coordinates with most of the kinetic energy.
 
 
 SHOWN = 0.12        # part of a mode's motion that a name needs
@@ -301,6 +301,7 @@ class NamedMode:
     name : str
         What moves, by its part of the kinetic energy.
     eigenvalue : complex [1/s]
+        Of the state matrix.
     damping_ratio : float
         1 where it does not oscillate.
 
@@ -335,7 +336,7 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
     """
     rest = RestPosition.nominal(model)
     found = modes(model, find_equilibrium(model, unloaded_state(model), rest), rest)
-    # Kinetic energy of each coordinate alone: what it weighs in a mode.
+    # Inertia of each coordinate alone, for the kinetic energy of a mode.
     weight = np.zeros(model.nz)
     weight[:3] = model.body.mass, model.body.mass, model.body.inertia
     at = 0

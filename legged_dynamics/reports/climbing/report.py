@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The page about a climb: film, forces, phases, energy, modes, and the two questions."""
+"""
+The report of a climb: film, forces, phases, energy, modes, and the two questions.
+
+Climbs with and without reduction of the reaction forces are compared, on pads and on feet without
+limits. The questions are those of `reports/climbing/questions.py`.
+"""
 from __future__ import annotations
 
 import math
@@ -45,7 +50,7 @@ from legged_dynamics.reports.section import (
 from legged_dynamics.stickybot import Allocation, AllocationStatus, StickybotModel
 
 # -------------------------------------------------------------------------------------------------
-# What a comparison of climbs found, as tables.
+# Tables of the comparison.
 
 
 MOST_MODES = 14
@@ -123,7 +128,7 @@ def _balance_table(comparison: Comparison) -> Table:
 
 
 def _mode_table(modes: list[NamedMode], nominal: float) -> Table:
-    """Return the true modes beside the nominal damping ratio, the least damped first."""
+    """Return the true modes and the nominal damping ratio, the least damped first."""
     rows: list[tuple[str, ...]] = []
     for mode in sorted(modes, key=lambda mode: (mode.damping_ratio, abs(mode.eigenvalue))):
         swing = f' ± {mode.eigenvalue.imag:.1f} i' if mode.eigenvalue.imag else ''

@@ -174,7 +174,7 @@ def sweep(parameters: Mapping[str, Any], axes: Sequence[Axis], *, grid: bool = F
              for picks in itertools.product(*(range(len(axis.values)) for axis in chosen))]
     changes = [{axis.setting: axis.value(k) for axis, k in step.items()} | {REDUCTION: way}
                for step in steps for way in WAYS]
-    # The same climb asked for twice, as the nominal one of every parameter, is made once.
+    # The nominal climb, which every parameter has, is made once.
     unique = list({_key(parameters, change): change for change in changes}.values())
     rows = climb_each(parameters, unique, seconds=seconds, workers=workers,
                       progress=None if progress is None else lambda done, of: progress(done / of))
@@ -295,7 +295,7 @@ def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Sweeps of a climbing robot: speed, forces and cost over each parameter, or over two of them.
+# Figures of a sweep: speed, forces and cost over each parameter, or over two of them.
 
 
 QUANTITIES = (('speed', 'speed [cm/s]', 100.0), ('peak_force', 'peak |F| [N]', 1.0),

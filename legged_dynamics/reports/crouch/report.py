@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The reproduction as one page: final values beside the paper's, and its figures."""
+"""The report of the reproduced crouch: final values against the paper's, and its figures."""
 from __future__ import annotations
 
 import multiprocessing
@@ -24,7 +24,7 @@ from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportS
 from legged_dynamics.workspace.planar import Biped
 
 # -------------------------------------------------------------------------------------------------
-# The paper's figures 4 to 7, and what it could not show: the errors, and the ground.
+# The paper's figures 4 to 7, and two that it does not have: the errors, and the ground forces.
 
 
 COORDINATES = ('x [cm]', 'z [cm]', 'angle [deg]')
@@ -255,7 +255,7 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
 
 
 # -------------------------------------------------------------------------------------------------
-# The crouch where the robot is not what the controller believes, measured on MuJoCo contact.
+# Robustness: the robot differs from the model of the controller, on MuJoCo contact.
 
 
 INTEGRAL = 1.0          # 1/s^3
@@ -285,7 +285,7 @@ CASES = (
     Run('dropped from 1 cm, restitution 0.5',
         plant={'drop_height': 0.01, 'standing': 0.0, 'restitution': 0.5}),
 )
-# Where a case begins a group in the table.
+# Cases that begin a group in the table, by the beginning of their names.
 FIRST = ('body', 'friction', 'controller', 'pushed', '10 ms', 'noisy', 'dropped')
 
 

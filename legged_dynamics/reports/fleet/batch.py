@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A batch on Dask: on this machine's processors, or on any cluster that has an address."""
+"""A batch on Dask: on the processors of this machine, or on a cluster given by its address."""
 from __future__ import annotations
 
 import logging
@@ -16,9 +16,9 @@ from legged_dynamics.reports.fleet.summarise import Outcome, summarise
 if TYPE_CHECKING:
     from distributed import Client
 
-RETRIES = 2         # after a first attempt that failed for no fault of the recording
+RETRIES = 2         # after a first attempt that failed for a reason outside the recording
 _ANSWER = 10.0      # s that a scheduler has to answer
-# Processes of this machine are there, and slow only where it is busy with other things.
+# Processes on this machine do start; they may be slow where it is busy.
 _UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect', 'tcp')}
 
 
@@ -49,7 +49,7 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     if not scheduler:
-        # Nobody from outside; no port for a dashboard; one thread each, for a replay is Python.
+        # No access from outside, no dashboard; one thread each, since a replay is mostly Python.
         with dask.config.set(_UNHURRIED), LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
                 dashboard_address=None, silence_logs=logging.CRITICAL) as local, \

@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-One Parquet data set on disk: a folder a table, in it one a robot and day, a file a recording.
+The Parquet data set on disk: a folder a table, in it one a robot and day, a file a recording.
 
-A recording is there when its summary is: that is put into place last, and each file at once.
+A recording counts as complete when its summary exists: that file is renamed into place last.
 """
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The tables of a fleet's data set: what each column is, in which unit.
-#
-# The same text makes the files' schema and the document's tables.
+# Schema of the tables: meaning and unit of each column. The same text makes the schema of the
+# files and the tables of docs/fleet.md.
 
 
 XYZ = ('x', 'y', 'z')
@@ -259,7 +258,7 @@ class DataSet:
                 / f'{recording}.parquet')
 
     def clean(self) -> None:
-        """Remove what a run that was killed left half written."""
+        """Remove incomplete files of a run that was killed."""
         for path in self.folder.rglob(f'.*{_PART}'):
             with suppress(OSError):
                 path.unlink()
@@ -319,7 +318,7 @@ class DataSet:
                               'that it names, and what is missing is made again') from error
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of each recording that is there, by its name."""
+        """Return path, size, date and options of each recording in the data set, by its name."""
         columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
         return {row['recording']: row for row in self.read(SUMMARY, columns).to_pylist()}
 

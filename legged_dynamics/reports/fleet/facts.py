@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What a data set says of each robot, and which of its recordings are unlike the others.
+Tables of each robot of a data set, and outliers among its recordings.
 
 The tables are pandas' frames: a row a recording (or one a recording and foot, joint or topic), in
 the order of time. Groups, medians and extremes over them are pandas'.
@@ -19,19 +19,19 @@ from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import DataSet
 
 # -------------------------------------------------------------------------------------------------
-# Which recordings are unlike the others of their robot, and in what.
+# Outliers among the recordings of a robot.
 
 
 # Recordings of a robot that a median needs, and robust standard deviations that make an outlier.
 FEWEST, FAR = 5, 6.0
-# Makes the median absolute deviation the standard deviation of a normal distribution.
+# Standard deviation of a normal distribution over its median absolute deviation.
 _NORMAL = 1.4826
 
 
 @dataclass(frozen=True)
 class Quantity:
     """
-    Something a recording is compared by.
+    A quantity by which recordings are compared.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ INPUTS = (
 @dataclass(frozen=True)
 class Outlier:
     """
-    What is odd about a recording.
+    A value of a recording that is far from its usual one.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Outlier:
 def find_outliers(rows: pd.DataFrame | Sequence[Mapping[str, Any]],
                   quantities: Sequence[Quantity], part: str = '') -> list[Outlier]:
     """
-    Return what is far from a robot's median, the farthest first.
+    Return the values far from the robot's median, the farthest first.
 
     The distance is counted in robust standard deviations: 1.4826 times the median absolute
     deviation, which is the standard deviation of a normal distribution (Hampel 1974).
@@ -263,7 +263,7 @@ class RobotFacts:
         return self.summary['recording'].map(largest).astype(float)
 
     def outliers(self) -> list[Outlier]:
-        """Return what is unlike the robot's other recordings, or not to be trusted."""
+        """Return untrusted recordings first, then the outliers, the farthest first."""
         distrusted = self.summary[~self.summary['trusted']]
         doubted = [Outlier(recording, f'not to be trusted: {"; ".join(doubts)}', '', '', np.inf)
                    for recording, doubts in zip(distrusted['recording'], distrusted['doubts'])]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which recordings a batch is about, and what a worker is told of each."""
+"""The recordings of a batch, and the job that a worker gets for each."""
 from __future__ import annotations
 
 import hashlib
@@ -20,7 +20,7 @@ METADATA = 'metadata.yaml'
 @dataclass(frozen=True)
 class Job:
     """
-    One recording to be analysed; plain data, for it travels to a worker.
+    One recording to be analysed; plain data, since it is sent to a worker.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
 
 
 def _options_digest(options: AnalysisOptions, *more: object) -> str:
-    """Return a digest of all that results depend on beside the bag: options, files, version."""
+    """Return a digest of all inputs but the bag: options, their files and the version."""
     from legged_dynamics.reports.page import versions
 
     digest = hashlib.sha256(repr((options.robot, options.urdf, options.params_files,

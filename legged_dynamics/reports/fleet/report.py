@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet's report: which recordings to look at, and how each robot does from day to day."""
+"""The report of a fleet: outliers among the recordings, and each robot from day to day."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 
 REPORTS = 'reports'
 MOST_OUTLIERS, MOST_ROBOTS = 100, 30
-# Of the summaries: what a chart of all robots shows, its scale and the least span of its axis.
+# Charts of all robots: column of the summary, title, unit, scale, least span, digits.
 TRENDS = (('residual_share', 'Force at the base that the estimate leaves unexplained',
            '% of weight', 100.0, 5.0, 2),
           ('mass_error', 'Mass beyond the model, at the end of each recording', 'kg', 1.0, 1.0, 2),
@@ -268,10 +268,10 @@ def _link(recording: str, reports: Mapping[str, str]) -> str | Link:
 
 
 # -------------------------------------------------------------------------------------------------
-# A report of its own for a recording of a batch: of the worst of it where it is long.
+# A report of one recording of the fleet; of a long one, the part with the largest residual.
 
 
-# A longer recording's report shows so much of it [s], for a report holds all that it shows.
+# Longest part of a recording in its report, which holds all data that it shows [s].
 LONGEST = 120.0
 
 

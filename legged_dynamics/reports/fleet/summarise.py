@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One recording into the data set, in memory that does not grow with its length."""
+"""Writing one recording into the data set, in memory that does not grow with its length."""
 from __future__ import annotations
 
 import time
@@ -36,7 +36,7 @@ from legged_dynamics.reports.fleet.tallies import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Time series of a piece of a recording, as columns of the data set's tables.
+# Time series of a piece of a recording, as columns of the tables.
 
 
 def _foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _single(values: np.ndarray) -> np.ndarray:
 
 
 class Outcome(NamedTuple):
-    """What became of a recording: where its rows are, or why there are none."""
+    """Result of a job: whether the recording is in the data set, or why not."""
 
     recording: str
     path: str
@@ -154,7 +154,7 @@ def _robot_name(job: Job, ready: Preparation) -> str:
 
 class Summary:
     """
-    Gathers and writes what there is to say of one recording.
+    Computes and writes the tables of one recording.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class Summary:
                                    inputs)
         feet = self._feet.rows(self._ready.feet)
         if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
-            for foot in feet:       # without heading, a turn looks like slip
+            for foot in feet:       # without heading, turning cannot be told from slip
                 foot['slip'] = foot['slip_largest'] = np.nan
         out, joints = self._out, self._ready.robot.model.joint_names
         out.add_rows(schema.FEET, feet)

@@ -1,6 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording comes to, gathered piece by piece: feet, joints, base, IMU and errors."""
+"""
+Statistics of one recording, computed piece by piece: feet, joints, base, IMU and errors.
+
+A recording may be larger than the memory. It is replayed in overlapping pieces (`each_window`),
+and each class here adds a piece at a time to counts, sums and extremes of fixed size. Statistics
+over recordings are computed by pandas in `facts.py`.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,16 +27,16 @@ from legged_dynamics.reports.bag.accuracy import ForceError, measure_accuracy
 from legged_dynamics.reports.bag.behaviour import STANDING, Behaviour, StepCounts, standing_samples
 
 # -------------------------------------------------------------------------------------------------
-# Means, spreads and intervals of values that come in pieces: nothing grows with their number.
+# Streaming moments and intervals: memory does not grow with the number of values.
 
 
-# Intervals whose median is taken for all of them.
+# Intervals that the median is taken of.
 MOST_INTERVALS = 1_000_000
 
 
 class Moments:
     """
-    Count, sum and sum of squares of values; what is not finite is left out.
+    Count, sum and sum of squares of values; values that are not finite are left out.
 
     Parameters
     ----------
@@ -200,12 +206,12 @@ def _rate(count: int, span: tuple[int, ...] | None) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# How far feet slide on the ground, told by each other, without knowing where the robot is.
+# Slip of the feet, from each other and without the pose of the robot.
 #
-# The material point of a foot that touches the ground does not move while it rests or rolls.
-# From one sample to the next it moves in level axes that travel with the base by minus the base's
-# own step; what a foot does beside the others on the ground is slip. Two feet share it: which of
-# them slid cannot be told.
+# The material point of a foot that touches the ground does not move while the foot rests or rolls.
+# In level axes that travel with the base, its step from one sample to the next is minus the step
+# of the base, the same for all feet on the ground. The difference of a foot from their mean is
+# slip; with two feet down, each gets half of it.
 
 
 class SlipTally:
@@ -220,7 +226,7 @@ class SlipTally:
     Attributes
     ----------
     stances : (nf,) int array
-        Stances that are over, with another foot on the ground for some of their time.
+        Complete stances during which another foot was down for some time.
     total, largest : (nf,) array [m]
         Distance from first to last place of a stance: sum over stances, and the largest.
 
@@ -304,18 +310,17 @@ def _foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarr
 
 
 # -------------------------------------------------------------------------------------------------
-# A bag in pieces: the replay goes on through all of it, and what it said is handed on and
-# forgotten.
+# Replay of a bag in pieces.
 #
-# Pieces overlap, so that what needs a sample's neighbourhood (a zero-phase low-pass, the margin
-# around standing, the wrench published a sample before) is the same as over the whole bag.
+# Pieces overlap, so that results that depend on neighbouring samples (a zero-phase low-pass, the
+# margin around standing, the wrench published a sample before) are those of the whole bag.
 
 
-# Samples of a piece beside its overlaps, and how long these are at least on either side [s]: the
+# Samples of a piece without its overlaps, and least length of an overlap [s]: the
 # low-pass of 25 Hz has forgotten after a tenth of that, and standing is judged by 0.35 s.
 SAMPLES, OVERLAP = 8192, 1.0
 _FOR_PERIOD = 512       # samples that the usual interval is taken from
-# Records are received so much before or after the joint states of their stamp, at most [s].
+# Largest difference between the receipts of a record and of the joint state of its stamp [s].
 LATE = 1.0
 
 
@@ -329,9 +334,9 @@ class Window:
     series : EstimateSeries
         With overlaps.
     recording : Recording
-        What the bag says beside, of the same time.
+        Truth and other records of the bag, of the same time.
     first, last : int
-        Samples that are this piece's own: from the first up to, but not at, the last.
+        Samples of the piece without overlaps: from the first up to, but not at, the last.
     start_ns : int
         Stamp of the bag's first estimate.
 
@@ -345,7 +350,7 @@ class Window:
 
     @property
     def own(self) -> np.ndarray:
-        """(n,) bool: samples that are this piece's own."""
+        """(n,) bool: samples of the piece without overlaps."""
         mask = np.zeros(len(self.series.stamp_ns), bool)
         mask[self.first:self.last] = True
         return mask
@@ -378,7 +383,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
         When the bag is damaged.
 
     """
-    # What was live is judged bag by bag only.
+    # Live estimates are compared in the report of one bag only.
     topics = replace(ready.topics, live={}, desired={}, reference='')
     records = RecordGatherer(topics, {})
     replay = Replay(replace(ready.plan, topics=topics, others=False))
@@ -401,7 +406,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
         if overlap is None and count == _FOR_PERIOD:
             overlap = min(round(OVERLAP / max(series.period, OVERLAP / SAMPLES)), SAMPLES)
         if overlap is not None and count - begun >= SAMPLES + 2 * overlap:
-            # What the bag says of the last of them may not have come yet: hence twice.
+            # Truth of the last samples may not have been read yet: hence two overlaps.
             hand_on(count - 2 * overlap, overlap)
 
     replay.run(bag, on_estimate=look, records=records, progress=progress)
@@ -413,7 +418,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
 # -------------------------------------------------------------------------------------------------
 
 
-# Name of what is not standing, until all of it is known.
+# Name of the samples without standing, until the gait is known.
 MOVING = 'moving'
 
 
@@ -555,7 +560,7 @@ class JointTally:
 
 
 class BaseTally:
-    """Residual at the base, modes, and what the IMU says while the robot stands."""
+    """Residual at the base, modes, and means of the IMU while the robot stands."""
 
     def __init__(self) -> None:
         self.samples = self.standing = 0
@@ -636,7 +641,7 @@ class BaseTally:
 
 class ErrorTally:
     """
-    Errors against the truth; what is not standing gets its name at the end.
+    Errors against the truth; the gait gets its name at the end.
 
     Parameters
     ----------
