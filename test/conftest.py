@@ -24,7 +24,7 @@ LONGEST = (
     'simulation/test_climbing_twin.py', 'identification/test_identify.py',
     'nodes/test_postures.py', 'nodes/test_workspace_controller.py')
 OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
-            'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
+            'mcap', 'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
 # A shell's background job is deaf to Ctrl-C, and what tests start and interrupt would be, too.

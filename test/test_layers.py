@@ -21,6 +21,7 @@ LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'node_registry'
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'recordings', 'reports', 'cli'},
+           'mcap': {'recordings'}, 'pandas': {'reports', 'trials', 'cli'},
            'matplotlib': {'reports', 'trials', 'cli'}, 'pyarrow': {'recordings', 'reports'},
            'dask': {'reports'}, 'distributed': {'reports'}, 'rich': {'cli'},
            'viser': {'view'}, 'trimesh': {'view'}}

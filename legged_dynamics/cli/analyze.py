@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# Verb ``analyze`` of many recordings: a batch on Dask, one data set and the fleet's report.
+# Many recordings: a batch on Dask, one data set and the report of the fleet.
 
 
 INTERRUPTED, SOME_FAILED, ALL_FAILED = 130, 4, 2
 FAILED = 'failed.csv'
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a batch."""
     many = parser.add_argument_group('many recordings')
     many.add_argument('--workers', type=_count, metavar='N',
@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                       '(default: 10)')
 
 
-def is_batch(args: argparse.Namespace) -> bool:
-    """Return whether the words ask for more than the report of one bag."""
+def _is_batch(args: argparse.Namespace) -> bool:
+    """Return whether the arguments name more than one bag."""
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.reports.fleet.job import find_recordings, is_recording
 
@@ -60,23 +60,23 @@ def is_batch(args: argparse.Namespace) -> bool:
         return False
     try:
         return bool(find_recordings(args.bags))
-    except BagError:        # the one bag that was meant is not there, which it says best itself
+    except BagError:        # the bag does not exist, which its analysis reports
         return False
 
 
-def analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
+def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
+    _need('distributed', 'pandas', 'pyarrow')
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.recordings.replay import DETECTED
     from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
     from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
     from legged_dynamics.reports.fleet.report import REPORTS
-    from legged_dynamics.reports.page import REPORT
+    from legged_dynamics.reports.section import REPORT
 
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
                                  'analyse one bag to give them')
-    _need('distributed', 'pyarrow')
     out = args.out or Path('fleet_analysis')
     with output_folder(out, (FOLDER, REPORT, REPORTS, FAILED)):
         jobs = jobs_of(find_recordings(args.bags), options, out,
@@ -131,13 +131,14 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
     from legged_dynamics.reports.fleet.batch import each_result
+    from legged_dynamics.reports.fleet.facts import all_summaries
     from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, make_report
-    from legged_dynamics.reports.page import REPORT
+    from legged_dynamics.reports.section import REPORT
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
     chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:most]
-    rows = {row['recording']: row for robot in facts for row in robot.summary}
+    rows = all_summaries(facts).set_index('recording').to_dict('index')
     made = {name: f'{REPORTS}/{name}/{REPORT}' for name in chosen}
     jobs = [ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
                       rows[name]['duration'], out / REPORTS / name)
@@ -160,10 +161,11 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
+    from legged_dynamics.reports.fleet.facts import all_summaries
     from legged_dynamics.reports.fleet.report import by_day, counted, verdict, write_fleet_report
 
     odd = [outlier for robot in facts for outlier in robot.outliers()]
-    rows = [row for robot in facts for row in robot.summary]
+    rows = all_summaries(facts)
     if failed:
         print(f'{counted(len(failed), "recording")} could not be analysed:')
         for outcome in failed:
@@ -177,8 +179,8 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
         show(by_day(robot))
     print(f'\nReport: {write_fleet_report(facts, failed, out, reports)}')
     if failed:
-        return SOME_FAILED if rows else ALL_FAILED
-    return 0 if all(row['trusted'] for row in rows) else DOUBTFUL
+        return SOME_FAILED if len(rows) else ALL_FAILED
+    return 0 if rows['trusted'].all() else DOUBTFUL
 
 
 def _list_failed(failed: Sequence[Outcome], path: Path) -> None:
@@ -218,7 +220,15 @@ ENRICHED, CSV, REPORT = 'enriched_bag', 'estimates.csv', 'report.html'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'analyze', help='run the estimator over a bag and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
@@ -255,12 +265,25 @@ def add_parser(verbs: Any) -> None:
     part.add_argument('--no-enriched-bag', action='store_true')
     part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
                       help='of the enriched bag')
-    add_arguments(parser)
+    _add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Analyse, print the tables, write the report."""
+    """
+    Analyse, print the tables, write the report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when a result does not deserve trust.
+
+    """
     from legged_dynamics.recordings.replay import AnalysisOptions
 
     options = AnalysisOptions(
@@ -269,8 +292,8 @@ def run(args: argparse.Namespace) -> int:
         joint_states=args.joint_states, imu=args.imu, start=args.start, end=args.end,
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
-    if is_batch(args):
-        return analyse_many(args, options)
+    if _is_batch(args):
+        return _analyse_many(args, options)
     (bag,) = args.bags
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
     if not (options.report or options.csv or options.enriched):
@@ -282,7 +305,25 @@ def run(args: argparse.Namespace) -> int:
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
                  warnings: Sequence[str] = ()) -> tuple[Analysis, Path | None]:
     """
-    Analyse a bag and write what the options ask for; return the analysis and the report.
+    Analyse a bag and write what the options ask for.
+
+    Parameters
+    ----------
+    bag : Path
+        Folder or file of the recording.
+    options : AnalysisOptions
+        Robot, topics and range, and what to write.
+    out : Path
+        Folder for the results.
+    warnings : sequence of str
+        What the page says before all else, in red.
+
+    Returns
+    -------
+    Analysis
+        What was found.
+    Path or None
+        The page, where one was written.
 
     Raises
     ------
@@ -315,7 +356,22 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
 
 def show_analysis(analysis: Analysis, report: Path | None) -> int:
-    """Print verdict, notes, tables and the report's path; return the exit code."""
+    """
+    Print verdict, notes, tables and the report's path.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    report : Path or None
+        The page, where one was written.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when the result does not deserve trust.
+
+    """
     from legged_dynamics.cli.output import say
     from legged_dynamics.cli.output import show as show_table
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust, doubts, verdict
@@ -337,7 +393,17 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
 
 def truth_of(pairs: list[str]) -> dict[str, str]:
     """
-    Return topics by foot from words FOOT=TOPIC.
+    Return the topics of true wrenches by foot.
+
+    Parameters
+    ----------
+    pairs : list of str
+        Each FOOT=TOPIC.
+
+    Returns
+    -------
+    dict of str to str
+        Topic by foot, with its leading slash.
 
     Raises
     ------
@@ -357,7 +423,27 @@ def truth_of(pairs: list[str]) -> dict[str, str]:
 
 
 def fresh(path: Path, bag: Path) -> Path:
-    """Return a path for a new bag; an older bag there makes room, anything else stays."""
+    """
+    Return the path for a new bag, after removing an older bag at that place.
+
+    Parameters
+    ----------
+    path : Path
+        Folder to be made; other files in it are never removed.
+    bag : Path
+        The bag that is read, which must not be overwritten.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Raises
+    ------
+    BagError
+        When the new bag would replace the one that is read.
+
+    """
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.recordings.bags import SUFFIXES
 

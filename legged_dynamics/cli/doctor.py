@@ -13,7 +13,15 @@ SICK = 1        # exit code when something was found
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'doctor', help='find what is wrong with URDF, YAML, driver or sensors',
         description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
@@ -37,7 +45,20 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Examine, print the findings, write fixes and report."""
+    """
+    Examine, print the findings, write fixes and report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `SICK` when something was found.
+
+    """
     from legged_dynamics.doctor.examination import examine
 
     if args.bag is None:
@@ -66,6 +87,18 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
     """
     Return robot and sensors of a bag.
 
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With bag, robot, topics and range.
+
+    Returns
+    -------
+    RobotChoice
+        The robot.
+    SensorLog
+        Its readings.
+
     Raises
     ------
     LeggedDynamicsError
@@ -84,7 +117,24 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def told(examined: Any, name: str, duration: float) -> str:
-    """Return the findings for the terminal."""
+    """
+    Return the findings as text for the terminal.
+
+    Parameters
+    ----------
+    examined : Examination
+        What the doctor found.
+    name : str
+        Of the robot.
+    duration : float
+        Of the readings [s].
+
+    Returns
+    -------
+    str
+        Lines of text.
+
+    """
     from legged_dynamics.cli.arguments import yaml_lines
 
     found = examined.findings

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``reproduce``: run what a paper reports, and put the figures beside its own."""
+"""Verb ``reproduce``: repeat the experiment of a paper and compare."""
 from __future__ import annotations
 
 import argparse
@@ -12,7 +12,15 @@ MARKDOWN = 'robustness.md'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'reproduce', help='run what a paper reports and compare',
         description='biped: recursive workspace control of a planar biped (Wendlandt and Sastry). '
@@ -29,7 +37,20 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run, print the tables, write the report."""
+    """
+    Run, print the tables, write the report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code, 0.
+
+    """
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.crouch.report import final_values, measure, table, write_report
     from legged_dynamics.reports.crouch.runs import RUNS, crouch

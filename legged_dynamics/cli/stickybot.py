@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``stickybot``: the climbing robot climbs; a film and a report of it."""
+"""Verbs ``stickybot`` and ``stickybot-sweep``: the climbing robot; film, report and sweeps."""
 from __future__ import annotations
 
 import argparse
@@ -21,7 +21,15 @@ TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': '
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
     parser = verbs.add_parser(
         'stickybot', help='a climbing robot on compliant hips climbs; film and report',
         description='Simulates the climbing robot with and without the reduction of its reaction '
@@ -34,7 +42,7 @@ def add_parser(verbs: Any) -> None:
                         help='of the climb [s], rounded up to whole periods (default: '
                         '%(default)g)')
     parser.add_argument('--no-film', action='store_true')
-    robot = add_robot_options(parser)
+    robot = _add_robot_options(parser)
     robot.add_argument('--limbs', type=int, metavar='N', help='even number, in pairs')
     robot.add_argument('--inclination', type=float, metavar='DEG',
                        help='of the wall: 0 a floor, 90 upright, more an overhang, 180 a ceiling')
@@ -45,10 +53,10 @@ def add_parser(verbs: Any) -> None:
                        help="whose physics is shown: the package's own planar equations, or "
                        'MuJoCo, and then both are compared (default: %(default)s)')
     parser.set_defaults(run=run)
-    add_sweep_parser(verbs)
+    _add_sweep_parser(verbs)
 
 
-def add_robot_options(parser: argparse.ArgumentParser) -> Any:
+def _add_robot_options(parser: argparse.ArgumentParser) -> Any:
     """Add what describes robot, gait and pads; return the group."""
     robot = parser.add_argument_group('robot, wall and gait; what is not given is as in its YAML')
     robot.add_argument('--robot', default='stickybot', metavar='YAML',
@@ -73,7 +81,7 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     Parameters
     ----------
     args : Namespace
-        With the options of :func:`add_robot_options`.
+        With the options of :func:`_add_robot_options`.
     more : value or None
         Further settings, written space__name; None for as it is.
 
@@ -101,7 +109,20 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Climb, film, report."""
+    """
+    Simulate the climbs, write film and report.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code, 0.
+
+    """
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.climbing.comparison import compare
@@ -111,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     slope = None if args.inclination is None else math.radians(args.inclination)
     settings = settings_of(args, stickybot__n_limbs=args.limbs, stickybot__inclination=slope,
                            gait__amplitude=args.amplitude, control__reduction=args.reduction)
-    # A film without pads would not show how near they are to letting go.
+    # Without pads the film would not show the margin to detaching.
     if settings.values['adhesion.kind'] == 'none' and args.pads is None:
         settings = settings.changed({'adhesion.kind': 'directional'})
     bar = ProgressBar('Climbing (the first time, compiling takes half a minute)')
@@ -123,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f'cannot write to {args.out}: {error}') from error
-    films = [] if args.no_film else film(comparison, args.out)
+    films = [] if args.no_film else _film(comparison, args.out)
     report, tables = write_climb_report(comparison, args.out, films[0] if films else None,
                                         f'legged-dynamics {" ".join(sys.argv[1:])}')
     for table in tables:
@@ -135,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def film(comparison: Comparison, folder: Path) -> list[Path]:
+def _film(comparison: Comparison, folder: Path) -> list[Path]:
     """Film the climb that is shown; return the files."""
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.reports.climbing.animation import ClimbAnimation, write_film
@@ -162,13 +183,13 @@ def film(comparison: Comparison, folder: Path) -> list[Path]:
 # Verb ``stickybot-sweep``: the climbing robot over ranges of its parameters.
 
 
-# Options, and the settings that they sweep.
+# Settings that the options sweep.
 OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scale',
            'damping': 'stickybot.damping_ratio', 'inclination': 'stickybot.inclination',
            'limbs': 'stickybot.n_limbs'}
 
 
-def add_sweep_parser(verbs: Any) -> None:
+def _add_sweep_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser = verbs.add_parser(
         'stickybot-sweep', help='the climbing robot over ranges of its parameters; table, plots',
@@ -194,12 +215,12 @@ def add_sweep_parser(verbs: Any) -> None:
     swept.add_argument('--limbs', nargs='+', type=int, metavar='N')
     swept.add_argument('--vary', nargs='+', action='append', default=[],
                        metavar=('NAME', 'VALUE'), help='any other setting; may be repeated')
-    add_robot_options(parser)
-    parser.set_defaults(run=run_sweep)
+    _add_robot_options(parser)
+    parser.set_defaults(run=_run_sweep)
 
 
-def run_sweep(args: argparse.Namespace) -> int:
-    """Sweep, and write what came of it."""
+def _run_sweep(args: argparse.Namespace) -> int:
+    """Sweep and write the results."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.climbing.sweep import draw_sweep, sweep, sweep_table, write_sweep
     from legged_dynamics.reports.style import png
@@ -227,7 +248,17 @@ def run_sweep(args: argparse.Namespace) -> int:
 
 def axes_of(args: argparse.Namespace) -> list[Axis]:
     """
-    Return what is to be swept: what was given, or all that is known.
+    Return the parameters to sweep: those given, or all of `AXES`.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the options of the sweep.
+
+    Returns
+    -------
+    list of Axis
+        With their values.
 
     Raises
     ------

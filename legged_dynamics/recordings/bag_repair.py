@@ -1,31 +1,35 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Saving a recording that was never closed: a killed recorder, a machine that lost its power.
+Save a recording that was never closed: a killed recorder, a machine that lost its power.
 
-An mcap file is a row of records; what was written before the end is whole. Everything up to the
-last complete message goes into a new bag, with an index. (An sqlite3 file is whole up to its last
-transaction, and only lacks metadata.yaml.)
+An mcap file is a sequence of records; what was written before the end is whole. The `mcap`
+library reads it record by record, without the index that the file lacks, and everything up to the
+last complete message goes into a new bag. (An sqlite3 file is whole up to its last transaction,
+and only lacks metadata.yaml.)
 """
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from mcap.data_stream import ReadDataStream
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, McapRecord, Message, Schema
+from mcap.stream_reader import StreamReader, get_chunk_data_stream
+from mcap.writer import MCAP0_MAGIC as MAGIC
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
-from rosbags.rosbag2.storage_mcap import decompress
 from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
 
-MAGIC = b'\x89MCAP0\r\n'
-_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 3, 4, 5, 6
-_LONGEST = 2**32        # bytes of a record: longer is no record
+_HEADER = 9             # bytes of a record before its content: opcode and length
 _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
 
 
@@ -50,6 +54,16 @@ def saved_messages(path: Path) -> Iterator[SavedMessage]:
     """
     Yield what is whole in an mcap file, in the order of writing.
 
+    Parameters
+    ----------
+    path : Path
+        The file; it may be cut off or damaged anywhere.
+
+    Yields
+    ------
+    SavedMessage
+        Each message that is complete and whose topic is known.
+
     Raises
     ------
     BagError
@@ -57,75 +71,82 @@ def saved_messages(path: Path) -> Iterator[SavedMessage]:
 
     """
     try:
-        data = memoryview(path.read_bytes())
+        with path.open('rb') as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise BagError(f'{path} is not an mcap file: it does not begin like one')
+            yield from _messages(file, path.stat().st_size)
     except OSError as error:
         raise BagError(f'cannot read {path}: {error}') from error
-    if bytes(data[:8]) != MAGIC:
-        raise BagError(f'{path} is not an mcap file: it does not begin like one')
-    schemas: dict[int, tuple[str, str]] = {}
-    channels: dict[int, SavedTopic] = {}
-    yield from _messages(data[8:], schemas, channels)
 
 
-def _records(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield opcode and content of each record; the last one may be cut off."""
-    at = 0
-    while at + 9 <= len(data):
-        size, = struct.unpack_from('<Q', data, at + 1)
-        if size > _LONGEST or (at + 9 + size > len(data) and data[at] != _CHUNK):
-            return
-        yield data[at], data[at + 9:at + 9 + size]
-        at += 9 + size
+def _messages(file: BinaryIO, size: int) -> Iterator[SavedMessage]:
+    schemas: dict[int, Schema] = {}
+    topics: dict[int, SavedTopic] = {}
+    for record in _records(file, size):
+        if isinstance(record, Schema):
+            schemas[record.id] = record
+        elif isinstance(record, Channel):
+            schema = schemas.get(record.schema_id)
+            with suppress(UnicodeDecodeError):
+                if schema is not None:
+                    qos = record.metadata.get('offered_qos_profiles', '')
+                    latched = re.search('durability: .?(1|transient_local)', qos) is not None
+                    topics[record.id] = SavedTopic(record.topic, schema.name,
+                                                   schema.data.decode(), latched)
+        elif isinstance(record, Message) and record.channel_id in topics:
+            yield SavedMessage(topics[record.channel_id], record.log_time, record.data)
 
 
-def _messages(data: memoryview, schemas: dict[int, tuple[str, str]],
-              channels: dict[int, SavedTopic]) -> Iterator[SavedMessage]:
-    for code, content in _records(data):
-        try:
-            if code == _SCHEMA:
-                number, = struct.unpack_from('<H', content)
-                name, at = _string(content, 2)
-                _, at = _string(content, at)
-                schemas[number] = name, _string(content, at)[0]
-            elif code == _CHANNEL:
-                number, schema = struct.unpack_from('<HH', content)
-                name, at = _string(content, 4)
-                kind, definition = schemas[schema]
-                latched = re.search(rb'durability: .?(1|transient_local)', bytes(content))
-                channels[number] = SavedTopic(name, kind, definition, latched is not None)
-            elif code == _MESSAGE:
-                number, _, receipt_ns = struct.unpack_from('<HIQ', content)
-                if number in channels:
-                    yield SavedMessage(channels[number], receipt_ns, bytes(content[22:]))
-            elif code == _CHUNK:
-                yield from _messages(_unpacked(content), schemas, channels)
-        except (struct.error, KeyError, UnicodeDecodeError):
-            return      # the tail of the file is not what it was to be
+def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
+    """Yield all records, those in chunks as well; of the chunk that was cut off, what is there."""
+    whole = file.tell()
+    for record in _readable(StreamReader(file, skip_magic=True, emit_chunks=True,
+                                         record_size_limit=size)):
+        whole = file.tell()
+        yield from _unpacked(record) if isinstance(record, Chunk) else (record,)
+    file.seek(whole)
+    head = file.read(_HEADER)
+    if len(head) == _HEADER and head[0] == Opcode.CHUNK:
+        with suppress(Exception):       # whatever a reader says of half a chunk
+            yield from _unpacked(Chunk.read(ReadDataStream(BytesIO(file.read()))))
 
 
-def _unpacked(chunk: memoryview) -> memoryview:
-    """Return the records in a chunk; of one that was cut off, what there is of it."""
-    size, _ = struct.unpack_from('<QI', chunk, 16)
-    compression, at = _string(chunk, 28)
-    length, = struct.unpack_from('<Q', chunk, at)
-    content = chunk[at + 8:at + 8 + length]
-    if not compression:
-        return content
+def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
+    """Yield the records in a chunk up to the first that is damaged or cut off."""
     try:
-        return memoryview(decompress(bytes(content), compression, size, 0))
-    except Exception as error:      # whatever an unpacker says of half a chunk
-        raise KeyError(str(error)) from error
+        stream, length = get_chunk_data_stream(chunk)
+        data = stream.read(length)
+    except Exception:       # whatever an unpacker says of half a chunk
+        return
+    yield from _readable(StreamReader(BytesIO(data), skip_magic=True, record_size_limit=length))
 
 
-def _string(data: memoryview, at: int) -> tuple[str, int]:
-    length, = struct.unpack_from('<I', data, at)
-    if at + 4 + length > len(data):
-        raise struct.error('cut off')
-    return bytes(data[at + 4:at + 4 + length]).decode(), at + 4 + length
+def _readable(reader: StreamReader) -> Iterator[McapRecord]:
+    """Yield records until the reader no longer understands what it reads."""
+    records = reader.records
+    while True:
+        try:
+            record = next(records)
+        except Exception:       # the end, or a tail that is not what it was to be
+            return
+        yield record
 
 
 def storage_files(path: Path) -> list[Path]:
-    """Return the files with messages of a bag: of a folder, or the file itself."""
+    """
+    Return the files with messages of a bag.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a recording, or a single file.
+
+    Returns
+    -------
+    list of Path
+        The .mcap and .db3 files of the folder by name, or the file itself.
+
+    """
     if path.is_file():
         return [path]
     return sorted(entry for entry in path.glob('*') if entry.suffix in ('.mcap', '.db3'))
@@ -133,7 +154,7 @@ def storage_files(path: Path) -> list[Path]:
 
 def repair(path: str | Path, out: str | Path) -> int:
     """
-    Write what can be saved of a bag into a new one; return how many messages that are.
+    Write what can be saved of a bag into a new one.
 
     Parameters
     ----------
@@ -141,6 +162,11 @@ def repair(path: str | Path, out: str | Path) -> int:
         Folder of a recording, or a single .mcap or .db3 file; it stays as it is.
     out : str or Path
         Folder to make.
+
+    Returns
+    -------
+    int
+        How many messages were saved.
 
     Raises
     ------
@@ -173,7 +199,20 @@ def _add(writer: BagWriter, topic: SavedTopic) -> None:
 
 
 def is_latched(connection: Any) -> bool:
-    """Return whether a publisher keeps its last message for late subscriptions."""
+    """
+    Return whether a publisher keeps its last message for late subscriptions.
+
+    Parameters
+    ----------
+    connection : rosbags.interfaces.Connection
+        A topic of an open bag.
+
+    Returns
+    -------
+    bool
+        Whether its durability is transient local.
+
+    """
     extension = connection.ext
     return (isinstance(extension, ConnectionExtRosbag2)
             and any(qos.durability == QosDurability.TRANSIENT_LOCAL
@@ -187,7 +226,7 @@ def _copy(writer: BagWriter, file: Path) -> None:
         bag.open()
     except Exception as error:      # whatever a parser says of a file it did not expect
         raise BagError(f'cannot read {file}: {error}') from error
-    with bag:
+    with closing(bag):
         for one in bag.connections:
             _add(writer, SavedTopic(one.topic, one.msgtype, one.msgdef.data, is_latched(one)))
         messages = bag.messages()

@@ -1,6 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Writing rosbag2 recordings, mcap or sqlite3, that ROS 2 and this package read alike."""
+"""
+Write rosbag2 recordings, mcap or sqlite3, that ROS 2 and this package read alike.
+
+An mcap file is written by the `mcap` library, a chunk at a time; an sqlite3 file by `rosbags`.
+Before a message is added, the file gets room on the disk for the chunk in progress and for the
+summary at its end. A full disk therefore refuses the new message only, and the recording can still
+be closed properly.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -10,8 +17,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
+import yaml
+from mcap.writer import CompressionType
+from mcap.writer import Writer as McapWriter
 from rosbags.interfaces import (
     Connection,
     Qos,
@@ -27,122 +37,241 @@ from rosbags.typesys import Stores, get_typestore
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.middleware.cdr import serialize
 
+# Of rosbag2's metadata: 8 is what ROS 2 Jazzy writes, and Humble reads it too.
+VERSION = 8
+# An mcap bag is at most this far behind [s].
+FLUSH_PERIOD = 0.5
+
+
+class _Topic(NamedTuple):
+    """A topic as it is announced: its name, its message's type, text and RIHS01 hash."""
+
+    name: str
+    type: str
+    definition: str
+    type_hash: str
+    latched: bool
+
+
+class _Storage(Protocol):
+    """The file of a recording."""
+
+    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
+        """Add a message; the topic is added with its first one."""
+
+    def flush(self) -> None:
+        """Hand everything that was added to the operating system."""
+
+    def finish(self) -> None:
+        """Write index and metadata, and close the file."""
+
+
 # -------------------------------------------------------------------------------------------------
-# An mcap file that is never further behind than its last chunk, and outlives a full disk.
+# sqlite3, by rosbags.
 
 
-# Kept free on the disk, so that index and metadata can be written when it is full [bytes].
+class _SqliteStorage:
+    """An sqlite3 recording; sqlite itself keeps the file whole."""
+
+    def __init__(self, folder: Path):
+        self._writer = Writer(folder, version=VERSION, storage_plugin=StoragePlugin.SQLITE3)
+        self._writer.open()
+        self._connections: dict[str, Connection] = {}
+
+    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
+        if topic.name not in self._connections:
+            forever = QosTime(_FOREVER['sec'], _FOREVER['nsec'])
+            qos = Qos(QosHistory.KEEP_LAST, _depth(topic), QosReliability.RELIABLE,
+                      QosDurability.TRANSIENT_LOCAL if topic.latched else QosDurability.VOLATILE,
+                      forever, forever, QosLiveliness.AUTOMATIC, forever, False)
+            self._connections[topic.name] = self._writer.add_connection(
+                topic.name, topic.type, msgdef=topic.definition, rihs01=topic.type_hash,
+                offered_qos_profiles=[qos])
+        self._writer.write(self._connections[topic.name], receipt_ns, cdr)
+
+    def flush(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        if not self._connections:   # without messages there is no time span to write down
+            self._writer.min_timestamp = 0
+        self._writer.close()
+
+
+# -------------------------------------------------------------------------------------------------
+# mcap, by the library of that name. Sizes are those of https://mcap.dev/spec, rounded up.
+
+# A chunk is closed when its messages are larger; room is taken by as much at a time [bytes].
+CHUNK = 2**20
+# Kept free for metadata.yaml, until the recording is closed [bytes].
 RESERVE = 2_000_000
+# Overhead of a message (record and index entry), of a channel in a chunk, of a chunk with its
+# entry in the summary, of a topic in addition to its texts, and size of an empty summary [bytes].
+_MESSAGE, _CHANNEL, _CHUNK_RECORDS, _TOPIC, _SUMMARY = 48, 32, 160, 2048, 4096
+_FOREVER = {'sec': 2147483647, 'nsec': 4294967295}
 
 
-class ThroughFile:
-    """Writes to the disk at once, all of it or an error; what mcap storage needs of a file."""
+class _McapStorage:
+    """An mcap recording that can be closed properly on a full disk, too."""
 
-    def __init__(self, path: Path):
-        self._fd = os.open(path, os.O_WRONLY)
-        self._position = os.lseek(self._fd, 0, os.SEEK_END)
-
-    def write(self, data: Any) -> int:
-        """Write all of the data."""
-        view = memoryview(data).cast('B')
-        while view:
-            written = os.write(self._fd, view)
-            self._position += written
-            view = view[written:]
-        return len(memoryview(data).cast('B'))
-
-    def tell(self) -> int:
-        """Return where the next byte goes."""
-        return self._position
-
-    def cut(self, position: int) -> None:
-        """Forget what is behind a position."""
-        os.ftruncate(self._fd, position)
-        self._position = os.lseek(self._fd, position, os.SEEK_SET)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._fd)
-
-
-class WriteThrough:
-    """
-    Has the mcap storage of a rosbags Writer write its chunks when told, straight to the disk.
-
-    Parameters
-    ----------
-    writer : rosbags.rosbag2.Writer
-        Open, with mcap storage and nothing written yet.
-
-    """
-
-    def __init__(self, writer: Any):
-        self._writer, self._storage = writer, writer.storage
-        self._storage.bio.close()
-        self._file = self._storage.bio = ThroughFile(self._storage.path)
-        self._reserve = self._storage.path.with_name('.reserve')
+    def __init__(self, folder: Path):
+        folder.mkdir(mode=0o755, parents=True)
+        self._folder, self._reserve = folder, folder / '.reserve'
+        self._topics: dict[str, tuple[_Topic, int]] = {}    # with the number of the channel
+        self._schemas: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
+        self._span = (0, 0)             # first and last receipt [ns]
+        self._in_chunk: set[str] = set()
+        self._pending, self._summary, self._allocated = 0, _SUMMARY, 0
+        self._file = (folder / f'{folder.name}.mcap').open('xb')
         try:
             fd = os.open(self._reserve, os.O_CREAT | os.O_WRONLY, 0o600)
             try:
                 os.posix_fallocate(fd, 0, RESERVE)
             finally:
                 os.close(fd)
+            # Chunks are closed by flush() only, so that the size of the one in progress is known.
+            self._writer = McapWriter(self._file, chunk_size=2**62,
+                                      compression=CompressionType.NONE)
+            self._writer.start('ros2', 'legged_dynamics')
+            self._file.flush()
         except OSError:
-            self.release()
+            self._release()
+            self._file.close()
             raise
-        self._note()
 
-    def _note(self) -> None:
-        writer, storage = self._writer, self._storage
-        self._safe = (self._file.tell(), dict(writer.counts), dict(storage.channel_stats),
-                      writer.min_timestamp, writer.max_timestamp, storage.message_start_time,
-                      storage.message_end_time, len(storage.chunks))
+    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
+        new = topic.name not in self._topics
+        summary = _topic_size(topic) + 32 * (len(self._topics) + 1) if new else 0
+        size = _MESSAGE + len(cdr) + (0 if topic.name in self._in_chunk else _CHANNEL) + (
+            _topic_size(topic) if new else 0)
+        self._make_room(size + summary)
+        self._summary += summary
+        if new:
+            self._topics[topic.name] = topic, self._add_channel(topic)
+        self._writer.add_message(self._topics[topic.name][1], receipt_ns, cdr,  # type: ignore
+                                 receipt_ns)
+        self._pending += size
+        self._in_chunk.add(topic.name)
+        first, last = self._span if self._counts else (receipt_ns, receipt_ns)
+        self._span = min(first, receipt_ns), max(last, receipt_ns)
+        self._counts[topic.name] += 1
+        if self._pending > CHUNK:
+            self.flush()
 
-    def wrote(self) -> None:
-        """Take note of a message: the storage closes chunks that have become large."""
-        if not self._storage.chunk.msgs:
-            self._note()
+    def _make_room(self, size: int) -> None:
+        """Take room on the disk, or fail before the file is touched."""
+        needed = (self._file.tell() + self._pending + self._summary + _CHUNK_RECORDS
+                  + _CHANNEL * len(self._topics) + size)
+        if needed <= self._allocated:
+            return
+        fd, missing = self._file.fileno(), needed - self._allocated
+        try:
+            os.posix_fallocate(fd, self._allocated, missing + CHUNK)
+            missing += CHUNK
+        except OSError:
+            os.posix_fallocate(fd, self._allocated, missing)
+        self._allocated += missing
+
+    def _add_channel(self, topic: _Topic) -> int:
+        if topic.type not in self._schemas:
+            idl = topic.definition.startswith('=' * 80 + '\nIDL: ')
+            self._schemas[topic.type] = self._writer.register_schema(
+                topic.type, 'ros2idl' if idl else 'ros2msg', topic.definition.encode())
+        return self._writer.register_channel(topic.name, 'cdr', self._schemas[topic.type],
+                                             {'offered_qos_profiles': _qos_text(topic)})
 
     def flush(self) -> None:
-        """Close the chunk, if there is a message in it."""
-        if self._storage.chunk.msgs:
-            self._storage.close_chunk()
-        self._note()
+        self._writer.flush()
+        if self._in_chunk:
+            self._summary += _CHUNK_RECORDS + _CHANNEL * len(self._topics)
+        self._pending = 0
+        self._in_chunk.clear()
 
-    def rescue(self) -> None:
-        """Go back to the last whole chunk: the disk has refused what came after it."""
-        self.release()
-        writer, storage = self._writer, self._storage
-        (end, counts, stats, writer.min_timestamp, writer.max_timestamp,
-         storage.message_start_time, storage.message_end_time, chunks) = self._safe
-        self._file.cut(end)
-        del storage.chunks[chunks:]
-        kept = {number: counts.get(number, 0) for number in writer.counts}
-        writer.counts.clear()
-        writer.counts.update(kept)
-        storage.channel_stats = {number: stats.get(number, 0) for number in storage.channel_stats}
-        storage.chunk = type(storage.chunk)(2**63 - 1, 0, type(storage.chunk.bio)(),
-                                            type(storage.chunk.msgs)(list))
+    def finish(self) -> None:
+        self._release()
+        self.flush()
+        about = self._metadata()
+        self._writer.add_metadata('rosbag2', {'serialized_metadata': _yaml(about)})
+        self._writer.finish()
+        self._file.truncate()           # what was taken from the disk and not needed
+        self._file.close()
+        part = self._folder / 'metadata.yaml.tmp'
+        part.write_text(_yaml({'rosbag2_bagfile_information': about}), encoding='utf-8')
+        part.replace(self._folder / 'metadata.yaml')
 
-    def release(self) -> None:
-        """Give back the space kept free."""
+    def _release(self) -> None:
+        """Give back the space that was kept free."""
         with contextlib.suppress(OSError):
             self._reserve.unlink()
+
+    def _metadata(self) -> dict[str, Any]:
+        """Return the content of metadata.yaml."""
+        first, last = self._span
+        count = self._counts.total()
+        span = {'starting_time': {'nanoseconds_since_epoch': first},
+                'duration': {'nanoseconds': last - first}, 'message_count': count}
+        name = f'{self._folder.name}.mcap'
+        topics = [{'topic_metadata': {
+            'name': topic.name, 'type': topic.type, 'serialization_format': 'cdr',
+            'offered_qos_profiles': _qos_text(topic), 'type_description_hash': topic.type_hash},
+            'message_count': self._counts[topic.name]} for topic, _ in self._topics.values()]
+        return {'version': VERSION, 'storage_identifier': 'mcap', 'relative_file_paths': [name],
+                **span, 'topics_with_message_count': topics, 'compression_format': '',
+                'compression_mode': '', 'files': [{'path': name, **span}], 'custom_data': None,
+                'ros_distro': 'legged_dynamics'}
+
+
+def _topic_size(topic: _Topic) -> int:
+    """Return how large a topic is in the file at most, once [bytes]."""
+    return _TOPIC + sum(len(text.encode()) for text in topic[:4])
+
+
+def _depth(topic: _Topic) -> int:
+    return 1 if topic.latched else 10
+
+
+def _qos_text(topic: _Topic) -> str:
+    """Return the quality of service of a publisher as rosbag2 writes it, by rmw's numbers."""
+    return _yaml([{
+        'history': 1, 'depth': _depth(topic), 'reliability': 1,
+        'durability': 1 if topic.latched else 2, 'deadline': _FOREVER, 'lifespan': _FOREVER,
+        'liveliness': 1, 'liveliness_lease_duration': _FOREVER,
+        'avoid_ros_namespace_conventions': False}]).strip()
+
+
+def _yaml(content: Any) -> str:
+    class Plain(yaml.SafeDumper):
+        """Writes values that are shared as often as they occur."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return yaml.dump(content, Dumper=Plain, sort_keys=False, allow_unicode=True)
 
 
 # -------------------------------------------------------------------------------------------------
 
-STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
-# Of rosbag2's metadata: 8 is what ROS 2 Jazzy writes, and Humble reads it too.
-VERSION = 8
-# An mcap bag is at most this far behind [s].
-FLUSH_PERIOD = 0.5
-_FOREVER = QosTime(2147483647, 4294967295)
+STORAGES: dict[str, type[_McapStorage] | type[_SqliteStorage]] = {
+    'mcap': _McapStorage, 'sqlite3': _SqliteStorage}
 
 
 @cache
 def definition_of(name: str) -> tuple[str, str] | None:
-    """Return text and RIHS01 hash of one of ROS 2's own messages, or None for another's."""
+    """
+    Return text and hash of one of ROS 2's own message definitions.
+
+    Parameters
+    ----------
+    name : str
+        Full name of the message, such as 'sensor_msgs/msg/JointState'.
+
+    Returns
+    -------
+    tuple of str or None
+        Text of the definition and its RIHS01 hash; None for a message that is not ROS 2's own.
+
+    """
     store = get_typestore(Stores.LATEST)
     if name not in store.fielddefs:
         return None
@@ -156,13 +285,21 @@ class BagWriter:
     A topic enters the bag with its first message, so an unused one leaves no trace. What an mcap
     bag has been given reaches the disk with :meth:`flush`, which :meth:`write` calls as well when
     the last time is half a second ago: who is killed loses no more. When the disk is full, the bag
-    ends with the last whole chunk, and is closed properly.
+    ends with the last message that found room, and is closed properly.
 
     Parameters
     ----------
     path : str or Path
         Folder to make.
     storage : {'mcap', 'sqlite3'}
+        Format of the file in it.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    count : int
+        Messages written so far.
 
     Raises
     ------
@@ -176,22 +313,16 @@ class BagWriter:
         self.count = 0
         if storage not in STORAGES:
             raise BagError(f'expected a storage out of {", ".join(STORAGES)}, got {storage!r}')
-        self._writer: Writer | None = None
-        self._topics: dict[str, tuple[str, str, str, bool]] = {}
-        self._connections: dict[str, Connection] = {}
+        self._topics: dict[str, _Topic] = {}
+        self._storage: _Storage | None = None
         try:
-            writer = Writer(self.path, version=VERSION, storage_plugin=STORAGES[storage])
-            writer.open()
+            self._storage = STORAGES[storage](self.path)
+        except FileExistsError:
+            raise BagError(f'cannot write a bag at {self.path}: it exists already, not '
+                           'overwriting') from None
         except Exception as error:
             raise BagError(f'cannot write a bag at {self.path}: {error}') from error
-        self._writer = writer
         self._flushed = time.monotonic()
-        self._through: WriteThrough | None = None
-        if storage == 'mcap':
-            try:
-                self._through = WriteThrough(writer)
-            except OSError as error:
-                raise BagError(f'cannot write a bag at {self.path}: {error}') from error
 
     def __enter__(self) -> BagWriter:
         """Return the writer, which is open already."""
@@ -229,11 +360,20 @@ class BagWriter:
                 raise BagError(f'{name}: no definition of {kind} is known, so the bag could not '
                                'be read again')
             definition, type_hash = known
-        self._topics[name] = (kind, definition, type_hash, latched)
+        self._topics[name] = _Topic(name, kind, definition, type_hash, latched)
 
     def write(self, topic: str, receipt_ns: int, cdr: bytes | memoryview) -> None:
         """
         Write a message that is CDR bytes already, on an announced topic.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        receipt_ns : int
+            When the message was received, since 1970 [ns].
+        cdr : bytes or memoryview
+            The message as it was on the wire, with its four bytes of header.
 
         Raises
         ------
@@ -241,17 +381,13 @@ class BagWriter:
             When the disk refuses.
 
         """
-        if self._writer is None:
+        if self._storage is None:
             raise BagError(f'the bag {self.path} is closed')
         try:
-            if topic not in self._connections:
-                self._connections[topic] = self._connect(topic)
-            self._writer.write(self._connections[topic], receipt_ns, cdr)
+            self._storage.write(self._topics[topic], receipt_ns, cdr)
             self.count += 1
-            if self._through is not None:
-                self._through.wrote()
             if time.monotonic() - self._flushed > FLUSH_PERIOD:
-                self._flush()
+                self._flush(self._storage)
         except Exception as error:
             raise self._refused(error) from error
 
@@ -265,28 +401,25 @@ class BagWriter:
             When the disk refuses.
 
         """
-        if self._writer is None:
+        if self._storage is None:
             return
         try:
-            self._flush()
+            self._flush(self._storage)
         except Exception as error:
             raise self._refused(error) from error
 
-    def _flush(self) -> None:
+    def _flush(self, storage: _Storage) -> None:
         self._flushed = time.monotonic()
-        if self._through is not None:
-            self._through.flush()
+        storage.flush()
 
     def _refused(self, error: Exception) -> BagError:
-        """Close the bag with what is on the disk, and say what happened."""
-        writer, self._writer = self._writer, None
-        if self._through is None or not isinstance(error, OSError) or writer is None:
-            self._writer = writer
+        """Close the bag with the messages that found room, and say what happened."""
+        storage = self._storage
+        if not (isinstance(storage, _McapStorage) and isinstance(error, OSError)):
             return BagError(f'cannot write to the bag {self.path}: {error}')
+        self._storage = None
         try:
-            self._through.rescue()
-            self.count = sum(writer.counts.values())
-            self._finish(writer)
+            storage.finish()
         except Exception as second:
             return BagError(f'cannot write to the bag {self.path}: {error}, nor close it: '
                             f'{second}; "legged-dynamics repair {self.path}" saves what is there')
@@ -294,13 +427,25 @@ class BagWriter:
                         f'{self.count} messages')
 
     def write_message(self, topic: str, receipt_ns: int, message: Any) -> None:
-        """Write a message object on an announced topic."""
-        self.write(topic, receipt_ns, serialize(message, self._topics[topic][0]))
+        """
+        Write a message object on an announced topic.
 
-    def _connect(self, topic: str) -> Connection:
-        kind, definition, type_hash, latched = self._topics[topic]
-        return self._writer.add_connection(         # type: ignore[union-attr]
-            topic, kind, msgdef=definition, rihs01=type_hash, offered_qos_profiles=[_qos(latched)])
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        receipt_ns : int
+            When the message was received, since 1970 [ns].
+        message : object
+            With the fields of the topic's message: of this package, of rclpy or of rosbags.
+
+        Raises
+        ------
+        BagError
+            When the disk refuses.
+
+        """
+        self.write(topic, receipt_ns, serialize(message, self._topics[topic].type))
 
     def close(self) -> None:
         """
@@ -312,31 +457,18 @@ class BagWriter:
             When the disk refuses.
 
         """
-        if self._writer is None:
+        storage, self._storage = self._storage, None
+        if storage is None:
             return
         try:
-            self._flush()
-            if self._through is not None:
-                self._through.release()
-            self._finish(self._writer)
+            storage.finish()
         except Exception as error:
-            raise self._refused(error) from error
-        self._writer = None
-
-    def _finish(self, writer: Writer) -> None:
-        if not self.count:      # without messages there is no time span to write down
-            writer.min_timestamp = 0
-        writer.close()
-
-
-def _qos(latched: bool) -> Qos:
-    return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE,
-               QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE, _FOREVER,
-               _FOREVER, QosLiveliness.AUTOMATIC, _FOREVER, False)
+            raise BagError(f'cannot write to the bag {self.path}: {error}, nor close it; '
+                           f'"legged-dynamics repair {self.path}" saves what is there') from error
 
 
 # -------------------------------------------------------------------------------------------------
-# Takes undecoded messages from the bus into a bag, whatever the middleware is.
+# Recording what arrives on the bus, without decoding it, whatever the middleware is.
 
 
 class Recorder:
@@ -346,6 +478,7 @@ class Recorder:
     Parameters
     ----------
     writer : BagWriter
+        The open recording.
     topics : iterable of str
         Topics wanted, each '/name' or '/name:package/msg/Type'. With its type, a topic can be
         subscribed to before anybody publishes, and nothing is missed.
@@ -385,7 +518,22 @@ class Recorder:
         return [name for name in self._wanted if not self.counts[name]]
 
     def accept(self, topic: str, kind: str, latched: bool = False) -> bool:
-        """Tell whether a topic is to be subscribed to now; True once for each."""
+        """
+        Return whether a topic is to be subscribed to now.
+
+        Parameters
+        ----------
+        topic, kind : str
+            Name of the topic and full name of its message.
+        latched : bool
+            Whether its publisher keeps the last message for late subscriptions.
+
+        Returns
+        -------
+        bool
+            True once for each topic that is wanted and can be recorded.
+
+        """
         if topic in self._taken or topic in self.skipped:
             return False
         if not self._everything and topic not in self._wanted:
@@ -403,6 +551,23 @@ class Recorder:
         self._writer.flush()
 
     def take(self, topic: str, cdr: bytes, receipt_ns: int) -> None:
-        """Write a message."""
+        """
+        Write a message.
+
+        Parameters
+        ----------
+        topic : str
+            Name of a topic that was accepted.
+        cdr : bytes
+            The message as it was on the wire.
+        receipt_ns : int
+            When it was received, since 1970 [ns].
+
+        Raises
+        ------
+        BagError
+            When the disk refuses.
+
+        """
         self._writer.write(topic, receipt_ns, cdr)
         self.counts[topic] += 1

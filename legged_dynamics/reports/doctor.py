@@ -1,9 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's findings as one page, each with a picture of what gave it away."""
+"""The doctor's findings as one page, each with a figure of the readings that show it."""
 from __future__ import annotations
 
 import io
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from legged_dynamics.doctor.examination import Examination
 from legged_dynamics.doctor.finding import Finding
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.identification.samples import SensorLog
-from legged_dynamics.reports.page import Page, command_line
+from legged_dynamics.reports.page import command_line
+from legged_dynamics.reports.section import Listing, Report, ReportFigure, ReportSection
 
 KINDS = {'balance': 'forces and torques against the equations of motion',
          'cone': 'feet that pull or slip', 'velocity': 'velocities against positions',
@@ -30,6 +32,17 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
     """
     Write the page.
 
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    examined : Examination
+        What the doctor found.
+    name : str
+        Of the robot.
+    log : SensorLog
+        The readings that it looked at.
+
     Raises
     ------
     OutputError
@@ -37,31 +50,31 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
 
     """
     found = examined.findings
-    page = Page(f'Doctor: {name}', f'{log.duration:.1f} s of joint states; ' + (
-        f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
-        else 'nothing wrong was found.'))
-    if found:
-        page.banner(f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
-                    f'First: {found[0].text}')
-    else:
-        page.verdict('Nothing wrong was found.')
-    for i, finding in enumerate(found, start=1):
-        page.heading(f'{i}. {finding.kind}: {finding.sure}')
-        page.paragraph(finding.text)
-        page.listing([*(f'or: {other}' for other in finding.also),
-                      *([finding.advice] if finding.advice else []),
-                      *(f'{key}: {yaml.safe_dump(value, default_flow_style=True, width=9999)}'
-                        .replace('\n...', '').strip() for key, value in finding.fix.items())])
-        page.figure(_picture(finding, log), 'What the sensors of this finding said.')
+    sections = [ReportSection(f'{i}. {finding.kind}: {finding.sure}', [
+        finding.text,
+        Listing([*(f'or: {other}' for other in finding.also),
+                 *([finding.advice] if finding.advice else []),
+                 *(f'{key}: {yaml.safe_dump(value, default_flow_style=True, width=9999)}'
+                   .replace('\n...', '').strip() for key, value in finding.fix.items())]),
+        ReportFigure('', partial(_picture, finding, log),
+                     'What the sensors of this finding said.')])
+        for i, finding in enumerate(found, start=1)]
     if examined.before is not None and examined.after is not None:
-        page.heading('Evidence')
-        page.figure(_evidence(examined.before, examined.after),
-                    'Residuals in tolerances of a healthy robot: as described, and corrected.')
-    page.heading('Not judged')
-    page.listing(examined.unchecked or ['Everything could be judged.'])
+        sections.append(ReportSection('Evidence', [ReportFigure(
+            '', partial(_evidence, examined.before, examined.after),
+            'Residuals in tolerances of a healthy robot: as described, and corrected.')]))
+    sections.append(ReportSection('Not judged', [
+        Listing(examined.unchecked or ['Everything could be judged.'])]))
+    report = Report(
+        f'Doctor: {name}', f'{log.duration:.1f} s of joint states; ' + (
+            f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
+            else 'nothing wrong was found.'), sections,
+        command_line(f'legged-dynamics doctor {name}'),
+        verdict='' if found else 'Nothing wrong was found.',
+        warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
+                  f'First: {found[0].text}'] if found else (), robot=name)
     try:
-        path.write_text(page.html(command_line(f'legged-dynamics doctor {name}'), name),
-                        encoding='utf-8')
+        path.write_text(report.html(), encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error
 

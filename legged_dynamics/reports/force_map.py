@@ -35,12 +35,12 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.reports import style
 
 # -------------------------------------------------------------------------------------------------
-# standing_reach: what forces each foot of a standing robot can be given, in one pose.
+# Forces that each foot of a standing robot can produce in one pose.
 
 
-# Error that the balance may have, beside foot forces of one [N^2].
+# Error that the balance may have, in addition to foot forces of one [N^2].
 BALANCED = 1e-10
-# A robot that lacks less than this part of its weight stands still.
+# A robot stands still when less than this part of its weight is missing in the balance.
 STILL = 1e-3
 
 
@@ -143,7 +143,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
-    """Return efforts that hold still with the least contact wrenches, and what is lacking."""
+    """Return the efforts of static balance with the least contact wrenches, and its error."""
     grasp = contact_table(feet).grasp(terms.foot_rotations, terms.contact_points)
     n = grasp.shape[1]
     found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(

@@ -1,10 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-One HTML page that needs nothing beside itself: the skeleton of all reports.
+A self-contained HTML page, with the charts and tables of all reports.
 
-What matters first: a red banner where data do not deserve trust, the verdict as a sentence, then
-contents, charts, tables and figures; at the end how it was made. Light and dark, paper and phone.
+First a red banner where data do not deserve trust and the verdict as a sentence, then contents,
+charts, tables and figures; at the end how it was made. The page works in light and dark mode, on
+paper and on a phone, and loads nothing.
 """
 from __future__ import annotations
 
@@ -14,35 +15,29 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
-from matplotlib.figure import Figure
-
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.reports.style import png
 
 # -------------------------------------------------------------------------------------------------
-# Charts to zoom and to hover over, as text of a page that needs no network.
-#
-# Drawn in the browser by uPlot (MIT licence, beside this file in ``assets/``). Gaps are shown as
-# gaps, and long series are thinned so that no peak is lost.
+# Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
+# as gaps, and long series are thinned so that no peak is lost.
 
 
 ASSETS = Path(__file__).resolve().parent / 'assets'
-# More points than this are thinned: a screen has no more than some thousand columns.
+# More points than this are thinned: a screen has some thousand columns.
 MOST_POINTS = 8000
-# A step longer than this many medians is a gap.
+# A step longer than this many median steps is a gap.
 GAP = 4.5
-# On either side of the dots of a chart with dates, at least [s].
+# Least margin on either side of the dots of a chart with dates [s].
 ROOM = 3600.0
 
 
@@ -54,13 +49,15 @@ class Line:
     Attributes
     ----------
     name : str
+        For the legend.
     values : (n,) array
         NaN where there is nothing.
     hue : int
-        Which colour; below zero grey, for the truth.
+        Number of the colour; below zero grey, for the truth.
     key : str
         Curves of the same key are hidden together, in all charts; the name when empty.
     dash : bool
+        Whether it is dashed.
 
     """
 
@@ -94,6 +91,8 @@ class Chart:
         Label of the level axis.
     dates : bool
         Whether the time axis shows dates, and curves are dots, one a recording.
+    caption : str
+        Text below it on a page.
 
     """
 
@@ -106,9 +105,23 @@ class Chart:
     height: int = 260
     along: str = 'time [s]'
     dates: bool = False
+    caption: str = ''
 
     def html(self, group: str = 'time') -> str:
-        """Return the chart, linked with others of its group."""
+        """
+        Return the chart for a page.
+
+        Parameters
+        ----------
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        Returns
+        -------
+        str
+            HTML; the page needs the scripts of charts at its end.
+
+        """
         time = np.asarray(self.time, float)
         columns = np.array([np.asarray(line.values, float) for line in self.lines])
         if self.dates:      # dots are as far apart as they are, and each of them counts
@@ -129,7 +142,24 @@ class Chart:
 
 
 def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return dots with an empty place before and behind them: a lone one has an axis, too."""
+    """
+    Return dots with an empty place before and after them, so that a lone one has an axis as well.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each dot.
+    columns : (k, n) array
+        Values of each curve.
+
+    Returns
+    -------
+    (n + 2,) array [s]
+        Times with two more.
+    (k, n + 2) array
+        Values with NaN at both ends.
+
+    """
     if not len(time):
         return time, columns
     room = max(0.03 * (time[-1] - time[0]), ROOM)
@@ -138,7 +168,24 @@ def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the curves with NaN where time has gaps."""
+    """
+    Return curves that are interrupted where time has gaps.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each sample, rising.
+    columns : (k, n) array
+        Values of each curve.
+
+    Returns
+    -------
+    (m,) array
+        Times with one more in each gap.
+    (k, m) array
+        Values with NaN in each gap.
+
+    """
     steps = np.diff(time)
     if not len(steps):
         return time, columns
@@ -149,7 +196,26 @@ def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def thinned(time: np.ndarray, columns: np.ndarray,
             most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Return no more than so many points: least and largest of each stretch; gaps stay."""
+    """
+    Return curves with fewer points, keeping smallest and largest value of each stretch.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each sample, rising.
+    columns : (k, n) array
+        Values of each curve; NaN stays NaN.
+    most : int
+        More points than that are thinned.
+
+    Returns
+    -------
+    (m,) array
+        Times.
+    (k, m) array
+        Values.
+
+    """
     if len(time) <= most:
         return time, columns
     size = int(np.ceil(2.0 * len(time) / most))
@@ -160,20 +226,20 @@ def thinned(time: np.ndarray, columns: np.ndarray,
     empty = np.isnan(c).any(axis=2)
     low = np.where(empty, np.nan, np.min(c, axis=2))
     high = np.where(empty, np.nan, np.max(c, axis=2))
-    # Which comes first matters little within a pixel, but a rise must not look like a fall.
+    # Within a pixel the order hardly matters, but a rise must not look like a fall.
     rising = c[:, :, -1] >= c[:, :, 0]
     pairs = np.stack([np.where(rising, low, high), np.where(rising, high, low)], axis=2)
     return t[:, [0, size // 2]].reshape(-1), pairs.reshape(len(columns), -1)
 
 
-def scripts() -> str:
+def _scripts() -> str:
     """Return what a page with charts needs at its end."""
     library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
     ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
     return f'<script>{library}</script><script>{ours}</script>'
 
 
-def styles(charts: bool) -> str:
+def _styles(charts: bool) -> str:
     """Return the style of a page, with or without charts."""
     names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
     return '\n'.join((ASSETS / name).read_text(encoding='utf-8') for name in names)
@@ -184,7 +250,7 @@ def _packed(values: np.ndarray, kind: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# A table of texts, the same on the terminal, on a page and in a document.
+# Tables of texts, for terminal, page and document.
 
 
 # A number that rounds to zero has no sign.
@@ -192,8 +258,32 @@ NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
 
 
 def unsigned_zero(text: str) -> str:
-    """Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'."""
+    """
+    Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'.
+
+    Parameters
+    ----------
+    text : str
+        With numbers in it.
+
+    Returns
+    -------
+    str
+        The same without the signs of zeros.
+
+    """
     return NOTHING.sub(r'\1', text)
+
+
+class Link(NamedTuple):
+    """A cell of a table that leads to another file, given from the page's folder."""
+
+    text: str
+    target: str
+
+
+def _plain(cell: str | Link) -> str | Link:
+    return cell if isinstance(cell, Link) else unsigned_zero(cell)
 
 
 @dataclass(frozen=True)
@@ -204,8 +294,11 @@ class Table:
     Attributes
     ----------
     title : str
+        What the table is of.
     head : sequence of str
-    rows : sequence of sequence of str
+        Texts of the head row.
+    rows : sequence of sequence of str or Link
+        Texts of the other rows; links on a page only.
     strong, first : sequence of int
         Rows to set off, and rows that begin a group.
 
@@ -213,13 +306,13 @@ class Table:
 
     title: str
     head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
+    rows: Sequence[Sequence[Any]] = ()
     strong: Sequence[int] = ()
     first: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        rows = [tuple(map(unsigned_zero, row)) if isinstance(row, tuple) else
-                list(map(unsigned_zero, row)) for row in self.rows]
+        rows = [tuple(map(_plain, row)) if isinstance(row, tuple) else list(map(_plain, row))
+                for row in self.rows]
         object.__setattr__(self, 'rows', rows)
 
     @property
@@ -248,13 +341,6 @@ class Table:
 # -------------------------------------------------------------------------------------------------
 
 
-class Link(NamedTuple):
-    """A cell of a table that leads to another file, given from the page's folder."""
-
-    text: str
-    target: str
-
-
 class Page:
     """
     Gathers the parts of a page in order; all text is escaped here.
@@ -275,43 +361,115 @@ class Page:
         self._charts = False
 
     def heading(self, text: str) -> None:
-        """Begin a section, which the contents will name."""
+        """
+        Begin a section.
+
+        Parameters
+        ----------
+        text : str
+            Its heading, which the contents name.
+
+        """
         self._headings.append(text)
         self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
 
     def verdict(self, text: str, judged: bool = True) -> None:
-        """Say in a sentence at the top what came out; judged when there is a truth behind it."""
+        """
+        Say in a sentence at the top what came out.
+
+        Parameters
+        ----------
+        text : str
+            The sentence.
+        judged : bool
+            Whether there is a truth behind it.
+
+        """
         kind = 'verdict' if judged else 'verdict open'
         self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
 
     def banner(self, text: str) -> None:
-        """Warn in red above all else that data do not deserve trust."""
+        """
+        Warn in red above all else that data do not deserve trust.
+
+        Parameters
+        ----------
+        text : str
+            The warning; a later one stands above an earlier one.
+
+        """
         self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
 
     def chart(self, chart: Chart, caption: str = '', group: str = 'time') -> None:
-        """Add a chart to zoom and hover over; those of a group share time axis and cursor."""
+        """
+        Add a chart to zoom and hover over.
+
+        Parameters
+        ----------
+        chart : Chart
+            What is drawn.
+        caption : str
+            Text below it.
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        """
         self._charts = True
         below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
         self._parts.append(f'<figure>{chart.html(group)}{below}</figure>')
 
     def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
-        """Add charts side by side, or below each other where there is no room."""
+        """
+        Add charts side by side, or below each other on a narrow screen.
+
+        Parameters
+        ----------
+        charts : sequence of Chart
+            What is drawn; there may be none.
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        """
         if charts:
             self._charts = True
             cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
             self._parts.append(f'<figure class="row">{cells}</figure>')
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph."""
+        """
+        Add a paragraph.
+
+        Parameters
+        ----------
+        text : str
+            Plain text.
+
+        """
         self._parts.append(f'<p>{escape(text)}</p>')
 
     def listing(self, items: Iterable[str]) -> None:
-        """Add a list."""
+        """
+        Add a list.
+
+        Parameters
+        ----------
+        items : iterable of str
+            Plain texts.
+
+        """
         rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
         self._parts.append(f'<ul>{rows}</ul>')
 
     def cards(self, cards: Iterable[tuple[str, str]]) -> None:
-        """Add key figures: each a value and what it is."""
+        """
+        Add key figures in boxes.
+
+        Parameters
+        ----------
+        cards : iterable of tuple of str
+            Each a value, and what it is.
+
+        """
         rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
                        f'<span>{escape(what)}</span></div>' for value, what in cards)
         self._parts.append(f'<div class="cards">{rows}</div>')
@@ -341,7 +499,19 @@ class Page:
         self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
 
     def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
-        """Add a figure, a picture of that MIME type."""
+        """
+        Add a picture.
+
+        Parameters
+        ----------
+        picture : bytes
+            Of a file of that type.
+        caption : str
+            Text below it, also for those who cannot see it.
+        kind : str
+            MIME type.
+
+        """
         data = base64.b64encode(picture).decode('ascii')
         self._parts.append(f'<figure><img alt="{escape(caption)}" '
                            f'src="data:{kind};base64,{data}">'
@@ -358,6 +528,11 @@ class Page:
         robot : str
             File or name of the robot.
 
+        Returns
+        -------
+        str
+            The page, which needs no other file.
+
         """
         links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
                         for k, text in enumerate(self._headings, start=1))
@@ -367,10 +542,10 @@ class Page:
                 datetime.now().astimezone().isoformat(' ', 'minutes')]
         return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<title>{escape(self._title)}</title><style>{styles(self._charts)}</style>'
+                f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
                 '</head><body>\n' + '\n'.join(parts)
                 + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
-                + (scripts() if self._charts else '') + '</body></html>\n')
+                + (_scripts() if self._charts else '') + '</body></html>\n')
 
 
 def _cell(cell: str | Link) -> str:
@@ -380,7 +555,20 @@ def _cell(cell: str | Link) -> str:
 
 
 def command_line(otherwise: str) -> str:
-    """Return the command that is running, or what it would be."""
+    """
+    Return the command that is running.
+
+    Parameters
+    ----------
+    otherwise : str
+        What to return when no command of the package is running.
+
+    Returns
+    -------
+    str
+        The command as it was typed.
+
+    """
     words = sys.argv[1:]
     return shlex.join(['legged-dynamics', *words]) if words and Path(
         sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
@@ -393,67 +581,3 @@ def versions() -> str:
         with suppress(PackageNotFoundError):
             found.append(f'{name} {version(name)}')
     return ', '.join([*found, f'Python {platform.python_version()}'])
-
-
-# -------------------------------------------------------------------------------------------------
-# A folder that a report is written into: its page, and each figure as a file of its own too.
-
-
-REPORT = 'report.html'
-
-
-class ReportFolder:
-    """
-    A folder with a page and figures; made by `report_folder`.
-
-    Attributes
-    ----------
-    page : Page
-    path : Path
-        Of the page's file.
-
-    """
-
-    def __init__(self, folder: Path, page: Page):
-        self.page, self.path, self._folder = page, folder / REPORT, folder
-
-    def save(self, name: str, figure: Figure | None) -> bytes | None:
-        """Write a figure as name.png; return it, or None where there is none."""
-        if figure is None:
-            return None
-        picture = png(figure)
-        (self._folder / f'{name}.png').write_bytes(picture)
-        return picture
-
-    def add(self, name: str, figure: Figure | None, caption: str) -> None:
-        """Write a figure, if there is one, and put it on the page."""
-        picture = self.save(name, figure)
-        if picture is not None:
-            self.page.figure(picture, caption)
-
-    def close(self, command: str, robot: str = '') -> None:
-        """Write the page."""
-        self.path.write_text(self.page.html(command, robot), encoding='utf-8')
-
-
-@contextmanager
-def report_folder(folder: Path, page: Page,
-                  refusal: type[LeggedDynamicsError] = OutputError) -> Iterator[ReportFolder]:
-    """
-    Make a folder for a report.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where it is not there.
-    page : Page
-        What goes into it.
-    refusal : type
-        Of the error that says that the folder cannot be written.
-
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield ReportFolder(folder, page)
-    except OSError as error:
-        raise refusal(f'cannot write the report to {folder}: {error}') from error

@@ -3,7 +3,7 @@
 """
 The check picture of a robot, as SVG: skeleton, feet, soles, IMU axes, load per foot.
 
-Written by hand and not by a plotting library, so that a first look at a robot needs none.
+Written without a plotting library, so that `info` does not require one.
 """
 from __future__ import annotations
 

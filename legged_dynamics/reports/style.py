@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How all figures look: colours, sizes, axes; drawn without a display and without global state."""
+"""Style of all figures: colours, sizes and axes, without display and global state."""
 from __future__ import annotations
 
 import io
@@ -12,36 +12,87 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Feet, by their order; told apart by people who see colours differently, too (Okabe and Ito).
+# Of feet, by their order: a palette for all kinds of colour vision (Okabe and Ito).
 FOOT_COLORS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 TRUTH, GRID, TEXT, SHADE = '#9a9a9a', '#e4e4e4', '#333333', '#f2f5f9'
 WIDTH = 10.5
 DPI = 110
-# More points than this in one line are thinned; the extremes of what is left out are kept.
+# A line with more points than this is thinned, keeping extremes.
 MOST_POINTS = 8000
 
 
 def new_figure(height: float) -> Figure:
-    """Return an empty figure of a report's width [inch]."""
+    """
+    Return an empty figure of a report's width.
+
+    Parameters
+    ----------
+    height : float
+        [inch].
+
+    Returns
+    -------
+    Figure
+        Drawn without a display.
+
+    """
     figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout='constrained')
     FigureCanvasAgg(figure)
     return figure
 
 
 def png(figure: Figure) -> bytes:
-    """Return a figure as PNG."""
+    """
+    Return a figure as PNG file.
+
+    Parameters
+    ----------
+    figure : Figure
+        What was drawn.
+
+    Returns
+    -------
+    bytes
+        Of the file.
+
+    """
     return picture(figure, 'png')
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """Return a figure as png, svg or pdf."""
+    """
+    Return a figure as a file.
+
+    Parameters
+    ----------
+    figure : Figure
+        What was drawn.
+    kind : str
+        'png', 'svg' or 'pdf'.
+
+    Returns
+    -------
+    bytes
+        Of the file.
+
+    """
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, facecolor='white')
     return buffer.getvalue()
 
 
 def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
-    """Give axes labels, a light grid and no frame."""
+    """
+    Give axes labels, a light grid and no frame.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    x, y, title : str
+        Labels with their units, and the title; empty for none.
+
+    """
     axes.set_xlabel(x, color=TEXT)
     axes.set_ylabel(y, color=TEXT)
     if title:
@@ -56,13 +107,40 @@ def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
 
 
 def legend(axes: Axes, **more: Any) -> None:
-    """Add a legend without a frame, if anything has a label."""
+    """
+    Add a legend without a frame, unless no curve has a label.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    **more
+        Passed on to matplotlib's legend.
+
+    """
     if more.get('handles') or axes.get_legend_handles_labels()[0]:
         axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
 
 
 def thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a line with few enough points, keeping smallest and largest of each stretch."""
+    """
+    Return a line with fewer points, keeping smallest and largest value of each stretch.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each point.
+    values : (n,) array
+        Of each point.
+
+    Returns
+    -------
+    (m,) array
+        Times.
+    (m,) array
+        Values.
+
+    """
     if len(time) <= MOST_POINTS:
         return time, values
     size = -(-2 * len(time) // MOST_POINTS)
@@ -75,13 +153,41 @@ def thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
-    """Draw a line over time."""
+    """
+    Draw a line over time, thinned to what a page can show.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    time : (n,) array [s]
+        Of each point.
+    values : (n,) array
+        Of each point.
+    **more
+        Passed on to matplotlib's plot.
+
+    """
     axes.plot(*thin(time, values), **{'linewidth': 1.0, **more})
 
 
 def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
                      names: bool = False) -> None:
-    """Shade every behaviour but the first lightly, and write their names on top."""
+    """
+    Shade every behaviour but the first lightly.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    time : (n,) array [s]
+        Of each sample.
+    behaviours : sequence of Behaviour
+        What the robot did when.
+    names : bool
+        Whether their names are written on top.
+
+    """
     for index, behaviour in enumerate(behaviours):
         for first, last in behaviour.spans:
             if index:
@@ -94,7 +200,26 @@ def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
 
 def detail_window(time: np.ndarray, behaviours: Sequence[Any],
                   length: float) -> tuple[float, float]:
-    """Return a window in the middle of the longest stretch that is not standing [s]."""
+    """
+    Return a window in the middle of the longest stretch that is not standing.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample.
+    behaviours : sequence of Behaviour
+        What the robot did when.
+    length : float
+        Of the window [s].
+
+    Returns
+    -------
+    float
+        Begin [s].
+    float
+        End [s].
+
+    """
     moving = [span for behaviour in behaviours if behaviour.name != 'standing'
               for span in behaviour.spans]
     spans = moving or [(0, len(time) - 1)]

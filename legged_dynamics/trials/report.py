@@ -1,9 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The page about inverse dynamics over a recording, with its figures."""
+"""The report of inverse dynamics over a recording: figures, tables, verdict and page."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,16 @@ from legged_dynamics.gait.double_support import METHODS
 from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import distrust
-from legged_dynamics.reports.page import Chart, Line, Page, Table, command_line, report_folder
+from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.section import (
+    Cards,
+    ChartRow,
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+)
 from legged_dynamics.trials.accuracy import FootErrors
 from legged_dynamics.trials.analysis import GaitResult
 from legged_dynamics.trials.cycles import (
@@ -32,7 +42,7 @@ from legged_dynamics.trials.cycles import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Figures of inverse dynamics over a recording: forces, where feet press, joint torques.
+# Figures: forces, balance, centres of pressure, joint torques.
 
 
 # Joints drawn at most: those with the largest torques.
@@ -41,7 +51,7 @@ MOST_JOINT_CURVES = 12
 MOST_SOLES = 8
 
 
-def draw_foot_forces(result: GaitResult) -> Figure:
+def _draw_foot_forces(result: GaitResult) -> Figure:
     """Draw each foot's force in world axes, contact shaded, the truth behind it."""
     r, time, truth = result.reactions, result.motion.time, _truth(result)
     figure = style.new_figure(0.9 + 1.8 * len(r.feet))
@@ -65,7 +75,7 @@ def draw_foot_forces(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_balance(result: GaitResult) -> Figure:
+def _draw_balance(result: GaitResult) -> Figure:
     """Draw the vertical force of all feet, and what no foot explains."""
     r, time, truth = result.reactions, result.motion.time, _truth(result)
     figure = style.new_figure(5.2)
@@ -90,7 +100,7 @@ def draw_balance(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_pressure(result: GaitResult) -> Figure:
+def _draw_pressure(result: GaitResult) -> Figure:
     """Draw where each foot presses, seen from above, with soles that stand."""
     r = result.reactions
     figure = style.new_figure(4.6)
@@ -111,7 +121,7 @@ def draw_pressure(result: GaitResult) -> Figure:
     return figure
 
 
-def draw_joint_torques(result: GaitResult) -> Figure:
+def _draw_joint_torques(result: GaitResult) -> Figure:
     """Draw the torques of the joints that need most."""
     effort, names = result.reactions.joint_effort, result.model.joint_names
     span = np.abs(effort).max(axis=0)
@@ -143,11 +153,24 @@ def _color(index: int) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The tables of inverse dynamics over a recording, for terminal and report.
+# Tables, for terminal and page.
 
 
 def feet_table(result: GaitResult) -> Table:
-    """Return one row a foot: when it stands, and what it bears."""
+    """
+    Return when each foot is on the ground, and its loads.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a foot.
+
+    """
     r, rows = result.reactions, []
     for i, foot in enumerate(r.feet):
         on = r.contact[:, i]
@@ -163,7 +186,22 @@ def feet_table(result: GaitResult) -> Table:
 
 
 def joints_table(result: GaitResult, most: int = 12) -> Table:
-    """Return the joints with the largest torques."""
+    """
+    Return the joints with the largest torques.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+    most : int
+        Joints that are listed at most.
+
+    Returns
+    -------
+    Table
+        A row a joint.
+
+    """
     effort = result.reactions.joint_effort
     largest = np.abs(effort).max(axis=0)
     rows = []
@@ -176,7 +214,20 @@ def joints_table(result: GaitResult, most: int = 12) -> Table:
 
 
 def errors_table(result: GaitResult) -> Table:
-    """Return the errors against the truth, one row a method; none without truth."""
+    """
+    Return the errors against the force plates.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a method; none without truth.
+
+    """
     rows = []
     for method, e in result.errors.items():
         rows.append((method, *_errors(e), METHODS[method]))
@@ -203,15 +254,28 @@ def _newtons(value: float) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# What came out of inverse dynamics, in a sentence, and why one should not believe it.
+# The verdict in a sentence, and reasons not to trust the result.
 
 
-# Of the weight, and of the samples: beyond these the result is not to be trusted.
+# Parts of the weight and of the samples beyond which the result is not to be trusted.
 LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
 
 
 def doubts(result: GaitResult) -> list[str]:
-    """Return why the result does not deserve trust; nothing when it does."""
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
     found, r = [], result.reactions
     error = result.errors.get(result.method)
     if error is not None and error.vertical > LARGEST_ERROR * result.weight:
@@ -232,7 +296,22 @@ def doubts(result: GaitResult) -> list[str]:
 
 
 def verdict(result: GaitResult) -> tuple[str, bool]:
-    """Return a sentence on what came out, and whether there is a truth behind it."""
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether force plates were there to compare with.
+
+    """
     error = result.errors.get(result.method)
     if error is not None:
         text = (f'Error of the vertical force on a loaded foot, against the plates: '
@@ -257,17 +336,17 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
 # -------------------------------------------------------------------------------------------------
 
 FIGURES = {
-    'forces': ('Forces on the feet', draw_foot_forces,
+    'forces': ('Forces on the feet', _draw_foot_forces,
                'Force of the ground on each foot, world axes. Shaded: contact. Grey: measured, '
                'where all contacts are.'),
-    'balance': ('Balance', draw_balance,
+    'balance': ('Balance', _draw_balance,
                 'Above: vertical force of all feet. Below: force and moment at the base that no '
                 'foot can give without pulling, slipping or pressing beside its sole; world axes, '
                 'about its origin. Shaded red: something else than the feet must bear load.'),
-    'pressure': ('Centres of pressure', draw_pressure,
+    'pressure': ('Centres of pressure', _draw_pressure,
                  'Where each foot presses, seen from above, on outlines of its sole in the middle '
                  'of stance. x forward.'),
-    'torques': ('Joint torques', draw_joint_torques,
+    'torques': ('Joint torques', _draw_joint_torques,
                 'What muscles or motors deliver, of the joints that need most.')}
 CHARTS = ('Force of the ground on each foot, world axes; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
@@ -288,7 +367,7 @@ EXPLANATION = (
 
 def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = None) -> Path:
     """
-    Write page and figures into a folder and return the page's path.
+    Write page and figures into a folder.
 
     Parameters
     ----------
@@ -299,6 +378,11 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
     cycles : GaitCycles, optional
         Of the result, where they are known already.
 
+    Returns
+    -------
+    Path
+        Of the page.
+
     Raises
     ------
     OutputError
@@ -306,73 +390,61 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
 
     """
     source = result.source.resolve()
-    page = Page(f'Inverse dynamics: {source.parent.name}/{source.name}',
-                f'{result.model.name}, {result.model.total_mass:.2f} kg, '
-                f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
-                f'{len(result.motion)} samples. Method {result.method}: '
-                f'{METHODS[result.method]}.')
     sentence, judged = verdict(result)
-    page.verdict(sentence, judged)
     reasons = doubts(result)
-    if reasons:
-        page.banner(distrust(reasons))
-    page.heading('Forces on the feet')
-    for chart in force_charts(result):
-        page.chart(chart)
-    page.paragraph(CHARTS)
+    figures = {name: ReportFigure(name, partial(draw, result), caption)
+               for name, (_, draw, caption) in FIGURES.items()}
+    sections = [
+        _forces_section(result), *_cycles_sections(result, cycles or gait_cycles(result)),
+        ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
+        *_table_sections(result),
+        *(ReportSection(FIGURES[name][0], [figures[name]]) for name in ('balance', 'pressure')),
+        ReportSection('Joint torques over time', [_torque_chart(result)]),
+        # The page has charts of these; the figures are for other documents.
+        ReportSection('', [replace(figures[name], caption='') for name in ('forces', 'torques')])]
+    return Report(
+        f'Inverse dynamics: {source.parent.name}/{source.name}',
+        f'{result.model.name}, {result.model.total_mass:.2f} kg, '
+        f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
+        f'{len(result.motion)} samples. Method {result.method}: '
+        f'{METHODS[result.method]}.', sections,
+        command_line(f'legged-dynamics inverse-dynamics {result.source}'), sentence, judged,
+        [distrust(reasons)] if reasons else (),
+        f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
+
+
+def _forces_section(result: GaitResult) -> ReportSection:
+    parts: list[Part] = [*_force_charts(result), CHARTS]
     if result.errors:
         chosen = result.errors[result.method]
-        page.cards([(f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
-                    (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
-                    (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')])
-    _add_cycles(page, result, cycles or gait_cycles(result))
-    page.heading('What to know')
-    page.listing(result.notes or ['Nothing was odd.'])
-    for heading, table in (('Error', errors_table(result)), ('Feet', feet_table(result)),
-                           ('Joints', joints_table(result))):
-        if not table.rows:
-            continue
-        page.heading(heading)
-        page.paragraph(f'{table.title}.')
-        if heading == 'Error':
-            page.paragraph(EXPLANATION)
-        page.table(table.head, table.rows, table.strong, table.first)
-    with report_folder(folder, page) as written:
-        for name, (heading, draw, caption) in FIGURES.items():
-            if name in ('forces', 'torques'):       # the page has charts of them
-                written.save(name, draw(result))
-                continue
-            page.heading(heading)
-            written.add(name, draw(result), caption)
-        page.heading('Joint torques over time')
-        page.chart(torque_chart(result), FIGURES['torques'][2])
-        written.close(command_line(f'legged-dynamics inverse-dynamics {result.source}'),
-                      f'{result.model.name} {result.model_file}'.rstrip())
-    return written.path
+        parts.append(Cards([
+            (f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
+            (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
+            (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')]))
+    return ReportSection('Forces on the feet', parts)
 
 
-def _add_cycles(page: Page, result: GaitResult, cycles: GaitCycles) -> None:
-    """Add the curves over the gait cycle, where there are steps."""
+def _table_sections(result: GaitResult) -> list[ReportSection]:
+    return [ReportSection(name, [f'{table.title}.', *more, table]) for name, table, more in (
+        ('Error', errors_table(result), [EXPLANATION]), ('Feet', feet_table(result), []),
+        ('Joints', joints_table(result), [])) if table.rows]
+
+
+def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSection]:
+    """Return the section with the curves over the gait cycle, where there are steps."""
     if not cycles.curves:
-        return
-    page.heading(f'Over the {cycles.phase}')
-    page.paragraph(CYCLES if cycles.phase == CYCLE else STANCES)
-    page.table(*_parts(steps_table(result, cycles)))
-    forces = [chart for chart in (cycle_chart(cycles, kind, list(result.reactions.feet), kind)
+        return []
+    forces = [chart for chart in (_cycle_chart(cycles, kind, list(result.reactions.feet), kind)
                                   for kind in reversed(FORCES)) if chart is not None]
-    page.row(forces, 'percent')
-    for name, joints in _busiest(cycles).items():
-        page.row([chart for kind in (ANGLE, MOMENT, POWER) if (
-            chart := cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))],
-            'percent')
-    table = peaks_table(result, cycles)
-    page.paragraph(f'{table.title}. The symmetry index is the difference of right and left over '
-                   'their mean.')
-    page.table(*_parts(table))
-
-
-def _parts(table: Table) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    return table.head, table.rows
+    joints = [[chart for kind in (ANGLE, MOMENT, POWER) if (
+        chart := _cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))]
+        for name, joints in _busiest(cycles).items()]
+    peaks = peaks_table(result, cycles)
+    return [ReportSection(f'Over the {cycles.phase}', [
+        CYCLES if cycles.phase == CYCLE else STANCES, steps_table(result, cycles),
+        *(ChartRow(charts, 'percent') for charts in (forces, *joints)),
+        f'{peaks.title}. The symmetry index is the difference of right and left over their mean.',
+        peaks])]
 
 
 def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
@@ -387,7 +459,7 @@ def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
     return {name: joints[name] for name in joints if name in most}
 
 
-def cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
+def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
     """Return the means of a quantity over the gait cycle, one curve a side; None without any."""
     curves = [curve for curve in cycles.of(kind) if curve.name in names]
     if not curves:
@@ -403,7 +475,7 @@ def cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> 
                  200, f'% of {cycles.phase}')
 
 
-def force_charts(result: GaitResult) -> list[Chart]:
+def _force_charts(result: GaitResult) -> list[Chart]:
     """Return the charts of the feet's forces and of what no foot explains."""
     r, charts, measured = result.reactions, [], None
     if result.plates is not None and result.plates.valid.any():
@@ -423,9 +495,10 @@ def force_charts(result: GaitResult) -> list[Chart]:
     return charts
 
 
-def torque_chart(result: GaitResult) -> Chart:
+def _torque_chart(result: GaitResult) -> Chart:
     """Return the torques of the joints that need most."""
     effort = result.reactions.joint_effort
     most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]
     return Chart('Joint torques', 'N m', result.motion.time,
-                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)])
+                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)],
+                 caption=FIGURES['torques'][2])

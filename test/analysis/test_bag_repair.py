@@ -124,3 +124,42 @@ def test_damage_in_the_middle_is_survived(recorded, tmp_path):
             assert 0 < repair(hurt, tmp_path / f'out{at}') <= 30
         except BagError:
             pass
+
+
+def test_all_that_was_written_before_the_disk_was_full_is_in_the_bag(tmp_path, monkeypatch):
+    """The disk refuses at some moment: nothing that was accepted before is lost."""
+    with pytest.raises(BagError, match='it ends here, with') as refusal, \
+            BagWriter(tmp_path / 'bag') as writer:
+        writer.add_topic('/words', 'std_msgs/msg/String')
+        for k in range(3000):
+            if k == 2000:
+                def refuse(*_):
+                    raise OSError(28, 'No space left on device')
+                monkeypatch.setattr('os.posix_fallocate', refuse)
+            writer.write_message('/words', 1 + k, convert.string(DIALECT, f'{k} {"x" * 4000}'))
+    found = words(tmp_path / 'bag')
+    assert found == list(range(len(found))) and len(found) >= 2000
+    assert f'it ends here, with {len(found)} messages' in str(refusal.value)
+
+
+def test_a_chunk_that_was_cut_off_is_saved_up_to_its_last_whole_message(tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        writer.add_topic('/words', 'std_msgs/msg/String')
+        for k in range(30):
+            writer.write_message('/words', 1 + k, convert.string(DIALECT, f'{k} {"x" * 100}'))
+    data = (tmp_path / 'bag' / 'bag.mcap').read_bytes()
+    cut = tmp_path / 'cut.mcap'
+    cut.write_bytes(data[:data.index(b'20 xxx') + 50])      # in the middle of message 20
+    assert repair(cut, tmp_path / 'out') == 20
+    assert words(tmp_path / 'out') == list(range(20))
+
+
+def test_an_sqlite_file_without_metadata_is_read_and_repaired(tmp_path):
+    with BagWriter(tmp_path / 'bag', 'sqlite3') as writer:
+        writer.add_topic('/words', 'std_msgs/msg/String', latched=True)
+        for k in range(30):
+            writer.write_message('/words', 1 + k, convert.string(DIALECT, f'{k} said'))
+    (tmp_path / 'bag' / 'metadata.yaml').unlink()
+    assert words(tmp_path / 'bag') == list(range(30))
+    assert repair(tmp_path / 'bag', tmp_path / 'out') == 30
+    assert words(tmp_path / 'out') == list(range(30))

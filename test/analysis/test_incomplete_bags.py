@@ -12,7 +12,7 @@ from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynam
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.reports.bag.accuracy import ZERO_PHASE
 from legged_dynamics.reports.bag.analysis import analyse
-from legged_dynamics.reports.bag.report import FIGURES, write_report
+from legged_dynamics.reports.bag.report import sections, write_report
 
 TRUTH = '/ground_truth'
 
@@ -22,7 +22,7 @@ TRUTH = '/ground_truth'
 
 def draw_all(analysis):
     """Draw all figures, without the time it takes to turn them into pixels."""
-    return [draw(analysis) for _, draw, _ in FIGURES.values()]
+    return [figure.draw() for section in sections(analysis) for figure in section.figures]
 
 
 def analysed(tmp_path, *, without=(), options=None, **spoilt):

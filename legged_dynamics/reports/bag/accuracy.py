@@ -1,14 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How far estimated ground reactions are from the true ones.
+Errors of estimated ground reactions against the true ones.
 
-Errors are root mean squares over the feet that truly stand, in N and in percent of the weight,
-of the force vector (3-D) and of its vertical part. Three treatments stand side by side:
+Errors are root mean squares over the feet that are truly in contact, in N and in percent of the
+weight, of the force vector (3-D) and of its vertical part. Three treatments are compared:
 
 * zero-phase: the estimate of the sample before and its truth low-passed by one second-order
   Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth counts;
-* on line: the force as published at once, against the truth of the newest sample;
+* on line: the force as published without delay, against the truth of the newest sample;
 * unfiltered: the estimate of the sample before against the raw truth.
 """
 from __future__ import annotations
@@ -36,13 +36,14 @@ class ForceError:
     Attributes
     ----------
     estimate : str
-        What was estimated from: 'fused', 'base only', 'torque only'.
+        Equations that were used: 'fused', 'base only', 'torque only'.
     treatment : str
         'zero-phase 25 Hz', 'on line' or 'unfiltered'.
     subject : str
-        What it is the error of: a behaviour, a foot in single support, the sum of all feet.
+        Samples that were compared: of a behaviour, of a foot in single support, of the sum of all
+        feet.
     count : int
-        Samples it is the mean of.
+        Number of samples.
     total, vertical : float [N]
         Of the force vector and of its vertical part.
     weight : float [N]
@@ -96,10 +97,25 @@ class Accuracy:
 
 def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> np.ndarray:
     """
-    Low-pass (n, ...) values forward and backward; NaN where they are not finite.
+    Low-pass values forward and backward by a second-order Butterworth filter.
 
-    Stretches are filtered apart where samples are missing. Returns all NaN when the rate is too
-    low for the cut-off.
+    Stretches are filtered apart where samples are missing or not finite (scipy.signal.filtfilt).
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample, rising.
+    values : (n, ...) array
+        What to filter, in any unit.
+    cutoff : float
+        Cut-off frequency of the filter [Hz].
+
+    Returns
+    -------
+    (n, ...) array
+        Filtered values; NaN where they are not finite or a stretch is too short, and all NaN when
+        the rate is too low for the cut-off.
+
     """
     out = np.full(values.shape, np.nan)
     if len(time) < 3:
@@ -119,7 +135,7 @@ def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> 
 
 
 def _too_slow(period: float, cutoff: float = CUTOFF) -> bool:
-    """Return whether samples so far apart [s] are too few for a low-pass [Hz]."""
+    """Return whether a sampling period [s] is too long for a low-pass filter [Hz]."""
     return cutoff * period > 0.45
 
 
@@ -176,7 +192,20 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
 
 
 def main_name(series: ForceSeries) -> str:
-    """Name an estimate by the equations that most of its samples rest on."""
+    """
+    Name an estimate by the equations that most of its samples use.
+
+    Parameters
+    ----------
+    series : ForceSeries
+        The estimate.
+
+    Returns
+    -------
+    str
+        'fused', 'base only', 'torque only' or 'unavailable'.
+
+    """
     modes = series.mode.values
     modes = modes[modes != Mode.UNAVAILABLE]
     if not len(modes):
@@ -204,5 +233,18 @@ def _center_error(series: EstimateSeries, truth: Truth) -> float:
 
 
 def rms(values: np.ndarray) -> float:
-    """Return the root mean square."""
+    """
+    Return the root mean square.
+
+    Parameters
+    ----------
+    values : array
+        In any unit, at least one.
+
+    Returns
+    -------
+    float
+        In the same unit.
+
+    """
     return float(np.sqrt(np.mean(values ** 2)))

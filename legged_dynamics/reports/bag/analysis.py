@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The wrenches published live against those of the replay, and how long the live ones took.
+# Comparison of live wrenches with those of the replay, and their latency.
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Latency:
     delay: int
 
 
-def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
+def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
                  joints: InputTimes) -> list[LiveComparison]:
     """Compare what was published live with the replay, by stamp, in all bits."""
     found = []
@@ -141,7 +141,7 @@ def compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
     return found
 
 
-def measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
+def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
                     delay: int) -> Latency | None:
     """
     Return how long live wrenches took, or None when the bag has none.
@@ -320,14 +320,14 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
         behaviours, accuracy,
         score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                        truth.valid) if truth.known else [],
-        inputs, compare_live(series, recording.live, replay.joints),
-        measure_latency(replay.joints, recording.live, 0),
+        inputs, _compare_live(series, recording.live, replay.joints),
+        _measure_latency(replay.joints, recording.live, 0),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
         track_body(recording), desired_force(series, recording))
 
 
 # -------------------------------------------------------------------------------------------------
-# All estimates as comma-separated values, one row a joint state.
+# Export of all estimates, one row a joint state.
 
 
 _COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
@@ -340,6 +340,13 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; 'raw'
     is at full bandwidth. True forces, where there are any, are in world axes, as are those with
     'world'.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    path : Path
+        File to write.
 
     Raises
     ------
@@ -363,9 +370,18 @@ def write_csv(analysis: Analysis, path: Path) -> None:
 
 def to_pandas(analysis: Analysis) -> pandas.DataFrame:
     """
-    Return what `write_csv` writes as a DataFrame over time [s] (extra `tables`).
+    Return what `write_csv` writes as a DataFrame (extra `tables`).
 
-    Its `attrs` name bag, robot and mass.
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    DataFrame
+        A row an estimate over time [s]; its `attrs` name bag, robot and mass.
+
     """
     import pandas
 
@@ -405,10 +421,10 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What came out of an analysis, in a sentence, and why one should not believe it.
+# The verdict in a sentence, and reasons not to trust the result.
 
 
-# Of the weight, of the time, of the messages: beyond these the result is not to be trusted.
+# Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
 LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
 LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.25, 0.2, 0.1
 # Exit code of a command whose result does not deserve trust.
@@ -416,7 +432,20 @@ DOUBTFUL = 3
 
 
 def doubts(analysis: Analysis) -> list[str]:
-    """Return why the result does not deserve trust; nothing when it does."""
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
@@ -465,7 +494,22 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
 
 
 def verdict(analysis: Analysis) -> tuple[str, bool]:
-    """Return a sentence on what came out, and whether there is a truth behind it."""
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether the bag has a truth to compare with.
+
+    """
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     if main:
@@ -479,14 +523,40 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
 
 
 def base_residual(analysis: Analysis) -> float:
-    """Return the rms force that the estimate leaves unexplained, as a part of the weight."""
+    """
+    Return the rms force at the base that the estimate leaves unexplained.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    float
+        As a part of the weight.
+
+    """
     force = np.linalg.norm(analysis.series.base_residual.values[:, :3], axis=1)
     force = force[np.isfinite(force)]
     return float(rms(force) / analysis.weight) if len(force) else 0.0
 
 
 def distrust(reasons: list[str]) -> str:
-    """Return the sentence for a banner and for the first line of a terminal."""
+    """
+    Return the sentence for a banner and for the first line of a terminal.
+
+    Parameters
+    ----------
+    reasons : list of str
+        Why a result does not deserve trust.
+
+    Returns
+    -------
+    str
+        'Not to be trusted: ...'.
+
+    """
     return f'Not to be trusted: {"; ".join(reasons)}.'
 
 

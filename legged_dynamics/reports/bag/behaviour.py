@@ -1,15 +1,21 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot was doing when: standing, or stepping with some gait, told by its contacts."""
+"""
+What the robot did when, standing or stepping with some gait, and how well contacts were detected.
+
+All feet in contact for some time is standing. A gait is named by the pairs of feet that are in
+contact together: diagonal ones when trotting, those of a side when pacing, the two front and the
+two hind feet when bounding.
+"""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# All feet down for so long on either side counts as standing [s]: longer than any double support.
+# Standing means all feet down for so long before and after [s]: longer than any double support.
 MARGIN = 0.35
-# Feet that agree on contact for this part of the time step together.
+# Feet whose contacts agree for this part of the time step together.
 TOGETHER = 0.9
 STANDING = 'standing'
 
@@ -51,6 +57,11 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes, x forward, y left.
 
+    Returns
+    -------
+    list of Behaviour
+        Standing, and a gait.
+
     """
     if not len(time):
         return []
@@ -61,7 +72,22 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
 
 
 def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
-    """Return the (n,) samples around which all feet are down for long enough."""
+    """
+    Return the samples around which all feet are down for long enough.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample, rising.
+    contact : (n, nf) bool array
+        Feet that are down.
+
+    Returns
+    -------
+    (n,) bool array
+        Samples in which the robot stands.
+
+    """
     lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
     return (lifted[np.searchsorted(time, time + MARGIN, side='right')]
             == lifted[np.searchsorted(time, time - MARGIN)])
@@ -78,6 +104,11 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
     position : (nf, 2) array [m]
         Mean horizontal position of the feet in base axes.
 
+    Returns
+    -------
+    str
+        Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
+
     """
     steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
     steps.add(contact)
@@ -85,14 +116,30 @@ def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
 
 
 class StepCounts:
-    """How often which feet were down together, of a recording that comes in pieces."""
+    """
+    Counts of how often pairs of feet are down together, over the pieces of a recording.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+
+    """
 
     def __init__(self, n_feet: int):
         self.count = self._airborne = 0
         self._same = np.zeros((n_feet, n_feet))
 
     def add(self, contact: np.ndarray) -> None:
-        """Add samples, (n, nf) bool, in which the robot is not standing."""
+        """
+        Add samples in which the robot is not standing.
+
+        Parameters
+        ----------
+        contact : (n, nf) bool array
+            Feet that are down.
+
+        """
         self.count += len(contact)
         self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
         down = contact.astype(float)
@@ -100,7 +147,20 @@ class StepCounts:
             self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
 
     def gait(self, position: np.ndarray) -> str:
-        """Name the gait; `position` (nf, 2) is where the feet are in base axes on average [m]."""
+        """
+        Name the gait.
+
+        Parameters
+        ----------
+        position : (nf, 2) array [m]
+            Mean horizontal position of the feet in base axes, x forward, y left.
+
+        Returns
+        -------
+        str
+            Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
+
+        """
         if not self.count or len(self._same) < 2:
             return 'stepping'
         return _gait(self._airborne / self.count, self._same / self.count, position)
@@ -128,10 +188,10 @@ def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# How well contact was detected: agreement with the truth, and how late each change was seen.
+# Contact detection: agreement with the truth, and delay of each change.
 
 
-# A change seen this long before or after the true one is taken to be the same change [s].
+# An estimated change so long before or after a true one is the same change [s].
 SAME_CHANGE = 0.1
 
 
@@ -175,6 +235,11 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
         Feet that are down.
     valid : (n,) bool array
         Samples that count.
+
+    Returns
+    -------
+    list of ContactScore
+        One a foot; none without valid samples.
 
     """
     scores = []

@@ -27,7 +27,7 @@ MARKER_PERIOD_NS = 33_333_333
 
 class EnrichedBag:
     """
-    Writes all messages of a bag, and beside them what was estimated from them.
+    Writes all messages of a bag, and in addition what was estimated from them.
 
     Estimates are on ``/replay/<foot>/wrench``, ``/replay/<foot>/contact``, ``/replay/net_wrench``,
     ``/replay/center_of_pressure``, ``/replay/external_torque`` and, 30 times a second,
@@ -41,9 +41,11 @@ class EnrichedBag:
     bag : BagReader
         Bag to copy.
     feet : sequence of str
+        Links, in the order of the estimates.
     base : str
         Link that the net wrench, the centre of pressure and the markers are given in.
     storage : {'mcap', 'sqlite3'}
+        Format of its file.
 
     """
 
@@ -56,7 +58,7 @@ class EnrichedBag:
         self._contact = np.zeros(len(feet), bool)
         self._copied: set[str] = set()
         for topic in bag.topics.values():
-            # An enriched bag may be enriched again; a type without definition could not be read.
+            # A bag may be enriched again; a message without definition could not be read.
             if topic.name.startswith(f'{PREFIX}/'):
                 continue
             with suppress(BagError):
@@ -82,12 +84,30 @@ class EnrichedBag:
         self._writer.close()
 
     def copy(self, message: BagMessage) -> None:
-        """Copy a message, byte for byte."""
+        """
+        Copy a message, byte for byte.
+
+        Parameters
+        ----------
+        message : BagMessage
+            A message of the bag that is read; one of an unknown type is left out.
+
+        """
         if message.topic in self._copied:
             self._writer.write(message.topic, message.receipt_ns, message.cdr)
 
     def add(self, reaction: GroundReaction, receipt_ns: int) -> None:
-        """Write an estimate."""
+        """
+        Write an estimate.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            The estimate.
+        receipt_ns : int
+            Receipt of the message that completed it, since 1970 [ns].
+
+        """
         dialect, ns, write = self._dialect, reaction.latest_ns, self._writer.write_message
         wrench, contact = reaction.wrench, reaction.latest_contact
         marked = not self._next_marker_ns - 2_000_000_000 < ns < self._next_marker_ns
@@ -115,7 +135,7 @@ class EnrichedBag:
 
 
 # -------------------------------------------------------------------------------------------------
-# Layouts of Foxglove and PlotJuggler that show an enriched bag without further clicking.
+# Layouts of Foxglove and PlotJuggler for an enriched bag.
 
 
 FOXGLOVE, PLOTJUGGLER = 'foxglove_layout.json', 'plotjuggler_layout.xml'
@@ -152,7 +172,20 @@ def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
 
 
 def curves(feet: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return (topic, field with dots between) of the curves of each plot, by the plot's title."""
+    """
+    Return the curves of each plot.
+
+    Parameters
+    ----------
+    feet : sequence of str
+        Links, as they stand in the topics.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the plot's title, pairs of topic and field, with dots between nested fields.
+
+    """
     forces = [(f'{PREFIX}/{foot}/wrench', 'wrench.force.{}') for foot in feet]
     return {'vertical force [N]': [(topic, field.format('z')) for topic, field in forces],
             'forward force [N]': [(topic, field.format('x')) for topic, field in forces],

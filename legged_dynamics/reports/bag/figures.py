@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces per foot over time, with the truth behind them."""
+"""Figures of the report of a bag: forces, body, contacts, pressure, residuals and inputs."""
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +17,20 @@ DETAIL = 2.0        # s
 
 
 def draw_forces(analysis: Analysis) -> Figure:
-    """Draw each foot's vertical force over the whole bag."""
+    """
+    Draw each foot's vertical force over the whole bag.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        A row a foot, and the sum.
+
+    """
     series, truth = analysis.series, analysis.truth
     time, feet = series.time, series.feet
     force = world_force(series, series.foot_to_world, raw=False)
@@ -54,7 +67,20 @@ def _draw_desired(axes: Axes, analysis: Analysis, time: np.ndarray, foot: int, a
 
 
 def draw_force_details(analysis: Analysis) -> Figure:
-    """Draw all three components of each foot's force in a short window."""
+    """
+    Draw all three components of each foot's force in a short window.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        A row a foot, a column a component in world axes.
+
+    """
     series, truth = analysis.series, analysis.truth
     begin, end = style.detail_window(series.time, analysis.behaviours, DETAIL)
     shown = (series.time >= begin) & (series.time <= end)
@@ -93,11 +119,24 @@ def _color(index: int) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The base under control: where it was wanted, and where it truly was.
+# Reference and true pose of the base under control.
 
 
 def draw_body(analysis: Analysis) -> Figure | None:
-    """Draw position and rotation of the base since the controller took over, or nothing."""
+    """
+    Draw position and rotation of the base since the controller took over.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure or None
+        None when no controller moved the base.
+
+    """
     body = analysis.body
     if body is None:
         return None
@@ -121,14 +160,27 @@ def draw_body(analysis: Analysis) -> Figure | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which feet were down when: true and estimated, over the whole bag and in a short window.
+# True and estimated contacts over the whole bag and in a short window.
 
 
 CONTACTS_DETAIL = 3.0        # s
 
 
 def draw_contacts(analysis: Analysis) -> Figure:
-    """Draw the contact timeline, above all of it and below a few steps."""
+    """
+    Draw when which foot was on the ground: over the whole bag, and for a few steps.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        Two time axes with a bar for each stance.
+
+    """
     time, feet = analysis.series.time, analysis.series.feet
     figure = style.new_figure(1.2 + 0.8 * len(feet))
     whole, part = figure.subplots(2, 1)
@@ -171,7 +223,7 @@ def _stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The centre of pressure on the support polygon, seen from above, and over time.
+# Centre of pressure on the support polygon, from above and over time.
 
 
 PRESSURE_DETAIL = 3.0        # s
@@ -180,7 +232,20 @@ POINTS = 3000
 
 
 def draw_pressure(analysis: Analysis) -> Figure:
-    """Draw the centre of pressure from above, by behaviour, and over time below."""
+    """
+    Draw the centre of pressure from above for each behaviour, and over time.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        In level axes that turn with the base's heading.
+
+    """
     figure = style.new_figure(6.6)
     top, bottom = (figure.subfigures(2, 1, height_ratios=(1.6, 1.0))
                    if len(analysis.behaviours) > 1 else
@@ -275,11 +340,24 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _H
 
 
 # -------------------------------------------------------------------------------------------------
-# What the estimate leaves unexplained: of the base's wrench, and of each joint's torque.
+# Residuals of the base's wrench and of each joint's torque.
 
 
 def draw_residuals(analysis: Analysis) -> Figure:
-    """Draw the base's residuals over time, and the joints' as bars."""
+    """
+    Draw the residual at the base over time, and that of each joint as a bar.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        Bars only for joints whose torque is measured.
+
+    """
     series = analysis.series
     torque = series.external_torque.values
     known = np.isfinite(torque).any(axis=0)
@@ -318,11 +396,24 @@ def draw_residuals(analysis: Analysis) -> Figure:
 
 
 # -------------------------------------------------------------------------------------------------
-# Regularity of the inputs, and latency of what was published live.
+# Regularity of the inputs, and latency of live wrenches.
 
 
 def draw_inputs(analysis: Analysis) -> Figure:
-    """Draw intervals between messages over time, by stamp and by receipt, and their spread."""
+    """
+    Draw the intervals between messages over time, by stamp and by receipt, and as a histogram.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure
+        A row for joint states and one for the IMU.
+
+    """
     replay, topics = analysis.replay, analysis.topics
     inputs = [(name, times) for name, times in ((topics.joint_states, replay.joints),
                                                 (topics.imu, replay.imu)) if len(times) > 1]
@@ -351,7 +442,20 @@ def draw_inputs(analysis: Analysis) -> Figure:
 
 
 def draw_latency(analysis: Analysis) -> Figure | None:
-    """Draw how long live wrenches took; None when there are none in the bag."""
+    """
+    Draw how long live wrenches took, as histograms.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    Figure or None
+        None when the bag has no live wrenches.
+
+    """
     latency = analysis.latency
     if latency is None:
         return None

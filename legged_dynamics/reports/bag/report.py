@@ -1,13 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what an analysis found: a self-contained page, its figures, all estimates as CSV."""
+"""
+The report of a bag: a self-contained page and its figures.
+
+Each section is a function of the analysis; `SECTIONS` has them in the order of the page. The
+terminal shows the tables of the sections.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.truth import world_force
@@ -23,22 +28,22 @@ from legged_dynamics.reports.bag.figures import (
     draw_pressure,
     draw_residuals,
 )
-from legged_dynamics.reports.page import Chart, Line, Page, Table, command_line, report_folder
+from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.section import (
+    Cards,
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+    titled,
+)
 
 # -------------------------------------------------------------------------------------------------
-# The tables of an analysis, as rows of text: the same on the terminal and in the report.
+# Tables of an analysis, for terminal and page.
 
 
 TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
-
-
-def tables(analysis: Analysis) -> list[Table]:
-    """Return the tables that an analysis has content for, the errors first."""
-    found = [
-        _errors_by_behaviour(analysis.accuracy.feet), _errors_by_subject(analysis),
-        _body(analysis), _contacts(analysis), _inputs(analysis), _live(analysis),
-        _latency(analysis)]
-    return [table for table in found if table.rows]
 
 
 def _body(analysis: Analysis) -> Table:
@@ -152,34 +157,6 @@ def _number(value: float, form: str) -> str:
 
 # -------------------------------------------------------------------------------------------------
 
-LIVE = 'Live against replay'
-FIGURES: dict[str, tuple[str, Callable[[Analysis], Figure | None], str]] = {
-    'body': ('Body', draw_body,
-             'Pose of the base since a controller took it over: wanted, and true. Position in '
-             'world axes; rotation as rotation vector in the axes that the base had at the '
-             'beginning.'),
-    'forces': ('Forces', draw_forces, ''),
-    'force_details': ('Forces in detail', draw_force_details,
-                      'All three components in a short window; the peaks of impacts may go beyond '
-                      'the axes.'),
-    'contacts': ('Contacts', draw_contacts,
-                 'Feet on the ground, over the whole bag and in a short window.'),
-    'center_of_pressure': (
-        'Centre of pressure', draw_pressure,
-        'Above: the centre of pressure on the support polygons (lines; one of them filled), seen '
-        'from above in level axes that turn with the base. Coloured: where the feet touch. '
-        'Over time: in a short window, with the truth in grey.'),
-    'residuals': ('Residuals', draw_residuals,
-                  "What the estimate leaves unexplained of the base's wrench, and of each joint's "
-                  "torque. Residuals well above the sensors' noise mean a wrong mass, a wrong "
-                  'sign or zero of a torque, or a contact that is not at a foot.'),
-    'inputs': ('Inputs', draw_inputs,
-               "Intervals between messages, by their stamps and by the recorder's clock."),
-    'latency': ('Latency', draw_latency,
-                "From the receipt of a joint state to the receipt of the last foot's wrench, both "
-                "by the recorder's clock. Left: from the joint state that completed the "
-                "derivative filter's window. Right: from the joint state that the wrench "
-                'describes.')}
 CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. Drag to '
           'zoom, double click to see all, click on a name to hide it.')
 EXPLANATION = (
@@ -190,11 +167,150 @@ EXPLANATION = (
     'estimate against unfiltered truth. "Base only" uses motion and no joint torque, "torque '
     'only" joint torque and no motion of the base\'s mass; both take contact from the main '
     'estimate, so they show what fusing buys.')
+LATENCY = 'Latency'
+
+
+def _forces_section(analysis: Analysis) -> ReportSection:
+    # The page has a chart of the vertical forces; the figure is for other documents.
+    return ReportSection('Forces', [*force_charts(analysis), CHARTS, Cards(_cards(analysis)),
+                                    ReportFigure('forces', partial(draw_forces, analysis))])
+
+
+def _notes_section(analysis: Analysis) -> ReportSection:
+    return ReportSection('What to know', [Listing(analysis.notes or ['Nothing was missing.'])])
+
+
+def _accuracy_section(analysis: Analysis) -> ReportSection | None:
+    errors = [table for table in (_errors_by_behaviour(analysis.accuracy.feet),
+                                  _errors_by_subject(analysis)) if table.rows]
+    if not errors:
+        return None
+    parts: list[Part] = [EXPLANATION]
+    for table in errors:
+        parts += titled(table)
+    if np.isfinite(analysis.accuracy.center):
+        parts.append(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
+                     'from the true one, zero-phase 25 Hz.')
+    return ReportSection('Accuracy', parts)
+
+
+def _body_section(analysis: Analysis) -> ReportSection | None:
+    if analysis.body is None:
+        return None
+    return ReportSection('Body', [ReportFigure(
+        'body', partial(draw_body, analysis),
+        'Pose of the base since a controller took it over: wanted, and true. Position in '
+        'world axes; rotation as rotation vector in the axes that the base had at the '
+        'beginning.'), *titled(_body(analysis))])
+
+
+def _details_section(analysis: Analysis) -> ReportSection:
+    return ReportSection('Forces in detail', [ReportFigure(
+        'force_details', partial(draw_force_details, analysis),
+        'All three components in a short window; the peaks of impacts may go beyond the axes.')])
+
+
+def _contacts_section(analysis: Analysis) -> ReportSection:
+    parts: list[Part] = [ReportFigure(
+        'contacts', partial(draw_contacts, analysis),
+        'Feet on the ground, over the whole bag and in a short window.')]
+    if analysis.contacts:
+        parts += titled(_contacts(analysis))
+    return ReportSection('Contacts', parts)
+
+
+def _pressure_section(analysis: Analysis) -> ReportSection:
+    return ReportSection('Centre of pressure', [ReportFigure(
+        'center_of_pressure', partial(draw_pressure, analysis),
+        'Above: the centre of pressure on the support polygons (lines; one of them filled), seen '
+        'from above in level axes that turn with the base. Coloured: where the feet touch. '
+        'Over time: in a short window, with the truth in grey.')])
+
+
+def _residuals_section(analysis: Analysis) -> ReportSection:
+    return ReportSection('Residuals', [ReportFigure(
+        'residuals', partial(draw_residuals, analysis),
+        "What the estimate leaves unexplained of the base's wrench, and of each joint's "
+        "torque. Residuals well above the sensors' noise mean a wrong mass, a wrong "
+        'sign or zero of a torque, or a contact that is not at a foot.')])
+
+
+def _inputs_section(analysis: Analysis) -> ReportSection:
+    table = _inputs(analysis)
+    return ReportSection('Inputs', [ReportFigure(
+        'inputs', partial(draw_inputs, analysis),
+        "Intervals between messages, by their stamps and by the recorder's clock."),
+        *([table] if table.rows else [])])
+
+
+def _latency_section(analysis: Analysis) -> ReportSection | None:
+    if analysis.latency is None:
+        return None
+    return ReportSection(LATENCY, [ReportFigure(
+        'latency', partial(draw_latency, analysis),
+        "From the receipt of a joint state to the receipt of the last foot's wrench, both "
+        "by the recorder's clock. Left: from the joint state that completed the "
+        "derivative filter's window. Right: from the joint state that the wrench "
+        'describes.'), *titled(_latency(analysis))])
+
+
+def _live_section(analysis: Analysis) -> ReportSection | None:
+    table = _live(analysis)
+    if not table.rows:
+        return None
+    return ReportSection(table.title, [
+        'What the estimator published when the bag was recorded, against the replay of the same '
+        'inputs, by stamp. The same inputs give the same bits; a difference means that one of the '
+        'two missed a joint state or an IMU reading, and it fades as the filters forget.', table])
+
+
+# In the order of the page; a section that has nothing to show returns None.
+SECTIONS: tuple[Callable[[Analysis], ReportSection | None], ...] = (
+    _forces_section, _notes_section, _accuracy_section, _body_section, _details_section,
+    _contacts_section, _pressure_section, _residuals_section, _inputs_section, _latency_section,
+    _live_section)
+
+
+def sections(analysis: Analysis) -> list[ReportSection]:
+    """
+    Return the sections that an analysis has content for.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of ReportSection
+        In the order of the page; nothing is drawn yet.
+
+    """
+    return [section for make in SECTIONS if (section := make(analysis)) is not None]
+
+
+def tables(analysis: Analysis) -> list[Table]:
+    """
+    Return the tables for a terminal.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of Table
+        Those of the sections, the errors first and the latency last.
+
+    """
+    found = sorted(sections(analysis), key=lambda section: section.name == LATENCY)
+    return [table for section in found for table in section.tables]
 
 
 def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
     """
-    Write page and figures into a folder and return the page's path.
+    Write page and figures into a folder.
 
     Parameters
     ----------
@@ -205,73 +321,49 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
     warnings : sequence of str
         What the page says before all else, in red.
 
+    Returns
+    -------
+    Path
+        Of the page.
+
     Raises
     ------
     BagError
         When the folder cannot be written.
 
     """
-    robot = analysis.robot
-    bag = analysis.bag.resolve()
-    page = Page(f'Ground reactions: {bag.parent.name}/{bag.name}',
-                f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
-                f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
-                f'{len(analysis.series.stamp_ns)} estimates over '
-                f'{np.ptp(analysis.series.time):.2f} s, '
-                f'contacts {_contact_source(analysis)}.')
+    robot, bag = analysis.robot, analysis.bag.resolve()
     sentence, judged = verdict(analysis)
-    page.verdict(sentence, judged)
     reasons = doubts(analysis)
-    if reasons:
-        page.banner(distrust(reasons))
-    for warning in warnings:
-        page.banner(warning)
-    page.heading('Forces')
-    for chart in force_charts(analysis):
-        page.chart(chart)
-    page.paragraph(CHARTS)
-    page.cards(_cards(analysis))
-    notes = analysis.notes or ['Nothing was missing.']
-    page.heading('What to know')
-    page.listing(notes)
-    found = tables(analysis)
-    errors = [table for table in found if table.title.startswith('Error')]
-    if errors:
-        page.heading('Accuracy')
-        page.paragraph(EXPLANATION)
-        for table in errors:
-            _add_table(page, table)
-        if np.isfinite(analysis.accuracy.center):
-            page.paragraph(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
-                           'from the true one, zero-phase 25 Hz.')
-    rest = {key: [table for table in found if table.title.startswith(key)]
-            for key in ('Body', 'Contact', 'Inputs', 'Latency', 'Live')}
-    with report_folder(folder, page, BagError) as written:
-        for name, (heading, draw, caption) in FIGURES.items():
-            picture = written.save(name, draw(analysis))
-            if picture is None or not caption:      # without a caption the page has a chart
-                continue
-            if heading:
-                page.heading(heading)
-            page.figure(picture, caption)
-            for key, remaining in rest.items():
-                if heading.startswith(key):
-                    for table in remaining:
-                        _add_table(page, table)
-        if rest['Live']:
-            page.heading(LIVE)
-            page.paragraph('What the estimator published when the bag was recorded, against the '
-                           'replay of the same inputs, by stamp. The same inputs give the same '
-                           'bits; a difference means that one of the two missed a joint state '
-                           'or an IMU reading, and it fades as the filters forget.')
-            for table in rest['Live']:
-                _add_table(page, table)
-        written.close(command_line(f'legged-dynamics analyze {analysis.bag}'), robot.name)
-    return written.path
+    return Report(
+        title=f'Ground reactions: {bag.parent.name}/{bag.name}',
+        lead=f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
+             f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
+             f'{len(analysis.series.stamp_ns)} estimates over '
+             f'{np.ptp(analysis.series.time):.2f} s, '
+             f'contacts {_contact_source(analysis)}.',
+        sections=sections(analysis), verdict=sentence, judged=judged,
+        warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
+        command=command_line(f'legged-dynamics analyze {analysis.bag}'),
+        robot=robot.name).write(folder, BagError)
 
 
 def force_charts(analysis: Analysis) -> list[Chart]:
-    """Return the charts of the feet's forces and of what remains unexplained."""
+    """
+    Return the charts of the feet's forces and of the residual.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of Chart
+        Vertical, forward and sideways force of each foot [N], and the force at the base that the
+        estimate leaves unexplained [N].
+
+    """
     series, truth = analysis.series, analysis.truth
     force = world_force(series, series.foot_to_world, raw=False)
     charts = []
@@ -292,12 +384,6 @@ def force_charts(analysis: Analysis) -> list[Chart]:
     charts.append(Chart('Force at the base that the estimate leaves unexplained', 'N', series.time,
                         [Line('residual', rest, 7)], 0.02 * analysis.weight, height=170))
     return charts
-
-
-def _add_table(page: Page, table: Table) -> None:
-    if table.title not in (LIVE, *(heading for heading, _, _ in FIGURES.values())):
-        page.paragraph(f'{table.title}:')
-    page.table(table.head, table.rows, table.strong, table.first)
 
 
 def _contact_source(analysis: Analysis) -> str:

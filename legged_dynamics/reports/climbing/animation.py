@@ -93,7 +93,7 @@ class ClimbAnimation:
         grid = self._figure.add_gridspec(strips, 1, **STRIPS, hspace=0.11 * strips)
         self._strips = [self._figure.add_subplot(row) for row in grid]
         self._climber = Climber(self._wall, model, self._scale, animated=True)
-        # Larger forces than that are out of the picture.
+        # Larger forces are clipped.
         self._farthest = 0.95 * limb_length(model) / self._scale
         self._measure()
         self._draw_wall(title)
@@ -101,7 +101,7 @@ class ClimbAnimation:
         self._draw_key()
 
     def samples(self) -> list[np.ndarray]:
-        """Draw a few pictures from all over the climb, for a palette."""
+        """Draw some pictures over the whole climb, for a palette."""
         times = self._trace.time[:self._last + 1]
         return [self.picture(float(times[int(k)]))
                 for k in np.linspace(0.0, len(times) - 1.0, SAMPLES)]
@@ -119,7 +119,20 @@ class ClimbAnimation:
             yield self._picture(sample)
 
     def picture(self, time: float) -> np.ndarray:
-        """Draw the picture of one time [s]."""
+        """
+        Draw the picture of one time.
+
+        Parameters
+        ----------
+        time : float
+            Since the start of the climb [s].
+
+        Returns
+        -------
+        (height, width, 3) array of uint8
+            The picture in red, green and blue.
+
+        """
         sample = int(np.argmin(np.abs(self._trace.time - time)))
         self._background(self._low(sample))
         return self._picture(sample)
@@ -138,7 +151,7 @@ class ClimbAnimation:
 
     def _low(self, sample: int) -> float:
         """Return the lowest height seen [m]."""
-        # In steps, for everything that stands still must then be drawn again.
+        # In steps, since the background is drawn again with each.
         low = FOLLOW * round((float(self._trace.pose[sample, 1]) - 0.5 * self._tall) / FOLLOW)
         return min(max(low, self._bottom), self._top - self._tall)
 
@@ -156,7 +169,7 @@ class ClimbAnimation:
             for i, pad in enumerate(self._pads) if on[i]]
         self._climber.show(Look(
             trace.pose[sample], trace.foot[sample], trace.joint[sample],
-            shortened(trace.reaction[sample], LONGEST_ARROW * self._usual), on,
+            _shortened(trace.reaction[sample], LONGEST_ARROW * self._usual), on,
             trace.foot[sample][on], pads))
         self._trail.set_data(trace.pose[:sample + 1, 0], trace.pose[:sample + 1, 1])
         at, feet = np.nonzero(trace.attached[:sample] & ~trace.attached[1:sample + 1])
@@ -234,7 +247,7 @@ class ClimbAnimation:
         _side_view(axes.inset_axes((0.72, 0.02, 0.28, 0.72)), self._model)
 
 
-def shortened(vectors: np.ndarray, longest: float) -> np.ndarray:
+def _shortened(vectors: np.ndarray, longest: float) -> np.ndarray:
     """Return vectors, (m, 2), no longer than that, in their own directions."""
     size = np.hypot(vectors[:, 0], vectors[:, 1])
     return vectors * np.minimum(1.0, longest / np.maximum(size, 1e-300))[:, None]
@@ -261,7 +274,7 @@ def _side_view(inset: Axes, model: StickybotModel) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Pictures into films: a GIF always, an MP4 where ffmpeg is installed.
+# Films of pictures: always a GIF, and an MP4 where ffmpeg is installed.
 
 
 NEAR_WHITE = 244
@@ -295,7 +308,7 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
     """
     gif, mp4 = folder / f'{name}.gif', folder / f'{name}.mp4'
     pictures: list[Image.Image] = []
-    palette = palette_of(samples)
+    palette = _palette_of(samples)
     started = False
     try:
         with ExitStack() as stack:
@@ -323,14 +336,14 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
     return [gif, mp4]
 
 
-def palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
+def _palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
     """Return the picture of a palette in which a colour counts however small its area is."""
     # Colours as one number each, rounded: sorting rows of three would take seconds.
     numbers = np.concatenate([np.unique((frame & 0xfc) @ PLACES) for frame in samples])
     colors = np.unique(numbers)[:, None] // PLACES % 256
     # What was rounded down to a multiple of 4 goes back up, white to white.
     colors = (colors + colors // 64).astype(np.uint8)
-    # White is most of a picture, and must not come out as one of its neighbours.
+    # White is most of a picture and must stay white.
     colors = colors[colors.min(axis=1) < NEAR_WHITE]
     chosen = Image.fromarray(colors[None]).quantize(COLORS - 1, Image.Quantize.MEDIANCUT)
     palette = Image.new('P', (1, 1))
@@ -356,5 +369,5 @@ def _pipe(process: subprocess.Popen) -> IO[bytes]:
 
 
 def _even(frame: np.ndarray) -> np.ndarray:
-    """Return a frame cut to even lengths, which video codecs ask for."""
+    """Return a frame cut to even lengths, which video codecs require."""
     return frame[:frame.shape[0] // 2 * 2, :frame.shape[1] // 2 * 2]

@@ -125,7 +125,22 @@ class Comparison:
     shown: Attempt
 
     def attempt(self, reduction: str, limited: bool = False) -> Attempt | None:
-        """Return the climb with that reduction by the package's own physics, or None."""
+        """
+        Return a climb by the package's own physics.
+
+        Parameters
+        ----------
+        reduction : str
+            How reaction forces are reduced: 'off', 'turning' or 'full'.
+        limited : bool
+            Whether pads limit the forces.
+
+        Returns
+        -------
+        Attempt or None
+            None when there was no such climb, or it was not possible.
+
+        """
         return next((attempt for attempt in self.attempts if attempt.reduction == reduction
                      and (attempt.pads is not None) == limited and attempt.climb is not None
                      and attempt.plant == OWN), None)

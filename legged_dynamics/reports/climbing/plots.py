@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Drawing a climbing robot: body, limbs, feet, forces of the wall, and what the pads hold."""
+"""Figures of a climbing robot: the robot itself, its forces, energy, modes and phases."""
 from __future__ import annotations
 
 import math
@@ -39,17 +39,56 @@ ARC = np.linspace(0.0, 2.0 * np.pi, 73)
 
 
 def foot_color(index: int) -> str:
-    """Return the colour of a foot by its number."""
+    """
+    Return the colour of a foot by its number.
+
+    Parameters
+    ----------
+    index : int
+        Number of the foot.
+
+    Returns
+    -------
+    str
+        As matplotlib names colours.
+
+    """
     return style.FOOT_COLORS[index % len(style.FOOT_COLORS)]
 
 
 def limb_length(model: StickybotModel) -> float:
-    """Return the length of the longest limb [m]."""
+    """
+    Return the length of the longest limb.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    float
+        Length of its links together [m].
+
+    """
     return max(sum(link.length for link in limb.links) for limb in model.limbs)
 
 
 def reach_of(model: StickybotModel) -> np.ndarray:
-    """Return how far a robot at rest reaches from its centre, (2,) [m]."""
+    """
+    Return how far a robot at rest reaches from its centre.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    (2,) array [m]
+        Sideways and along the body.
+
+    """
     calm = unloaded_state(model)
     outline = np.vstack([calm.foot, body_outline(model, calm.pose)])
     return np.abs(outline).max(axis=0)
@@ -64,7 +103,14 @@ def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
     model : StickybotModel
         The robot that is drawn.
     typical : float [N]
-        A force that should be of a good size beside it.
+        A force that should be drawn at a readable size.
+
+    Returns
+    -------
+    float
+        The force of the key [N].
+    float
+        Length of 1 N in the picture [m/N].
 
     """
     unit = min(ROUND, key=lambda size: abs(np.log(size / max(typical, 1e-9))))
@@ -72,7 +118,22 @@ def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
 
 
 def body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
-    """Return the corners of a body with a pointed head, (5, 2) [m]; as large as the hips ask."""
+    """
+    Return the corners of a body with a pointed head, as large as its hips require.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    pose : (3,) array [m, rad]
+        Place and angle of the body in wall axes.
+
+    Returns
+    -------
+    (5, 2) array [m]
+        Corners in wall axes.
+
+    """
     hips = np.array([limb.hip for limb in model.limbs])
     x, top, bottom = np.abs(hips[:, 0]).max(), hips[:, 1].max(), hips[:, 1].min()
     margin = 0.125 * max(top - bottom, x)
@@ -82,7 +143,24 @@ def body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
 
 
 def limb_lines(model: StickybotModel, foot: np.ndarray, joint: np.ndarray) -> list[np.ndarray]:
-    """Return each limb from foot to hip, (links + 1, 2) [m]."""
+    """
+    Return each limb as a line from foot to hip.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    foot : (n, 2) array [m]
+        Feet in wall axes.
+    joint : (nj,) array [rad]
+        Joint angles, limb after limb from the foot on.
+
+    Returns
+    -------
+    list of (links + 1, 2) array [m]
+        Ends of the links in wall axes.
+
+    """
     lines, at = [], 0
     for start, limb in zip(foot, model.limbs):
         angles = np.cumsum(joint[at:at + len(limb.links)])
@@ -232,7 +310,15 @@ class Climber:
             artist.set_animated(animated)
 
     def show(self, look: Look) -> None:
-        """Move the robot."""
+        """
+        Move the robot.
+
+        Parameters
+        ----------
+        look : Look
+            Pose, feet, joints and forces of one time.
+
+        """
         self._limbs.set_segments(limb_lines(self._model, look.foot, look.joint))
         self._body.set_xy(body_outline(self._model, look.pose))
         self._feet.set_offsets(look.foot)
@@ -245,7 +331,7 @@ class Climber:
 
 
 # -------------------------------------------------------------------------------------------------
-# Where a climb's energy goes, and how far its balance is off.
+# Energy of a climb over time, and the residual of its balance.
 
 
 PARTS = (('lifted weight', '#0072B2'), ('springs and motion', '#56B4E9'),
@@ -254,7 +340,20 @@ LIMIT = 1e-4        # J
 
 
 def draw_climb_energy(comparison: Comparison) -> Figure | None:
-    """Draw the energy of plain and reduced climb over time, and the residual of both."""
+    """
+    Draw the energy of plain and reduced climb over time, and the residual of both.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+
+    Returns
+    -------
+    Figure or None
+        None when no climb was possible.
+
+    """
     found = [attempt for attempt in map(comparison.attempt, ('off', 'full'))
              if attempt is not None and attempt.trace is not None]
     if not found:
@@ -296,15 +395,30 @@ def _parts(model: StickybotModel, trace: ClimbTrace) -> list[np.ndarray]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The two questions about forces as pictures: how the load can be shared, and what it allows.
+# The two questions about forces: load sharing, and accelerations that the limits allow.
 
 
-MOST_LABELS = 6         # feet whose forces are written beside them
+MOST_LABELS = 6         # robots with more feet get no numbers at the arrows
 ANSWER_COLORS = ('#56B4E9', '#0072B2', '#009E73', '#E69F00', '#D55E00', '#CC79A7')
 
 
 def draw_sharing(model: StickybotModel, answers: Answers) -> Figure:
-    """Draw the forces of misplaced feet: as they are, by turning hips, by moving them."""
+    """
+    Draw the forces of misplaced feet: as they are, by turning hips, by moving them.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    answers : Answers
+        To the questions about forces.
+
+    Returns
+    -------
+    Figure
+        The robot with its forces, once for each way.
+
+    """
     case = answers.sharing[1]
     pictures = [('as the feet are set', case.reaction)]
     if case.turned is not None:
@@ -344,7 +458,20 @@ def _draw_robot(axes: Axes, model: StickybotModel, case: Sharing, forces: np.nda
 
 
 def draw_strength(answers: Answers) -> Figure:
-    """Draw which accelerations of the body the feet allow, one line a limit."""
+    """
+    Draw which accelerations of the body the feet allow, one line a limit.
+
+    Parameters
+    ----------
+    answers : Answers
+        To the questions about forces.
+
+    Returns
+    -------
+    Figure
+        Accelerations right and up the slope [m/s²].
+
+    """
     figure = style.new_figure(4.8)
     axes = figure.subplots()
     corners = []
@@ -368,7 +495,7 @@ def draw_strength(answers: Answers) -> Figure:
 
 
 # -------------------------------------------------------------------------------------------------
-# The wall's forces on each foot, with and without their reduction.
+# Forces of the wall on each foot, with and without their reduction.
 
 
 MOST_FEET = 8
@@ -377,7 +504,20 @@ FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}
 
 
 def draw_climb_forces(comparison: Comparison) -> Figure | None:
-    """Draw |F_r| of each foot over the last two periods of the gait, on feet without limits."""
+    """
+    Draw the force of each foot over the last two periods of the gait, on feet without limits.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+
+    Returns
+    -------
+    Figure or None
+        None when no climb was possible.
+
+    """
     found = [attempt for attempt in map(comparison.attempt, FORCE_COLORS) if attempt is not None]
     traces = [(attempt, attempt.trace) for attempt in found if attempt.trace is not None]
     if not traces:
@@ -412,7 +552,7 @@ def draw_climb_forces(comparison: Comparison) -> Figure | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# The modes of a climbing robot on the complex plane, beside those that the design rule names.
+# Modes of a climbing robot in the complex plane, and the nominal poles of the design rule.
 
 
 RATIOS = (0.3, 0.5, 0.7, 0.9)
@@ -421,7 +561,24 @@ LINEAR = 50.0       # 1/s up to which the axes are even; beyond, logarithmic
 
 
 def draw_modes(model: StickybotModel, modes: list[NamedMode]) -> Figure:
-    """Draw eigenvalues on axes that are logarithmic but near 0, with lines of equal damping."""
+    """
+    Draw eigenvalues in the complex plane, with lines of equal damping.
+
+    Axes are linear up to 50 1/s and logarithmic beyond.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    modes : list of NamedMode
+        Of the robot at rest.
+
+    Returns
+    -------
+    Figure
+        With the nominal poles of each hip axis.
+
+    """
     figure = style.new_figure(3.9)
     axes = figure.subplots()
     nominal = nominal_poles(model)
@@ -469,16 +626,29 @@ def _grouped(poles: list[tuple[str, complex]]) -> dict[complex, list[str]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The gait's phases: which feet hold when, and the body's orbit in its phase planes.
+# Phases of the gait: which feet are attached when, and the body's orbit in its phase planes.
 
 
-# What is drawn over what: column of the pose, unit and factor.
+# Phase planes: column of the pose, label, unit and factor.
 PLANES = ((0, 'x about its mean', 'mm', 1e3), (1, 'y ahead of an even climb', 'mm', 1e3),
           (2, 'angle', 'mrad', 1e3))
 
 
 def draw_climb_phase(comparison: Comparison) -> Figure | None:
-    """Draw the shown climb's contacts, and the last period's orbits of plain and reduced gait."""
+    """
+    Draw when feet hold in the climb that is shown, and the body's last period in its phase planes.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+
+    Returns
+    -------
+    Figure or None
+        None when the climb that is shown was not possible.
+
+    """
     shown = comparison.shown
     if shown.trace is None:
         return None

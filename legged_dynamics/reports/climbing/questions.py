@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The two questions of source 003 put to one robot.
+The two questions of source 003, answered for one robot.
 
 (a) How equal, and how small, can the feet's forces be while the body's acceleration is kept?
 (b) What acceleration does a limit on the forces allow?
@@ -44,7 +44,7 @@ from legged_dynamics.stickybot import (
 from legged_dynamics.stickybot.allocation.force_sets import SET
 
 MISPLACED = 0.002       # m by which feet are set wrongly
-# Limits that are tried, in parts of an even share of the weight.
+# Limits on the force of a foot that are tried, in parts of an equal share of the weight.
 LIMITS = (0.9, 1.1, 1.5, 2.0, 3.0)
 DIRECTIONS = 72
 UP, DOWN, ASIDE, TURN = np.array([[0, 1, 0], [0, -1, 0], [1, 0, 0], [0, 0, 1]], float)
@@ -187,7 +187,22 @@ def answer_questions(comparison: Comparison) -> Answers:
 
 
 def misplaced(model: StickybotModel, state: StickybotState) -> StickybotState:
-    """Return a state whose feet are set 2 mm outwards and inwards, row by row in turn."""
+    """
+    Return a state whose feet are set 2 mm outwards and inwards, alternating by row.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    state : StickybotState
+        The state to change.
+
+    Returns
+    -------
+    StickybotState
+        A copy with other feet.
+
+    """
     rows = np.unique(np.round([limb.hip[1] for limb in model.limbs], 9), return_inverse=True)[1]
     foot = state.foot.copy()
     foot[:, 0] -= MISPLACED * model.sides * np.where(rows % 2, 1.0, -1.0)
@@ -240,7 +255,7 @@ def _strength(model: StickybotModel, calm: StickybotState, stride: StickybotStat
 
 def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> np.ndarray:
     """Return the outermost accelerations as seen from one that is possible."""
-    # Discs always allow free fall, which takes no force; one-way pads need a load to hold on.
+    # Discs always allow free fall, which requires no force; directional pads require a load.
     inside = np.array([*model.wall.in_plane, 0.0]) if is_disc(sets) else np.zeros(3)
     load, found = load_of(model, calm, inside), np.full((DIRECTIONS + 1, 2), np.nan)
     for k, angle in enumerate(2.0 * np.pi * np.arange(DIRECTIONS + 1) / DIRECTIONS):
@@ -252,12 +267,25 @@ def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> n
 
 
 def is_disc(sets: ForceSets) -> bool:
-    """Return whether feet hold the same in every direction."""
+    """
+    Return whether feet hold the same in every direction.
+
+    Parameters
+    ----------
+    sets : ForceSets
+        The forces that the feet can hold.
+
+    Returns
+    -------
+    bool
+        True when no foot has a directional limit.
+
+    """
     return not sets.table[:, SET.n_planes].any()
 
 
 # -------------------------------------------------------------------------------------------------
-# The modes of a climbing robot at rest, named by what moves in them.
+# Modes of a climbing robot at rest, named by the coordinates with most of the kinetic energy.
 
 
 SHOWN = 0.12        # part of a mode's motion that a name needs
@@ -273,6 +301,7 @@ class NamedMode:
     name : str
         What moves, by its part of the kinetic energy.
     eigenvalue : complex [1/s]
+        Of the state matrix.
     damping_ratio : float
         1 where it does not oscillate.
 
@@ -287,6 +316,18 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
     """
     Return the modes of the robot hanging on all feet, slowest decay first.
 
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    Modes
+        Eigenvalues, damping ratios and shapes.
+    list of NamedMode
+        The same, named by what moves.
+
     Raises
     ------
     SimulationError
@@ -295,7 +336,7 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
     """
     rest = RestPosition.nominal(model)
     found = modes(model, find_equilibrium(model, unloaded_state(model), rest), rest)
-    # Kinetic energy of each coordinate alone: what it weighs in a mode.
+    # Inertia of each coordinate alone, for the kinetic energy of a mode.
     weight = np.zeros(model.nz)
     weight[:3] = model.body.mass, model.body.mass, model.body.inertia
     at = 0
@@ -317,10 +358,22 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
 
 def nominal_poles(model: StickybotModel) -> list[tuple[str, complex]]:
     """
-    Return the poles by which the hips' damping is designed, each axis of a hip by itself.
+    Return the poles for which the hips' damping is designed, each axis of a hip by itself.
 
-    ``m/N`` (or I/N) on one spring and damper of the first limb's hip; (36), (37) make both roots
-    equal when the nominal damping ratio is 1.
+    The mass m/N (or the inertia I/N) moves on spring and damper of the first limb's hip alone; by
+    (36) and (37) of the climbing robot's source both roots are equal when the nominal damping
+    ratio is 1.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    list of tuple
+        Name of the axis and pole [1/s].
+
     """
     limb, found = model.limbs[0], []
     for j, name in enumerate(('x', 'y', 'angle')):

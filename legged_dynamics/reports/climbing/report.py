@@ -1,9 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The page about a climb: film, forces, phases, energy, modes, and the two questions."""
+"""
+The report of a climb: film, forces, phases, energy, modes, and the two questions.
+
+Climbs with and without reduction of the reaction forces are compared, on pads and on feet without
+limits. The questions are those of `reports/climbing/questions.py`.
+"""
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,18 +38,39 @@ from legged_dynamics.reports.climbing.questions import (
     answer_questions,
     modes_at_rest,
 )
-from legged_dynamics.reports.page import Page, ReportFolder, Table, report_folder
+from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.section import (
+    Cards,
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+)
 from legged_dynamics.stickybot import Allocation, AllocationStatus, StickybotModel
 
 # -------------------------------------------------------------------------------------------------
-# What a comparison of climbs found, as tables.
+# Tables of the comparison.
 
 
 MOST_MODES = 14
 
 
 def climb_table(comparison: Comparison) -> Table:
-    """Return one row a climb: speed, forces, energy."""
+    """
+    Return one row a climb: speed, forces, energy.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The climbs.
+
+    Returns
+    -------
+    Table
+        Speed, forces and energy.
+
+    """
     rows: list[tuple[str, ...]] = []
     first = []
     groups: dict[tuple[str, bool], list[Attempt]] = {}
@@ -78,7 +105,7 @@ def _climb_cells(comparison: Comparison, attempt: Attempt, plain: Attempt | None
             _number(cost, '.2f'), str(done.failures)]
 
 
-def balance_table(comparison: Comparison) -> Table:
+def _balance_table(comparison: Comparison) -> Table:
     """Return how far energy, momentum and angular momentum are off."""
     found = [attempt for attempt in map(comparison.attempt, ('off', 'full'))
              if attempt is not None]
@@ -100,8 +127,8 @@ def balance_table(comparison: Comparison) -> Table:
                   for k, name in enumerate(names)])
 
 
-def mode_table(modes: list[NamedMode], nominal: float) -> Table:
-    """Return the true modes beside the nominal damping ratio, the least damped first."""
+def _mode_table(modes: list[NamedMode], nominal: float) -> Table:
+    """Return the true modes and the nominal damping ratio, the least damped first."""
     rows: list[tuple[str, ...]] = []
     for mode in sorted(modes, key=lambda mode: (mode.damping_ratio, abs(mode.eigenvalue))):
         swing = f' ± {mode.eigenvalue.imag:.1f} i' if mode.eigenvalue.imag else ''
@@ -117,7 +144,7 @@ def mode_table(modes: list[NamedMode], nominal: float) -> Table:
         'what moves', 'eigenvalue [1/s]', 'frequency [rad/s]', 'damping ratio', 'nominal'), rows)
 
 
-def sharing_table(answers: Answers) -> Table:
+def _sharing_table(answers: Answers) -> Table:
     """Return the answers to question (a)."""
     return Table('Largest force |F| of any foot [N]', (
         'state', 'as it is', 'least squares', 'least maximum',
@@ -139,7 +166,20 @@ def _sharing_row(case: Sharing) -> tuple[str, ...]:
 
 
 def strength_table(answers: Answers) -> Table:
-    """Return the answers to question (b)."""
+    """
+    Return the answers to question (b): accelerations that limits on the forces allow.
+
+    Parameters
+    ----------
+    answers : Answers
+        To the questions about forces.
+
+    Returns
+    -------
+    Table
+        A row a limit.
+
+    """
     return Table('Largest acceleration of the body for a limit on |F|', (
         'each foot holds', 'up [m/s²]', 'down [m/s²]', 'aside [m/s²]', 'turning [rad/s²]',
         'up, on the feet of a stride [m/s²]', 'turning by rest angles, this instant [rad/s²]'),
@@ -218,60 +258,48 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
         When the folder cannot be written.
 
     """
-    page = Page(f'Climbing robot: {_gait(comparison)}', _lead(comparison))
-    page.verdict(_verdict(comparison), False)
-    climbs, balances = climb_table(comparison), balance_table(comparison)
-    found = [climbs, balances]
-    with report_folder(folder, page) as written:
-        page.cards(_cards(comparison))
-        if film is not None:
-            page.figure(film.read_bytes(), _film_caption(comparison), 'image/gif')
-        page.heading('With and without reduction')
-        page.paragraph(CLIMBS)
-        _add_table(page, climbs)
-        page.listing(_notes(comparison))
-        written.add('forces', draw_climb_forces(comparison), FORCES)
-        page.heading('Phases')
-        written.add('phases', draw_climb_phase(comparison), PHASES)
-        page.heading('Energy and momentum')
-        _add_table(page, balances)
-        written.add('energy', draw_climb_energy(comparison), ENERGY)
-        try:
-            found += _add_statics(written, comparison)
-        except LeggedDynamicsError as error:
-            page.heading('Modes and forces at rest')
-            page.paragraph(f'The robot cannot hang still on its wall: {error}')
-        written.close(command)
-    return written.path, found
+    first: list[Part] = [Cards(_cards(comparison))]
+    if film is not None:
+        first.append(ReportFigure('', film.read_bytes, _film_caption(comparison), 'image/gif'))
+    sections = [
+        ReportSection('', first),
+        ReportSection('With and without reduction', [
+            CLIMBS, climb_table(comparison), Listing(_notes(comparison)),
+            ReportFigure('forces', partial(draw_climb_forces, comparison), FORCES)]),
+        ReportSection('Phases', [
+            ReportFigure('phases', partial(draw_climb_phase, comparison), PHASES)]),
+        ReportSection('Energy and momentum', [
+            _balance_table(comparison),
+            ReportFigure('energy', partial(draw_climb_energy, comparison), ENERGY)])]
+    try:
+        sections += _statics(comparison)
+    except LeggedDynamicsError as error:
+        sections.append(ReportSection('Modes and forces at rest', [
+            f'The robot cannot hang still on its wall: {error}']))
+    report = Report(f'Climbing robot: {_gait(comparison)}', _lead(comparison), sections, command,
+                    _verdict(comparison), judged=False)
+    return report.write(folder), report.tables
 
 
-def _add_statics(written: ReportFolder, comparison: Comparison) -> list[Table]:
-    model, page = comparison.model, written.page
+def _statics(comparison: Comparison) -> list[ReportSection]:
+    """Return the sections about the robot at rest: modes, and the two questions about forces."""
+    model = comparison.model
     everything, modes = modes_at_rest(model)
     answers = answer_questions(comparison)
-    found = [mode_table(modes, everything.nominal), sharing_table(answers),
-             strength_table(answers)]
-    page.heading('Modes and damping')
-    page.paragraph(DESIGN)
-    _add_table(page, found[0])
-    written.add('modes', draw_modes(model, modes), MODES)
-    page.heading('How the load can be shared')
-    page.paragraph(QUESTION_A.format(gap=max(case.even.gap for case in answers.sharing)))
-    _add_table(page, found[1])
-    page.listing(_remains(answers))
-    written.add('sharing', draw_sharing(model, answers), 'Forces of the wall on feet that are '
-        'set wrongly, robot at rest.')
-    page.heading('What the feet allow')
-    page.paragraph(QUESTION_B)
-    _add_table(page, found[2])
-    page.listing(_limits(answers))
-    written.add('strength', draw_strength(answers), 'Accelerations of the body, without turning, '
-        'that feet of that strength allow from rest: all inside the line.')
-    return found
-
-
-def _add_table(page: Page, table: Table) -> None:
-    page.table(table.head, table.rows, table.strong, table.first)
+    gap = max(case.even.gap for case in answers.sharing)
+    return [
+        ReportSection('Modes and damping', [
+            DESIGN, _mode_table(modes, everything.nominal),
+            ReportFigure('modes', partial(draw_modes, model, modes), MODES)]),
+        ReportSection('How the load can be shared', [
+            QUESTION_A.format(gap=gap), _sharing_table(answers), Listing(_remains(answers)),
+            ReportFigure('sharing', partial(draw_sharing, model, answers),
+                         'Forces of the wall on feet that are set wrongly, robot at rest.')]),
+        ReportSection('What the feet allow', [
+            QUESTION_B, strength_table(answers), Listing(_limits(answers)),
+            ReportFigure('strength', partial(draw_strength, answers),
+                         'Accelerations of the body, without turning, that feet of that strength '
+                         'allow from rest: all inside the line.')])]
 
 
 def _gait(comparison: Comparison) -> str:

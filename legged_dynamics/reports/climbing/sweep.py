@@ -50,7 +50,20 @@ class Axis:
     factor: float = 1.0
 
     def value(self, index: int) -> Any:
-        """Return a value in the setting's unit."""
+        """
+        Return a value in the setting's unit.
+
+        Parameters
+        ----------
+        index : int
+            Which of the values.
+
+        Returns
+        -------
+        any
+            For the setting.
+
+        """
         chosen = self.values[index]
         return chosen * self.factor if isinstance(chosen, float) else chosen
 
@@ -105,7 +118,20 @@ class Sweep:
     seconds: float
 
     def along(self, axis: Axis) -> list[SweepPoint]:
-        """Return the points at which that parameter was set."""
+        """
+        Return the points at which that parameter was set.
+
+        Parameters
+        ----------
+        axis : Axis
+            The parameter.
+
+        Returns
+        -------
+        list of SweepPoint
+            In the order of its values.
+
+        """
         return [point for point in self.points if axis in point.place]
 
 
@@ -130,6 +156,11 @@ def sweep(parameters: Mapping[str, Any], axes: Sequence[Axis], *, grid: bool = F
     progress : callable, optional
         Called with the part done.
 
+    Returns
+    -------
+    Sweep
+        Results of all points.
+
     Raises
     ------
     ConfigurationError
@@ -143,7 +174,7 @@ def sweep(parameters: Mapping[str, Any], axes: Sequence[Axis], *, grid: bool = F
              for picks in itertools.product(*(range(len(axis.values)) for axis in chosen))]
     changes = [{axis.setting: axis.value(k) for axis, k in step.items()} | {REDUCTION: way}
                for step in steps for way in WAYS]
-    # The same climb asked for twice, as the nominal one of every parameter, is made once.
+    # The nominal climb, which every parameter has, is made once.
     unique = list({_key(parameters, change): change for change in changes}.values())
     rows = climb_each(parameters, unique, seconds=seconds, workers=workers,
                       progress=None if progress is None else lambda done, of: progress(done / of))
@@ -162,7 +193,20 @@ def _key(parameters: Mapping[str, Any], change: Mapping[str, Any]) -> frozenset:
 
 
 def sweep_table(done: Sweep) -> Table:
-    """Return one row a point: plain gait against reduced."""
+    """
+    Return one row a point: plain gait against reduced.
+
+    Parameters
+    ----------
+    done : Sweep
+        The climbs of all points.
+
+    Returns
+    -------
+    Table
+        Speed, forces and cost of both gaits.
+
+    """
     rows: list[tuple[str, ...]] = []
     first = []
     last = None
@@ -209,7 +253,7 @@ def _number(value: float, form: str) -> str:
 
 def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
     """
-    Write the table as Markdown and all numbers as CSV; return both paths.
+    Write the table as Markdown and all numbers as CSV.
 
     Parameters
     ----------
@@ -219,6 +263,11 @@ def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
         Made if need be.
     command : str
         What made it, for the head of the table.
+
+    Returns
+    -------
+    list of Path
+        Both files.
 
     Raises
     ------
@@ -246,7 +295,7 @@ def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Sweeps of a climbing robot: speed, forces and cost over each parameter, or over two of them.
+# Figures of a sweep: speed, forces and cost over each parameter, or over two of them.
 
 
 QUANTITIES = (('speed', 'speed [cm/s]', 100.0), ('peak_force', 'peak |F| [N]', 1.0),
@@ -260,7 +309,20 @@ COLOR_MAP = 'cividis'
 
 
 def draw_sweep(done: Sweep) -> Figure | None:
-    """Draw lines over each parameter, or maps over two; None over more than two at once."""
+    """
+    Draw lines over each parameter, or maps over two.
+
+    Parameters
+    ----------
+    done : Sweep
+        The climbs of all points.
+
+    Returns
+    -------
+    Figure or None
+        None for all combinations of more than two parameters.
+
+    """
     if not done.grid or len(done.axes) == 1:
         return _draw_lines(done)
     return _draw_maps(done) if len(done.axes) == 2 else None

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controller and plant in closed loop: sampled, held, delayed and pushed as on a real robot."""
+"""Controller and plant in closed loop, with sampling, zero-order hold, delay and pushes."""
 from __future__ import annotations
 
 from collections import deque
@@ -22,31 +22,43 @@ RATE = 100.0        # Hz, the paper's controller
 
 
 class PlanarPlant(Protocol):
-    """What the loop needs of a plant; `PinnedRobot` and `PlanarBiped` are such."""
+    """The methods that the loop requires of a plant, as `PinnedRobot` and `PlanarBiped` have."""
 
     @property
     def state(self) -> PlanarState:
-        """What the controller knows."""
+        """State that the controller gets."""
 
     @property
     def true_state(self) -> PlanarState:
-        """What is."""
+        """True state."""
 
     @property
     def ground(self) -> np.ndarray:
-        """Feet on the ground, (nf, 5), NaN where the plant does not know."""
+        """Feet on the ground, (nf, 5) as in `Trace.ground`; NaN where the plant has no ground."""
 
     @property
     def fallen(self) -> bool:
-        """Whether there is no use in going on."""
+        """Whether the robot has fallen, which ends the run."""
 
     def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
                 ) -> None:
-        """Go on with torques and push held."""
+        """
+        Advance the plant with torques and push constant.
+
+        Parameters
+        ----------
+        torque : (6,) array [N m]
+            Of the joints.
+        duration : float
+            [s].
+        push : (3,) array, optional
+            Force and moment on the body, inertial axes [N, N m].
+
+        """
 
 
 class Command(Protocol):
-    """What the loop needs of a tick of a controller."""
+    """Result of a tick of a controller."""
 
     @property
     def torque(self) -> np.ndarray:
@@ -54,13 +66,30 @@ class Command(Protocol):
 
 
 class Controller(Protocol):
-    """What the loop needs of a controller; `PlanarController` and `SpatialController` are such."""
+    """The methods that the loop requires of a controller, such as `PlanarController`."""
 
     def reset(self) -> None:
-        """Forget what was before."""
+        """Start anew."""
 
     def update(self, state: PlanarState, target: PlanarTarget, period: float) -> Command:
-        """Return the torques until the next tick, after the period [s]."""
+        """
+        Return the torques until the next tick.
+
+        Parameters
+        ----------
+        state : PlanarState
+            What the controller knows.
+        target : PlanarTarget
+            What is commanded of the body.
+        period : float
+            Time to the next tick [s].
+
+        Returns
+        -------
+        Command
+            The torques.
+
+        """
 
 
 @dataclass(frozen=True)
@@ -99,7 +128,7 @@ class Loop:
 @dataclass(frozen=True, eq=False)
 class Trace:
     """
-    What happened, one row a tick of the controller and one for the end.
+    Course of a run: one row a tick of the controller, and one for the end.
 
     Attributes
     ----------
@@ -134,7 +163,20 @@ class Trace:
         object.__setattr__(self, 'error', self.pose[-1] - self.target.pose)
 
     def slip(self, start: float = 0.0) -> float:
-        """Return how far a sole went from where it stood at that time, at most [m]."""
+        """
+        Return how far a sole moved at most from where it stood at some time.
+
+        Parameters
+        ----------
+        start : float
+            That time [s].
+
+        Returns
+        -------
+        float
+            Distance [m].
+
+        """
         places = self.ground[self.time >= start - 1e-9, :, :2]
         return float(np.linalg.norm(places - places[0], axis=2).max())
 
@@ -147,33 +189,38 @@ class Trace:
 def close_loop(plant: PlanarPlant, controller: Controller, loop: Loop | None = None,
                target: PlanarTarget = CROUCH) -> Trace:
     """
-    Run the controller on the plant and return what happened.
+    Run the controller on the plant.
 
     Parameters
     ----------
     plant : PlanarPlant
         At its start.
     controller : Controller
-        Reset first.
+        It is reset first.
     loop : Loop, optional
-        The paper's unless given.
+        Rate, delay and push; the paper's unless given.
     target : PlanarTarget
-        Wanted of the body.
+        What is commanded of the body.
+
+    Returns
+    -------
+    Trace
+        What happened.
 
     """
     loop = Loop() if loop is None else loop
     period, rows = 1.0 / loop.rate, []
     late, rest = divmod(round(loop.delay * 1e9), round(period * 1e9))
     controller.reset()
-    # Torques from the one in force to the newest, which is not in force before its delay.
-    held: deque[np.ndarray] = deque(maxlen=late + 2)
+    # Torques from the one that acts to the newest, which acts after the delay.
+    queue: deque[np.ndarray] = deque(maxlen=late + 2)
     tick, time = 0, 0.0
     while True:
         command = controller.update(plant.state, target, period)
-        # Before the first command arrives the robot stands on its own: with that same torque.
-        while len(held) <= late:
-            held.append(command.torque)
-        held.append(command.torque)
+        # Before the first command arrives, its torque holds the robot as well.
+        while len(queue) <= late:
+            queue.append(command.torque)
+        queue.append(command.torque)
         true = plant.true_state
         rows.append((time, true.pose, true.twist, true.position, command.torque, plant.ground))
         if time >= loop.duration - 1e-9 or plant.fallen:
@@ -181,7 +228,7 @@ def close_loop(plant: PlanarPlant, controller: Controller, loop: Loop | None = N
         tick += 1
         end = min(tick * period, loop.duration)
         change = min(time + rest * 1e-9, end)
-        for torque, begin, stop in ((held[0], time, change), (held[1], change, end)):
+        for torque, begin, stop in ((queue[0], time, change), (queue[1], change, end)):
             _advance(plant, torque, begin, stop, loop)
         time = end
     times, poses, twists, positions, torques, ground = (np.array(c) for c in zip(*rows))

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The reproduction as one page: final values beside the paper's, and its figures."""
+"""The report of the reproduced crouch: final values against the paper's, and its figures."""
 from __future__ import annotations
 
 import multiprocessing
@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,12 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reports import style
 from legged_dynamics.reports.crouch.closed_loop import Loop, Trace
 from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Run, crouch
-from legged_dynamics.reports.page import Page, Table, report_folder
+from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportSection
 from legged_dynamics.workspace.planar import Biped
 
 # -------------------------------------------------------------------------------------------------
-# The paper's figures 4 to 7, and what it could not show: the errors, and the ground.
+# The paper's figures 4 to 7, and two that it does not have: the errors, and the ground forces.
 
 
 COORDINATES = ('x [cm]', 'z [cm]', 'angle [deg]')
@@ -31,7 +33,7 @@ JOINTS = ('hip', 'knee', 'ankle')
 LEGS = (('left', '-'), ('right', '--'))
 
 
-def draw_pose(done: Sequence[Crouch]) -> Figure:
+def _draw_pose(done: Sequence[Crouch]) -> Figure:
     """Draw pose over time, figure 4, one panel a coordinate."""
     figure = style.new_figure(5.6)
     panels = figure.subplots(3, 1, sharex=True)
@@ -49,19 +51,19 @@ def draw_pose(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_joints(done: Sequence[Crouch]) -> Figure:
+def _draw_joint_angles(done: Sequence[Crouch]) -> Figure:
     """Draw joint angles over time, figure 5; the paper's right leg drifts."""
     trace = done[-1].trace
     return _draw_joints(trace, np.degrees(trace.position), 'joint angle [deg]')
 
 
-def draw_torques(done: Sequence[Crouch]) -> Figure:
+def _draw_torques(done: Sequence[Crouch]) -> Figure:
     """Draw joint torques over time, figure 6."""
     trace = done[-1].trace
     return _draw_joints(trace, trace.torque, 'joint torque [N m]')
 
 
-def draw_path(done: Sequence[Crouch]) -> Figure:
+def _draw_path(done: Sequence[Crouch]) -> Figure:
     """Draw the body's path in the x-z plane, figure 7, and its curl at the end."""
     figure = style.new_figure(4.4)
     path, curl = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
@@ -84,7 +86,7 @@ def draw_path(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_errors(done: Sequence[Crouch]) -> Figure:
+def _draw_errors(done: Sequence[Crouch]) -> Figure:
     """Draw the size of the errors over time on a logarithmic scale, with the paper's last ones."""
     figure = style.new_figure(4.4)
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
@@ -104,7 +106,7 @@ def draw_errors(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
-def draw_ground(done: Sequence[Crouch]) -> Figure:
+def _draw_ground(done: Sequence[Crouch]) -> Figure:
     """Draw what the ground does: normal forces, centre of pressure in the sole, friction used."""
     trace = next(result.trace for result in done if result.trace.ground_known)
     figure = style.new_figure(5.6)
@@ -156,25 +158,38 @@ EXPLANATION = (
     'feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
     'ground, with restitution 0.1.')
 FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
-    'figure_4_pose': ('Figure 4: pose of the body', draw_pose,
+    'figure_4_pose': ('Figure 4: pose of the body', _draw_pose,
                       'Both plants lie upon each other.'),
-    'figure_5_joints': ('Figure 5: joint angles', draw_joints,
+    'figure_5_joints': ('Figure 5: joint angles', _draw_joint_angles,
                         "On MuJoCo; the right leg's lines are thin and dashed. In the paper they "
                         'drift apart, here they do not.'),
-    'figure_6_torques': ('Figure 6: joint torques', draw_torques,
+    'figure_6_torques': ('Figure 6: joint torques', _draw_torques,
                          'On MuJoCo. The knee works harder the more it is bent.'),
-    'figure_7_path': ('Figure 7: path of the body', draw_path,
+    'figure_7_path': ('Figure 7: path of the body', _draw_path,
                       'Both overshoot by about 4 per cent, which is the curl at the end.'),
-    'errors': ('Errors', draw_errors,
+    'errors': ('Errors', _draw_errors,
                'In cm and degrees; the dot is what the paper has at 9.99 s.'),
-    'ground': ('On the ground', draw_ground,
+    'ground': ('On the ground', _draw_ground,
                'On MuJoCo. Shaded: the sole, from heel to toe. The controller knows nothing of '
                'this; it is the feet being wide enough that makes it true.'),
 }
 
 
 def final_values(done: Sequence[Crouch]) -> Table:
-    """Return the table of final values, the paper's first."""
+    """
+    Return the table of final values.
+
+    Parameters
+    ----------
+    done : sequence of Crouch
+        The first is on pinned feet, the second on MuJoCo.
+
+    Returns
+    -------
+    Table
+        The paper's values in the first row.
+
+    """
     target = done[0].trace.target.pose
     rows: list[Sequence[str]] = [("the paper's simulator", *_cells(PAPER, target), 'not said',
                                   '1000 to 2000')]
@@ -195,7 +210,7 @@ def _cells(pose: np.ndarray, target: np.ndarray) -> list[str]:
 
 def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] = ()) -> Path:
     """
-    Write page and figures into a folder and return the page's path.
+    Write page and figures into a folder.
 
     Parameters
     ----------
@@ -206,41 +221,41 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
     tables : sequence of Table
         Further tables, each with its title as heading.
 
+    Returns
+    -------
+    Path
+        Of the page.
+
     Raises
     ------
     ConfigurationError
         When the folder cannot be written.
 
     """
-    page = Page('Recursive workspace control of the planar biped', LEAD)
-    table = final_values(done)
+    final = final_values(done)
     pinned, ground = done[0], done[1]
-    page.verdict(f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
-                 f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
-                 f'soles slip by {1e3 * ground.slip:.2f} mm at most.')
-    page.cards([
+    cards = Cards([
         *((f'{scale * ground.error[k]:+.3f} {unit}', f'error of {name}, MuJoCo')
           for k, (name, unit, scale) in enumerate((
               ('x', 'mm', 1e3), ('z', 'mm', 1e3), ('angle', 'deg', np.degrees(1.0))))),
         (f'{1e3 * ground.slip:.3f} mm', 'slip of a foot, MuJoCo'),
         (f'{pinned.trace.time[-1] / pinned.computing:.0f} x', 'real time, feet pinned')])
-    page.heading(table.title)
-    page.table(table.head, table.rows, table.strong, table.first)
-    page.paragraph(EXPLANATION)
-    with report_folder(folder, page, ConfigurationError) as written:
-        for name, (heading, draw, caption) in FIGURES.items():
-            page.heading(heading)
-            written.add(name, draw(done[:2] if name != 'errors' else [*done[:2], *done[-2:]]),
-                        caption)
-        for more in tables:
-            page.heading(more.title)
-            page.table(more.head, more.rows, more.strong, more.first)
-        written.close('legged-dynamics reproduce biped')
-    return written.path
+    sections = [ReportSection('', [cards]), ReportSection(final.title, [final, EXPLANATION])]
+    for name, (heading, draw, caption) in FIGURES.items():
+        shown = done[:2] if name != 'errors' else [*done[:2], *done[-2:]]
+        sections.append(ReportSection(heading, [ReportFigure(name, partial(draw, shown),
+                                                             caption)]))
+    sections += [ReportSection(more.title, [more]) for more in tables]
+    return Report(
+        'Recursive workspace control of the planar biped', LEAD, sections,
+        verdict=f'On MuJoCo contact the body ends {1e3 * np.hypot(*ground.error[:2]):.2f} mm and '
+                f'{np.degrees(abs(ground.error[2])):.2f} deg from where it was wanted, and its '
+                f'soles slip by {1e3 * ground.slip:.2f} mm at most.',
+        command='legged-dynamics reproduce biped').write(folder, ConfigurationError)
 
 
 # -------------------------------------------------------------------------------------------------
-# The crouch where the robot is not what the controller believes, measured on MuJoCo contact.
+# Robustness: the robot differs from the model of the controller, on MuJoCo contact.
 
 
 INTEGRAL = 1.0          # 1/s^3
@@ -270,11 +285,11 @@ CASES = (
     Run('dropped from 1 cm, restitution 0.5',
         plant={'drop_height': 0.01, 'standing': 0.0, 'restitution': 0.5}),
 )
-# Where a case begins a group in the table.
+# Cases that begin a group in the table, by the beginning of their names.
 FIRST = ('body', 'friction', 'controller', 'pushed', '10 ms', 'noisy', 'dropped')
 
 
-def with_integral(run: Run) -> Run:
+def _with_integral(run: Run) -> Run:
     """Return the same run with the integral term and the time that it needs."""
     return replace(run, integral=INTEGRAL, loop=replace(run.loop, duration=LONG))
 
@@ -293,8 +308,13 @@ def measure(cases: Sequence[Run] = CASES, workers: int | None = None,
     progress : callable, optional
         Called with the part done.
 
+    Returns
+    -------
+    list of tuple of Crouch
+        Each case with the paper's gains and with the integral term.
+
     """
-    runs = [run for case in cases for run in (case, with_integral(case))]
+    runs = [run for case in cases for run in (case, _with_integral(case))]
     done = []
     for finished in _each(runs, (os.cpu_count() or 1) if workers is None else workers):
         done.append(finished)
@@ -313,7 +333,20 @@ def _each(runs: Sequence[Run], workers: int) -> Iterator[Crouch]:
 
 
 def table(pairs: Sequence[tuple[Crouch, Crouch]]) -> Table:
-    """Return the measured table: errors, slip and the least load of a foot."""
+    """
+    Return the table of robustness: errors, slip and the least load of a foot.
+
+    Parameters
+    ----------
+    pairs : sequence of tuple of Crouch
+        Each with the paper's gains and with the integral term.
+
+    Returns
+    -------
+    Table
+        A row a case.
+
+    """
     rows = [(plain.run.name, *_robustness_cells(plain), _least_load(plain),
              *_robustness_cells(integral))
             for plain, integral in pairs]

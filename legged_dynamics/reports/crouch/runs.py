@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The crouch on several plants, beside what the paper reports of its own simulator."""
+"""The crouch on several plants, for comparison with the values of the paper's simulator."""
 from __future__ import annotations
 
 import time
@@ -40,7 +40,7 @@ from legged_dynamics.workspace.planar import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# The controller in SE(3), given the crouch's planar state: for a comparison of the two.
+# The controller in SE(3), given the crouch's planar state, for comparison with the planar one.
 
 
 FEET = 2
@@ -70,7 +70,7 @@ class SpatialController:
             for kind, axis in (('linear', 0), ('angular', 2))
             for name, values in (('stiffness', gains.position), ('damping', gains.velocity),
                                  ('integral', np.zeros(3)))}
-        # As the planar controller, it believes that everything is within reach.
+        # Without limits, as the planar controller.
         settings.update({'limits.error.linear': 10.0, 'limits.error.angular': 3.0,
                          'limits.acceleration.linear': 100.0,
                          'limits.acceleration.angular': 1000.0})
@@ -85,7 +85,24 @@ class SpatialController:
         self._time = 0.0
 
     def update(self, state: PlanarState, target: PlanarTarget, period: float) -> SpatialCommand:
-        """Return the torques until the next tick, after the period [s]."""
+        """
+        Return the torques until the next tick.
+
+        Parameters
+        ----------
+        state : PlanarState
+            What the controller knows.
+        target : PlanarTarget
+            What is commanded of the body.
+        period : float
+            Time to the next tick [s].
+
+        Returns
+        -------
+        SpatialCommand
+            The torques.
+
+        """
         stamp = round(1e9 * self._time)
         self._time += period
         position, rotation = _pose(state.pose)
@@ -109,9 +126,9 @@ def _pose(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # -------------------------------------------------------------------------------------------------
 
 
-# What the paper's text gives for 9.99 s: x, z [m], angle [rad].
+# The paper's values at 9.99 s: x, z [m], angle [rad].
 PAPER = np.array([0.0999935, 0.95016, np.radians(0.00169)])
-LANDING = 0.05          # s from 1 cm above the ground until both soles bear on it
+LANDING = 0.05          # s from 1 cm above the ground until both soles are loaded
 LANDED = 1.0            # s after which a dropped robot has come to rest on its soles
 
 
@@ -211,7 +228,20 @@ class Crouch:
 
 
 def crouch(run: Run) -> Crouch:
-    """Make one run."""
+    """
+    Run the controller on the plant once.
+
+    Parameters
+    ----------
+    run : Run
+        Robot, plant, controller and loop.
+
+    Returns
+    -------
+    Crouch
+        What happened, and how long computing took; compiling is not counted.
+
+    """
     plant, controller = run.make_plant(), run.make_controller()
     controller.update(plant.state, CROUCH, 1.0)     # compiles, and is forgotten
     if run.pinned:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A batch on Dask: on this machine's processors, or on any cluster that has an address."""
+"""A batch on Dask: on the processors of this machine, or on a cluster given by its address."""
 from __future__ import annotations
 
 import logging
@@ -16,9 +16,9 @@ from legged_dynamics.reports.fleet.summarise import Outcome, summarise
 if TYPE_CHECKING:
     from distributed import Client
 
-RETRIES = 2         # after a first attempt that failed for no fault of the recording
+RETRIES = 2         # after a first attempt that failed for a reason outside the recording
 _ANSWER = 10.0      # s that a scheduler has to answer
-# Processes of this machine are there, and slow only where it is busy with other things.
+# Processes on this machine do start; they may be slow where it is busy.
 _UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect', 'tcp')}
 
 
@@ -34,6 +34,11 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
     scheduler : str
         Address of a running one, such as tcp://10.0.0.1:8786.
 
+    Yields
+    ------
+    Client
+        Connected; it is closed at the end.
+
     Raises
     ------
     ConfigurationError
@@ -44,7 +49,7 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     if not scheduler:
-        # Nobody from outside; no port for a dashboard; one thread each, for a replay is Python.
+        # No access from outside, no dashboard; one thread each, since a replay is mostly Python.
         with dask.config.set(_UNHURRIED), LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
                 dashboard_address=None, silence_logs=logging.CRITICAL) as local, \
@@ -65,7 +70,16 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
 
 def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
     """
-    Refuse workers that have not the same package, or do not see the files, before the work.
+    Refuse workers that have another version of the package, or do not see the files.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    out : Path
+        Folder of the batch's results.
+    recordings : sequence of Path
+        What is to be analysed; the first is looked for.
 
     Raises
     ------
@@ -117,7 +131,24 @@ def run_batch(client: Client, jobs: Sequence[Job], done: Callable[[Outcome], Non
 
 def each_result(client: Client, work: Callable[[Any], Any],
                 jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each job with its result, or with the exception that its last attempt ended in."""
+    """
+    Yield each job with its result, in the order in which they are done.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    work : callable
+        Gets a job and returns its result, on a worker.
+    jobs : sequence
+        Jobs that can be pickled.
+
+    Yields
+    ------
+    tuple
+        The job, and its result or the exception of its last attempt.
+
+    """
     from distributed import as_completed
 
     futures = {client.submit(work, job, pure=False, retries=RETRIES): job for job in jobs}

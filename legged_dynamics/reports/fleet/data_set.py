@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-One Parquet data set on disk: a folder a table, in it one a robot and day, a file a recording.
+The Parquet data set on disk: a folder a table, in it one a robot and day, a file a recording.
 
-A recording is there when its summary is: that is put into place last, and each file at once.
+A recording counts as complete when its summary exists: that file is renamed into place last.
 """
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The tables of a fleet's data set: what each column is, in which unit.
-#
-# The same text makes the files' schema and the document's tables.
+# Schema of the tables: meaning and unit of each column. The same text makes the schema of the
+# files and the tables of docs/fleet.md.
 
 
 XYZ = ('x', 'y', 'z')
@@ -199,7 +198,20 @@ _PART = '.part'     # ending of a file that is being written; a leading dot hide
 
 
 def arrow_schema(table: TableSchema) -> pa.Schema:
-    """Return a table's schema, with units and meanings in the fields' metadata."""
+    """
+    Return a table's schema for pyarrow.
+
+    Parameters
+    ----------
+    table : TableSchema
+        One of `TABLES`.
+
+    Returns
+    -------
+    pyarrow.Schema
+        With units and meanings in the metadata of the fields.
+
+    """
     import pyarrow as pa
 
     kinds: dict[str, Any] = {
@@ -226,18 +238,41 @@ class DataSet:
         self.folder = out / FOLDER
 
     def path(self, table: TableSchema, robot: str, day: str, recording: str) -> Path:
-        """Return where a recording's rows of a table are."""
+        """
+        Return the file of a recording's rows.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        robot, day, recording : str
+            Which recording; the day as 2026-01-31.
+
+        Returns
+        -------
+        Path
+            Whether it exists or not.
+
+        """
         return (self.folder / table.name / f'robot={quote(robot, safe="")}' / f'day={day}'
                 / f'{recording}.parquet')
 
     def clean(self) -> None:
-        """Remove what a run that was killed left half written."""
+        """Remove incomplete files of a run that was killed."""
         for path in self.folder.rglob(f'.*{_PART}'):
             with suppress(OSError):
                 path.unlink()
 
     def forget(self, recording: str) -> None:
-        """Remove a recording: its summary first, so that it is never there in part."""
+        """
+        Remove a recording, its summary first, so that it never appears complete in part.
+
+        Parameters
+        ----------
+        recording : str
+            Its name in the data set.
+
+        """
         for table in TABLES:
             for path in (self.folder / table.name).glob(f'*/*/{recording}.parquet'):
                 path.unlink()
@@ -245,6 +280,18 @@ class DataSet:
     def read(self, table: TableSchema, columns: Sequence[str] | None = None) -> pa.Table:
         """
         Return a table of all recordings, with its columns robot and day.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        columns : sequence of str, optional
+            Only these; all of them unless given.
+
+        Returns
+        -------
+        pyarrow.Table
+            Rows of all recordings; empty when there are none.
 
         Raises
         ------
@@ -271,7 +318,7 @@ class DataSet:
                               'that it names, and what is missing is made again') from error
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of each recording that is there, by its name."""
+        """Return path, size, date and options of each recording in the data set, by its name."""
         columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
         return {row['recording']: row for row in self.read(SUMMARY, columns).to_pylist()}
 
@@ -302,7 +349,22 @@ class RecordingWriter:
         return self
 
     def add(self, table: TableSchema, columns: Mapping[str, Any]) -> None:
-        """Add rows, as columns; the recording's name is filled in."""
+        """
+        Add rows, given as columns.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        columns : mapping of str to array
+            Columns but the recording's name, which is filled in.
+
+        Raises
+        ------
+        OutputError
+            When the disk refuses.
+
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -321,7 +383,22 @@ class RecordingWriter:
             raise OutputError(f'cannot write to {self._paths[table.name]}: {error}') from error
 
     def add_rows(self, table: TableSchema, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows, each a mapping without the recording's name; none are well, too."""
+        """
+        Add rows.
+
+        Parameters
+        ----------
+        table : TableSchema
+            One of `TABLES`.
+        rows : iterable of mapping
+            Rows without the recording's name; there may be none.
+
+        Raises
+        ------
+        OutputError
+            When the disk refuses.
+
+        """
         rows = list(rows)
         names = [field.name for field in table.fields[1:]]
         if rows:

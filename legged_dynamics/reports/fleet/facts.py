@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a data set says, by robot: rows of the summaries joined and in the order of time."""
+"""
+Tables of each robot of a data set, and outliers among its recordings.
+
+The tables are pandas' frames: a row a recording (or one a recording and foot, joint or topic), in
+the order of time. Groups, medians and extremes over them are pandas'.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,36 +13,40 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import DataSet
 
 # -------------------------------------------------------------------------------------------------
-# Which recordings are unlike the others of their robot, and in what.
+# Outliers among the recordings of a robot.
 
 
-# From so many of a robot on one can say what is usual; so many robust deviations are not.
+# Recordings of a robot that a median needs, and robust standard deviations that make an outlier.
 FEWEST, FAR = 5, 6.0
-# Makes the median absolute deviation the standard deviation of a normal distribution.
+# Standard deviation of a normal distribution over its median absolute deviation.
 _NORMAL = 1.4826
 
 
 @dataclass(frozen=True)
 class Quantity:
     """
-    Something a recording is compared by.
+    A quantity by which recordings are compared.
 
     Attributes
     ----------
     column : str
         Of the summary, or of a foot, joint or input.
     name : str
+        For the report.
     unit : str
+        Of the report.
     scale : float
-        From the column to the unit.
+        Factor from the column's unit to the report's.
     least : float
-        Deviation [column's unit] that is not worth a word, however alike the others are.
+        Deviation that is too small to matter, however alike the others are [column's unit].
     digits : int
+        Behind the point.
     high_only : bool
         Whether only large values are bad.
 
@@ -52,7 +61,20 @@ class Quantity:
     high_only: bool = False
 
     def text(self, value: float) -> str:
-        """Return a value with its unit."""
+        """
+        Return a value with its unit.
+
+        Parameters
+        ----------
+        value : float
+            In the column's unit.
+
+        Returns
+        -------
+        str
+            In the unit of the report.
+
+        """
         return f'{self.scale * value:.{self.digits}f} {self.unit}'.strip()
 
 
@@ -85,11 +107,12 @@ INPUTS = (
 @dataclass(frozen=True)
 class Outlier:
     """
-    What is odd about a recording.
+    A value of a recording that is far from its usual one.
 
     Attributes
     ----------
     recording : str
+        Its name in the data set.
     what : str
         Quantity, and of which foot, joint or topic.
     value, usual : str
@@ -106,52 +129,53 @@ class Outlier:
     far: float
 
 
-def find_outliers(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity],
-                  part: str = '') -> list[Outlier]:
+def find_outliers(rows: pd.DataFrame | Sequence[Mapping[str, Any]],
+                  quantities: Sequence[Quantity], part: str = '') -> list[Outlier]:
     """
-    Return what is far from a robot's median, the farthest first.
+    Return the values far from the robot's median, the farthest first.
+
+    The distance is counted in robust standard deviations: 1.4826 times the median absolute
+    deviation, which is the standard deviation of a normal distribution (Hampel 1974).
 
     Parameters
     ----------
-    rows : sequence of mapping
+    rows : DataFrame or sequence of mapping
         Of one robot: a row a recording, or one a recording and part.
     quantities : sequence of Quantity
         To compare by.
     part : str
         Column with the name of the foot, joint or topic; empty when there is none.
 
+    Returns
+    -------
+    list of Outlier
+        Values farther than `FAR` deviations, among at least `FEWEST` known ones.
+
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(row[part] if part else '', []).append(row)
-    found = []
-    for name, group in groups.items():
-        for quantity in quantities:
-            values = np.array([np.nan if row[quantity.column] is None else row[quantity.column]
-                               for row in group], float)
-            for k, far in _far(values, quantity):
-                found.append(Outlier(
-                    group[k]['recording'], f'{quantity.name}, {name}' if name else quantity.name,
-                    quantity.text(values[k]), quantity.text(float(np.nanmedian(values))), far))
-    return sorted(found, key=lambda outlier: -outlier.far)
-
-
-def _far(values: np.ndarray, quantity: Quantity) -> list[tuple[int, float]]:
-    """Return which values are far from the median, and how far."""
-    if np.isfinite(values).sum() < FEWEST:
+    frame = pd.DataFrame(rows)
+    if frame.empty:
         return []
-    apart = values - np.nanmedian(values)
-    spread = max(_NORMAL * float(np.nanmedian(np.abs(apart))), quantity.least / FAR)
-    far = (apart if quantity.high_only else np.abs(apart)) / spread
-    return [(int(k), float(far[k])) for k in np.flatnonzero(far > FAR)]
+    parts = frame[part] if part else pd.Series('', index=frame.index)
+    found = []
+    for quantity in quantities:
+        values = frame[quantity.column].astype(float)
+        median = values.groupby(parts).transform('median')
+        apart = values - median
+        spread = (_NORMAL * apart.abs().groupby(parts).transform('median')).clip(
+            lower=quantity.least / FAR)
+        far = (apart if quantity.high_only else apart.abs()) / spread
+        odd = (far > FAR) & (values.groupby(parts).transform('count') >= FEWEST)
+        found += [Outlier(recording, f'{quantity.name}, {name}' if name else quantity.name,
+                          quantity.text(value), quantity.text(usual), distance)
+                  for recording, name, value, usual, distance in zip(
+                      frame['recording'][odd], parts[odd], values[odd], median[odd], far[odd])]
+    return sorted(found, key=lambda outlier: -outlier.far)
 
 
 # -------------------------------------------------------------------------------------------------
 
-Row = dict[str, Any]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RobotFacts:
     """
     All recordings of one robot.
@@ -159,59 +183,90 @@ class RobotFacts:
     Attributes
     ----------
     robot : str
-    summary : list of Row
-        In the order of time.
-    feet, joints, inputs, errors : list of Row
+        Its name in the data set.
+    summary : DataFrame
+        A row a recording, in the order of time.
+    feet, joints, inputs, errors : DataFrame
         By recording in the same order.
 
     """
 
     robot: str
-    summary: list[Row]
-    feet: list[Row]
-    joints: list[Row]
-    inputs: list[Row]
-    errors: list[Row]
+    summary: pd.DataFrame
+    feet: pd.DataFrame
+    joints: pd.DataFrame
+    inputs: pd.DataFrame
+    errors: pd.DataFrame
 
     @property
     def foot_names(self) -> list[str]:
         """Feet in the order of the robot's YAML."""
-        return list(dict.fromkeys(row['foot'] for row in self.feet))
+        return self.feet['foot'].unique().tolist()
 
-    @property
-    def days(self) -> list[str]:
-        """Days with recordings, in order."""
-        return list(dict.fromkeys(row['day'] for row in self.summary))
+    def of_foot(self, foot: str, name: str) -> pd.Series:
+        """
+        Return a column of one foot.
 
-    def column(self, name: str) -> np.ndarray:
-        """(n,) array of a column of the summary; NaN where it is null."""
-        return numbers(self.summary, name)
+        Parameters
+        ----------
+        foot : str
+            Link.
+        name : str
+            Column of the table of feet.
 
-    def of_foot(self, foot: str, name: str) -> np.ndarray:
-        """(n,) array of a foot's column, a value a recording."""
-        return self._by_recording([row for row in self.feet if row['foot'] == foot], name)
+        Returns
+        -------
+        Series
+            A value a recording, as the summary has them; NaN where it is unknown.
 
-    def worst_input(self, name: str) -> np.ndarray:
-        """(n,) array of the largest value over joint states and IMU, a value a recording."""
+        """
+        return self._by_recording(self.feet[self.feet['foot'] == foot], name)
+
+    def worst_input(self, name: str) -> pd.Series:
+        """
+        Return the larger value of joint states and IMU.
+
+        Parameters
+        ----------
+        name : str
+            Column of the table of inputs.
+
+        Returns
+        -------
+        Series
+            A value a recording, as the summary has them; NaN where it is unknown.
+
+        """
         return self._by_recording(self.inputs, name)
 
-    def errors_of(self, treatment: str) -> np.ndarray:
-        """(n,) vertical errors of a foot in contact, of the worse behaviour, by weight."""
-        found = self._by_recording([row for row in self.errors if row['treatment'] == treatment
-                                    and row['subject'] != 'sum of all feet'], 'vertical')
-        return found / self.column('weight')
+    def errors_of(self, treatment: str) -> pd.Series:
+        """
+        Return the vertical errors of a foot in contact, of the worse behaviour.
 
-    def _by_recording(self, rows: Sequence[Row], name: str) -> np.ndarray:
-        largest: dict[str, float] = {}
-        for row, value in zip(rows, numbers(rows, name)):
-            known = largest.get(row['recording'], np.nan)
-            largest[row['recording']] = float(np.fmax(known, value))
-        return np.array([largest.get(row['recording'], np.nan) for row in self.summary])
+        Parameters
+        ----------
+        treatment : str
+            'zero-phase 25 Hz', 'on line' or 'unfiltered'.
+
+        Returns
+        -------
+        Series
+            A root mean square a recording, as a part of the weight; NaN without truth.
+
+        """
+        rows = self.errors[(self.errors['treatment'] == treatment)
+                           & (self.errors['subject'] != 'sum of all feet')]
+        return self._by_recording(rows, 'vertical') / self.summary['weight']
+
+    def _by_recording(self, rows: pd.DataFrame, name: str) -> pd.Series:
+        largest = rows.groupby('recording')[name].max()
+        return self.summary['recording'].map(largest).astype(float)
 
     def outliers(self) -> list[Outlier]:
-        """Return what is unlike the robot's other recordings, or not to be trusted."""
-        doubted = [Outlier(row['recording'], f'not to be trusted: {"; ".join(row["doubts"])}', '',
-                           '', np.inf) for row in self.summary if not row['trusted']]
+        """Return untrusted recordings first, then the outliers, the farthest first."""
+        distrusted = self.summary[~self.summary['trusted']]
+        doubted = [Outlier(recording, f'not to be trusted: {"; ".join(doubts)}', '', '', np.inf)
+                   for recording, doubts in zip(distrusted['recording'], distrusted['doubts'])]
         return [*doubted, *sorted(
             [*find_outliers(self.summary, SUMMARY),
              *find_outliers(self.feet, FEET, 'foot'),
@@ -219,14 +274,39 @@ class RobotFacts:
              *find_outliers(self.inputs, INPUTS, 'topic')], key=lambda one: -one.far)]
 
 
-def numbers(rows: Sequence[Row], name: str) -> np.ndarray:
-    """Return a column of rows; NaN where it is null."""
-    return np.array([np.nan if row[name] is None else row[name] for row in rows], float)
+def all_summaries(robots: Sequence[RobotFacts]) -> pd.DataFrame:
+    """
+    Return the summaries of all robots in one table.
+
+    Parameters
+    ----------
+    robots : sequence of RobotFacts
+        May be empty.
+
+    Returns
+    -------
+    DataFrame
+        A row a recording, robot by robot.
+
+    """
+    columns = [field.name for field in schema.SUMMARY.fields] + ['robot', 'day']
+    return (pd.concat([robot.summary for robot in robots], ignore_index=True) if robots
+            else pd.DataFrame(columns=columns))
 
 
 def read_facts(data: DataSet) -> list[RobotFacts]:
     """
     Return the facts of each robot of a data set, by name.
+
+    Parameters
+    ----------
+    data : DataSet
+        May be empty.
+
+    Returns
+    -------
+    list of RobotFacts
+        Without the time series, which may be larger than the memory.
 
     Raises
     ------
@@ -236,19 +316,14 @@ def read_facts(data: DataSet) -> list[RobotFacts]:
     """
     columns = [field.name for field in schema.SUMMARY.fields
                if field.name not in ('notes', 'joints')]
-    summary = data.read(schema.SUMMARY, [*columns, 'robot', 'day']).sort_by(
-        [('start', 'ascending'), ('recording', 'ascending')]).to_pylist()
-    place = {row['recording']: k for k, row in enumerate(summary)}
-    parts: dict[str, dict[str, list[Row]]] = {}
+    summary = data.read(schema.SUMMARY, [*columns, 'robot', 'day']).to_pandas().sort_values(
+        ['start', 'recording'], ignore_index=True)
+    place = pd.Series(summary.index, index=summary['recording'])
+    parts = []
     for table in (schema.FEET, schema.JOINTS, schema.INPUTS, schema.ERRORS):
-        rows = [row for row in data.read(table).to_pylist() if row['recording'] in place]
-        for row in sorted(rows, key=lambda row: place[row['recording']]):
-            parts.setdefault(row['robot'], {}).setdefault(table.name, []).append(row)
-    found = []
-    for robot in sorted({row['robot'] for row in summary}):
-        of = parts.get(robot, {})
-        found.append(RobotFacts(
-            robot, [row for row in summary if row['robot'] == robot],
-            *(of.get(table.name, []) for table in (schema.FEET, schema.JOINTS, schema.INPUTS,
-                                                   schema.ERRORS))))
-    return found
+        rows = data.read(table).to_pandas()
+        rows = rows.assign(place=rows['recording'].map(place)).dropna(subset='place')
+        parts.append(rows.sort_values('place', kind='stable').drop(columns='place'))
+    return [RobotFacts(robot, own.reset_index(drop=True),
+                       *(rows[rows['robot'] == robot] for rows in parts))
+            for robot, own in summary.groupby('robot')]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which recordings a batch is about, and what a worker is told of each."""
+"""The recordings of a batch, and the job that a worker gets for each."""
 from __future__ import annotations
 
 import hashlib
@@ -20,7 +20,7 @@ METADATA = 'metadata.yaml'
 @dataclass(frozen=True)
 class Job:
     """
-    One recording to be analysed; plain data, for it travels to a worker.
+    One recording to be analysed; plain data, since it is sent to a worker.
 
     Attributes
     ----------
@@ -57,7 +57,20 @@ class Job:
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a path is a recording itself: a bag's file, or a folder with one in it."""
+    """
+    Return whether a path is a recording itself.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder.
+
+    Returns
+    -------
+    bool
+        True for a bag's file and for a folder with such a file in it.
+
+    """
     if path.is_file():
         return path.suffix in SUFFIXES
     return path.is_dir() and ((path / METADATA).is_file() or any(
@@ -72,6 +85,11 @@ def find_recordings(places: Iterable[Path]) -> dict[Path, str]:
     ----------
     places : iterable of Path
         Recordings, or folders with recordings in them at any depth.
+
+    Returns
+    -------
+    dict of Path to str
+        Name of the folder that each recording was found in.
 
     Raises
     ------
@@ -114,8 +132,29 @@ def _below(root: Path) -> Iterator[Path]:
 
 def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
             robot_folders: bool = False, series: bool = True) -> list[Job]:
-    """Return a job a recording; names are those of the folders, with a hash of the path."""
-    digest = options_digest(options, robot_folders, series)
+    """
+    Return a job for each recording.
+
+    Parameters
+    ----------
+    found : dict of Path to str
+        Name of the folder that each recording was found in.
+    options : AnalysisOptions
+        For all of them.
+    out : Path
+        Folder of the batch's results.
+    robot_folders : bool
+        Whether the folder's name is the robot's.
+    series : bool
+        Whether time series are kept.
+
+    Returns
+    -------
+    list of Job
+        Recordings get the name of their folder or file with a hash of the path.
+
+    """
+    digest = _options_digest(options, robot_folders, series)
     jobs = []
     for path, folder in found.items():
         size, modified = _extent(path)
@@ -125,8 +164,8 @@ def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
     return jobs
 
 
-def options_digest(options: AnalysisOptions, *more: object) -> str:
-    """Return a digest of all that results depend on beside the bag: options, files, version."""
+def _options_digest(options: AnalysisOptions, *more: object) -> str:
+    """Return a digest of all inputs but the bag: options, their files and the version."""
     from legged_dynamics.reports.page import versions
 
     digest = hashlib.sha256(repr((options.robot, options.urdf, options.params_files,
@@ -140,7 +179,22 @@ def options_digest(options: AnalysisOptions, *more: object) -> str:
 
 
 def still_to_do(jobs: Sequence[Job], there: dict[str, dict[str, object]]) -> list[Job]:
-    """Return the jobs whose recording is not there yet, or was another, or otherwise analysed."""
+    """
+    Return the jobs that are missing in the data set, or whose bag or options have changed.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        All of them.
+    there : dict of str to dict
+        What `DataSet.there` returns.
+
+    Returns
+    -------
+    list of Job
+        In the same order.
+
+    """
     return [job for job in jobs if (known := there.get(job.recording)) is None or (
         known['source_bytes'], known['source_modified'], known['options']) != (
         job.bytes, job.modified, job.digest)]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet's report: which recordings to look at, and how each robot does from day to day."""
+"""The report of a fleet: outliers among the recordings, and each robot from day to day."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.reports.bag.accuracy import ON_LINE
 from legged_dynamics.reports.fleet.data_set import FOLDER
-from legged_dynamics.reports.fleet.facts import Outlier, RobotFacts
+from legged_dynamics.reports.fleet.facts import Outlier, RobotFacts, all_summaries
 from legged_dynamics.reports.fleet.summarise import Outcome
-from legged_dynamics.reports.page import (
-    Chart,
-    Line,
-    Link,
-    Page,
-    Table,
-    command_line,
-    report_folder,
-)
+from legged_dynamics.reports.page import Chart, Line, Link, Table, command_line
+from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 
 REPORTS = 'reports'
 MOST_OUTLIERS, MOST_ROBOTS = 100, 30
-# Of the summaries: what a chart of all robots shows, its scale and the least span of its axis.
+# Charts of all robots: column of the summary, title, unit, scale, least span, digits.
 TRENDS = (('residual_share', 'Force at the base that the estimate leaves unexplained',
            '% of weight', 100.0, 5.0, 2),
           ('mass_error', 'Mass beyond the model, at the end of each recording', 'kg', 1.0, 1.0, 2),
@@ -44,7 +38,7 @@ EXPLANATION = (
 def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
                        reports: Mapping[str, str]) -> Path:
     """
-    Write the page and return its path.
+    Write the page.
 
     Parameters
     ----------
@@ -57,109 +51,144 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
     reports : mapping of str to str
         The reports that recordings have of their own, from that folder.
 
+    Returns
+    -------
+    Path
+        Of the page.
+
     Raises
     ------
     OutputError
         When it cannot be written.
 
     """
-    rows = [row for robot in robots for row in robot.summary]
+    rows = all_summaries(robots)
     odd = [(robot.robot, outlier) for robot in robots for outlier in robot.outliers()]
-    page = Page('Ground reactions of a fleet',
-                f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
-                f'{sum(row["duration"] for row in rows) / 3600.0:.2f} h, '
-                f'{counted(len({row["day"] for row in rows}), "day")}.')
-    page.verdict(verdict(robots, [outlier for _, outlier in odd]), False)
-    if failed:
-        page.banner(f'{counted(len(failed), "recording")} could not be analysed: see below.')
-    days = {row['recording']: row['day'] for row in rows}
+    sections = []
     if odd:
-        page.heading('Recordings to look at')
-        page.table(('recording', 'robot', 'day', 'what', 'is', 'usual for the robot'), [
-            (_link(outlier.recording, reports), robot, days[outlier.recording], outlier.what,
-             outlier.value, outlier.usual) for robot, outlier in odd[:MOST_OUTLIERS]])
-        if len(odd) > MOST_OUTLIERS:
-            page.paragraph(f'{len(odd) - MOST_OUTLIERS} more are left out.')
+        sections.append(_outlier_section(odd, rows, reports))
     if failed:
-        page.heading('Recordings that could not be analysed')
-        page.listing(f'{outcome.path}: {outcome.error}' for outcome in failed)
-    if rows:
-        page.heading('All robots')
-        for chart in all_robots(robots):
-            page.chart(chart)
-        page.paragraph(EXPLANATION)
-    for robot in robots[:MOST_ROBOTS]:
-        page.heading(f'{robot.robot}')
-        for chart in one_robot(robot):
-            page.chart(chart)
-        table = by_day(robot)
-        page.table(table.head, table.rows)
+        sections.append(ReportSection('Recordings that could not be analysed', [
+            Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
+    if len(rows):
+        sections.append(ReportSection('All robots', [*all_robots(robots), EXPLANATION]))
+    sections += [ReportSection(robot.robot, [*one_robot(robot), by_day(robot)])
+                 for robot in robots[:MOST_ROBOTS]]
     if len(robots) > MOST_ROBOTS:
-        page.paragraph(f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.')
-    page.heading('Data')
-    page.paragraph(f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
-                   'this page, a folder a table, partitioned by robot and day; for example '
-                   f"pandas.read_parquet('{FOLDER}/feet').")
-    with report_folder(out, page) as written:
-        written.close(command_line('legged-dynamics analyze DIR'))
-    return written.path
+        sections.append(ReportSection('', [
+            f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.']))
+    sections.append(ReportSection('Data', [
+        f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
+        'this page, a folder a table, partitioned by robot and day; for example '
+        f"pandas.read_parquet('{FOLDER}/feet')."]))
+    return Report(
+        'Ground reactions of a fleet',
+        f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
+        f'{rows["duration"].sum() / 3600.0:.2f} h, '
+        f'{counted(rows["day"].nunique(), "day")}.', sections,
+        command_line('legged-dynamics analyze DIR'),
+        verdict(robots, [outlier for _, outlier in odd]), judged=False,
+        warnings=[f'{counted(len(failed), "recording")} could not be analysed: see below.']
+        if failed else ()).write(out)
+
+
+def _outlier_section(odd: Sequence[tuple[str, Outlier]], rows: pd.DataFrame,
+                     reports: Mapping[str, str]) -> ReportSection:
+    days = dict(zip(rows['recording'], rows['day']))
+    parts: list[Part] = [Table(
+        '', ('recording', 'robot', 'day', 'what', 'is', 'usual for the robot'), [
+            (_link(outlier.recording, reports), robot, days[outlier.recording], outlier.what,
+             outlier.value, outlier.usual) for robot, outlier in odd[:MOST_OUTLIERS]])]
+    if len(odd) > MOST_OUTLIERS:
+        parts.append(f'{len(odd) - MOST_OUTLIERS} more are left out.')
+    return ReportSection('Recordings to look at', parts)
 
 
 def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
-    """Return what came out, in a sentence or two."""
-    rows = [row for robot in robots for row in robot.summary]
-    if not rows:
+    """
+    Return what came out, in a sentence or two.
+
+    Parameters
+    ----------
+    robots : sequence of RobotFacts
+        What the data set says of each.
+    odd : sequence of Outlier
+        Of all of them.
+
+    Returns
+    -------
+    str
+        How many recordings deserve trust, residual and error.
+
+    """
+    rows = all_summaries(robots)
+    if rows.empty:
         return 'No recording could be analysed.'
-    doubted = sum(not row['trusted'] for row in rows)
     unlike = len({outlier.recording for outlier in odd if np.isfinite(outlier.far)})
-    share = float(np.nanmedian([row['residual_share'] for row in rows]))
-    errors = np.concatenate([robot.errors_of(ON_LINE) for robot in robots])
-    said = (f'{len(rows) - doubted} of {counted(len(rows), "recording")} deserve trust; '
+    error = pd.concat([robot.errors_of(ON_LINE) for robot in robots]).median()
+    said = (f'{rows["trusted"].sum()} of {counted(len(rows), "recording")} deserve trust; '
             f'{unlike} {"is" if unlike == 1 else "are"} unlike the others of the robot. Half of '
-            f'them leave less than {100.0 * share:.1f} % of the weight unexplained at the base.')
-    if np.isfinite(errors).any():
+            f'them leave less than {100.0 * rows["residual_share"].median():.1f} % of the weight '
+            'unexplained at the base.')
+    if np.isfinite(error):
         said += (' Where a recording has the truth, the vertical force on a foot in contact was '
-                 f'off by {100.0 * float(np.nanmedian(errors)):.1f} % of the weight on line '
-                 '(median).')
+                 f'off by {100.0 * error:.1f} % of the weight on line (median).')
     return said
 
 
 def all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
-    """Return charts with a curve a robot: residual and sensors' health."""
-    counts = [len(robot.summary) for robot in robots]
-    time = np.concatenate([_seconds(robot) for robot in robots])
-    order = np.argsort(time, kind='stable')
+    """
+    Return charts with a curve a robot.
 
-    def lines(values: Sequence[np.ndarray]) -> list[Line]:
-        found, before = [], 0
-        for k, (robot, own) in enumerate(zip(robots, values)):
-            column = np.full(len(time), np.nan)
-            column[before:before + counts[k]] = own
-            found.append(Line(robot.robot, column[order], k))
-            before += counts[k]
-        return found
+    Parameters
+    ----------
+    robots : sequence of RobotFacts
+        What the data set says of each; at least one.
 
-    charts = [Chart(title, unit, time[order],
-                    lines([scale * robot.column(name) for robot in robots]), least, digits,
-                    height=230, dates=True)
-              for name, title, unit, scale, least, digits in TRENDS]
-    charts.append(Chart(
-        'Gyro bias while the robot stands', 'deg/s', time[order], lines([np.degrees(np.sqrt(sum(
-            robot.column(f'gyro_bias_{axis}') ** 2 for axis in 'xyz'))) for robot in robots]),
-        0.2, 2, height=230, dates=True))
-    charts.append(Chart(
-        'Messages lost, the worse of joint states and IMU', '%', time[order],
-        lines([100.0 * robot.worst_input('lost') for robot in robots]), 2.0, 2, height=230,
-        dates=True))
-    return charts
+    Returns
+    -------
+    list of Chart
+        Residual, mass, gravity, gyro bias and lost messages of each recording, over the date.
+
+    """
+    frames = []
+    for robot in robots:
+        own = robot.summary
+        frames.append(pd.DataFrame({
+            'robot': robot.robot, 'time': _seconds(robot),
+            **{name: scale * own[name] for name, _, _, scale, _, _ in TRENDS},
+            'gyro': np.degrees(np.sqrt(sum(own[f'gyro_bias_{axis}'] ** 2 for axis in 'xyz'))),
+            'lost': 100.0 * robot.worst_input('lost')}))
+    every = pd.concat(frames).sort_values('time', kind='stable')
+    return [Chart(title, unit, every['time'].to_numpy(), [
+        Line(robot.robot, every[name].where(every['robot'] == robot.robot).to_numpy(), k)
+        for k, robot in enumerate(robots)], least, digits, height=230, dates=True)
+        for name, title, unit, least, digits in (
+            *((name, title, unit, least, digits)
+              for name, title, unit, _, least, digits in TRENDS),
+            ('gyro', 'Gyro bias while the robot stands', 'deg/s', 0.2, 2),
+            ('lost', 'Messages lost, the worse of joint states and IMU', '%', 2.0, 2))]
 
 
 def one_robot(robot: RobotFacts) -> list[Chart]:
-    """Return charts with a curve a foot."""
-    time = _seconds(robot)
-    weight = robot.column('weight')
+    """
+    Return charts with a curve a foot.
+
+    Parameters
+    ----------
+    robot : RobotFacts
+        What the data set says of it.
+
+    Returns
+    -------
+    list of Chart
+        Load, duty and slip of each recording, over the date.
+
+    """
+    time, weight = _seconds(robot), robot.summary['weight']
     return [Chart(f'{robot.robot}: {title}', unit, time, [
-        Line(foot, scale * robot.of_foot(foot, name) / (weight if name == 'load' else 1.0), k)
+        Line(foot, (scale * robot.of_foot(foot, name)
+                    / (weight if name == 'load' else 1.0)).to_numpy(), k)
         for k, foot in enumerate(robot.foot_names)], least, height=230, dates=True)
         for name, title, unit, scale, least in (
             ('load', 'load of a foot while it is down', '% of weight', 100.0, 10.0),
@@ -168,21 +197,36 @@ def one_robot(robot: RobotFacts) -> list[Chart]:
 
 
 def by_day(robot: RobotFacts) -> Table:
-    """Return a row a day: medians over its recordings."""
-    feet = robot.foot_names
-    days = np.array([row['day'] for row in robot.summary])
-    columns = [100.0 * robot.column('residual_share'), robot.column('mass_error'),
-               100.0 * robot.worst_input('lost'), 100.0 * robot.errors_of(ON_LINE)]
-    by_foot = [[scale * robot.of_foot(foot, name) for foot in feet]
-               for name, scale in (('load_share', 100.0), ('duty', 100.0), ('slip', 1e3))]
-    rows = []
-    for day in robot.days:
-        own = days == day
-        rows.append((day, str(own.sum()), f'{robot.column("duration")[own].sum() / 60.0:.1f}',
-                     *(' / '.join(_median(values[own], digits) for values in columns_of)
-                       for columns_of, digits in zip(by_foot, (0, 0, 1))),
-                     *(_median(values[own], digits) for values, digits in zip(columns,
-                                                                              (1, 2, 1, 1)))))
+    """
+    Return the medians of each day.
+
+    Parameters
+    ----------
+    robot : RobotFacts
+        What the data set says of it.
+
+    Returns
+    -------
+    Table
+        A row a day with recordings.
+
+    """
+    feet, summary = robot.foot_names, robot.summary
+    by_foot = [(name, scale, digits) for name, scale, digits in (
+        ('load_share', 100.0, 0), ('duty', 100.0, 0), ('slip', 1e3, 1))]
+    values = pd.DataFrame({
+        **{f'{name} {foot}': scale * robot.of_foot(foot, name)
+           for name, scale, _ in by_foot for foot in feet},
+        'residual': 100.0 * summary['residual_share'], 'mass': summary['mass_error'],
+        'lost': 100.0 * robot.worst_input('lost'), 'error': 100.0 * robot.errors_of(ON_LINE)})
+    days = summary.groupby('day', sort=False)['duration'].agg(['size', 'sum'])
+    medians = values.groupby(summary['day'], sort=False).median()
+    rows = [(day, str(count), f'{seconds / 60.0:.1f}',
+             *(' / '.join(_number(medians.at[day, f'{name} {foot}'], digits) for foot in feet)
+               for name, _, digits in by_foot),
+             *(_number(medians.at[day, name], digits) for name, digits in (
+                 ('residual', 1), ('mass', 2), ('lost', 1), ('error', 1))))
+            for day, count, seconds in days.itertuples()]
     named = ' / '.join(feet)
     return Table(robot.robot, (
         'day', 'recordings', 'minutes', f'share of load [%] {named}', 'duty [%]',
@@ -191,17 +235,32 @@ def by_day(robot: RobotFacts) -> Table:
 
 
 def counted(count: int, thing: str) -> str:
-    """Return '1 robot', '2 robots'."""
+    """
+    Return a count with its noun: '1 robot', '2 robots'.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+    thing : str
+        The noun in the singular.
+
+    Returns
+    -------
+    str
+        For a sentence.
+
+    """
     return f'{count} {thing}{"" if count == 1 else "s"}'
 
 
-def _median(values: np.ndarray, digits: int) -> str:
-    values = values[np.isfinite(values)]
-    return f'{float(np.median(values)):.{digits}f}' if len(values) else '-'
+def _number(value: float, digits: int) -> str:
+    return f'{value:.{digits}f}' if np.isfinite(value) else '-'
 
 
 def _seconds(robot: RobotFacts) -> np.ndarray:
-    return np.array([row['start'].timestamp() for row in robot.summary])
+    """Return when each recording began, since 1970 [s]."""
+    return np.array([start.timestamp() for start in robot.summary['start']])
 
 
 def _link(recording: str, reports: Mapping[str, str]) -> str | Link:
@@ -209,10 +268,10 @@ def _link(recording: str, reports: Mapping[str, str]) -> str | Link:
 
 
 # -------------------------------------------------------------------------------------------------
-# A report of its own for a recording of a batch: of the worst of it where it is long.
+# A report of one recording of the fleet; of a long one, the part with the largest residual.
 
 
-# A longer recording's report shows so much of it [s], for a report holds all that it shows.
+# Longest part of a recording in its report, which holds all data that it shows [s].
 LONGEST = 120.0
 
 
@@ -229,7 +288,17 @@ class ReportJob(NamedTuple):
 
 def make_report(job: ReportJob) -> str:
     """
-    Write the report of a recording; return its path.
+    Write the report of a recording.
+
+    Parameters
+    ----------
+    job : ReportJob
+        The recording; of a long one, the worst part is shown.
+
+    Returns
+    -------
+    str
+        Path of the page.
 
     Raises
     ------

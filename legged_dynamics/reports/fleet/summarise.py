@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One recording into the data set, in memory that does not grow with its length."""
+"""Writing one recording into the data set, in memory that does not grow with its length."""
 from __future__ import annotations
 
 import time
@@ -36,10 +36,10 @@ from legged_dynamics.reports.fleet.tallies import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Time series of a piece of a recording, as columns of the data set's tables.
+# Time series of a piece of a recording, as columns of the tables.
 
 
-def foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
+def _foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
     """Return the rows of a piece's own samples, a foot after the other within each sample."""
     import pyarrow as pa
 
@@ -68,7 +68,7 @@ def foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]
     return columns
 
 
-def base_rows(window: Window) -> dict[str, Any]:
+def _base_rows(window: Window) -> dict[str, Any]:
     """Return the rows of a piece's own samples."""
     import pyarrow as pa
 
@@ -105,7 +105,7 @@ def _single(values: np.ndarray) -> np.ndarray:
 
 
 class Outcome(NamedTuple):
-    """What became of a recording: where its rows are, or why there are none."""
+    """Result of a job: whether the recording is in the data set, or why not."""
 
     recording: str
     path: str
@@ -120,13 +120,24 @@ def summarise(job: Job) -> Outcome:
 
     What is wrong with the recording is said in the outcome; only what a retry may fix
     (a disk, the memory, the machine) is raised.
+
+    Parameters
+    ----------
+    job : Job
+        The recording and its options.
+
+    Returns
+    -------
+    Outcome
+        Whether it is in the data set, or why it is not.
+
     """
     begin = time.process_time()
     try:
         with BagReader(job.path) as bag:
             ready = prepare(bag, job.options)
             day = _instant(bag.start_ns).date().isoformat()
-            with RecordingWriter(DataSet(job.out), robot_name(job, ready), day,
+            with RecordingWriter(DataSet(job.out), _robot_name(job, ready), day,
                                  job.recording) as out:
                 trusted = Summary(job, bag, ready, out).write(begin)
     except LeggedDynamicsError as error:
@@ -135,7 +146,7 @@ def summarise(job: Job) -> Outcome:
     return Outcome(job.recording, str(job.path), trusted, time.process_time() - begin)
 
 
-def robot_name(job: Job, ready: Preparation) -> str:
+def _robot_name(job: Job, ready: Preparation) -> str:
     """Return the robot's name: its folder's if so asked, its namespace, or its model's."""
     space = namespace_of(ready.topics.joint_states).strip('/').replace('/', '_')
     return (job.folder if job.robot_folders else space) or ready.robot.name
@@ -143,15 +154,18 @@ def robot_name(job: Job, ready: Preparation) -> str:
 
 class Summary:
     """
-    Gathers and writes what there is to say of one recording.
+    Computes and writes the tables of one recording.
 
     Parameters
     ----------
     job : Job
+        The recording and its options.
     bag : BagReader
         An open bag.
     ready : Preparation
+        Robot, topics and range.
     out : RecordingWriter
+        Of the recording.
 
     """
 
@@ -168,12 +182,17 @@ class Summary:
 
     def write(self, begin: float) -> bool:
         """
-        Go through the bag and write all; return whether the result deserves trust.
+        Read the whole bag and write all tables.
 
         Parameters
         ----------
         begin : float [s]
             Processor's time at which the work began.
+
+        Returns
+        -------
+        bool
+            Whether the result deserves trust.
 
         Raises
         ------
@@ -196,7 +215,7 @@ class Summary:
                                    inputs)
         feet = self._feet.rows(self._ready.feet)
         if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
-            for foot in feet:       # without heading, a turn looks like slip
+            for foot in feet:       # without heading, turning cannot be told from slip
                 foot['slip'] = foot['slip_largest'] = np.nan
         out, joints = self._out, self._ready.robot.model.joint_names
         out.add_rows(schema.FEET, feet)
@@ -221,8 +240,8 @@ class Summary:
         self._joints.add(window)
         self._base.add(window, standing)
         if self._job.series:
-            self._out.add(schema.FOOT_SERIES, foot_rows(window, force, truth))
-            self._out.add(schema.BASE_SERIES, base_rows(window))
+            self._out.add(schema.FOOT_SERIES, _foot_rows(window, force, truth))
+            self._out.add(schema.BASE_SERIES, _base_rows(window))
 
     def _note_inputs(self, replay: Replay) -> None:
         for tally, times in zip(self._inputs, (replay.joints, replay.imu)):

@@ -1,6 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording comes to, gathered piece by piece: feet, joints, base, IMU and errors."""
+"""
+Statistics of one recording, computed piece by piece: feet, joints, base, IMU and errors.
+
+A recording may be larger than the memory. It is replayed in overlapping pieces (`each_window`),
+and each class here adds a piece at a time to counts, sums and extremes of fixed size. Statistics
+over recordings are computed by pandas in `facts.py`.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,16 +27,16 @@ from legged_dynamics.reports.bag.accuracy import ForceError, measure_accuracy
 from legged_dynamics.reports.bag.behaviour import STANDING, Behaviour, StepCounts, standing_samples
 
 # -------------------------------------------------------------------------------------------------
-# Means, spreads and intervals of values that come in pieces: nothing grows with their number.
+# Streaming moments and intervals: memory does not grow with the number of values.
 
 
-# Intervals whose median is taken for all of them.
+# Intervals that the median is taken of.
 MOST_INTERVALS = 1_000_000
 
 
 class Moments:
     """
-    Count, sum and sum of squares of values; what is not finite is left out.
+    Count, sum and sum of squares of values; values that are not finite are left out.
 
     Parameters
     ----------
@@ -44,7 +50,15 @@ class Moments:
         self._sum, self._squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, values: np.ndarray) -> None:
-        """Add values, one a row."""
+        """
+        Add values.
+
+        Parameters
+        ----------
+        values : (n, ...) array
+            One a row; what is not finite is left out.
+
+        """
         known = np.isfinite(values)
         values = np.where(known, values, 0.0)
         self.count += known.sum(axis=0)
@@ -52,7 +66,17 @@ class Moments:
         self._squares += (values ** 2).sum(axis=0)
 
     def add_squares(self, count: int, squares: np.ndarray | float) -> None:
-        """Add so many values of which only the sum of squares is known."""
+        """
+        Add values of which only the sum of squares is known.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        squares : float or array
+            Sum of their squares.
+
+        """
         self.count += count
         self._squares += squares
 
@@ -73,7 +97,15 @@ class Moments:
 
 
 class IntervalTally:
-    """Regularity of one input, the same as :func:`input_statistics` of all its times."""
+    """
+    Regularity of one input, the same as :func:`input_statistics` of all its times.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+
+    """
 
     def __init__(self, topic: str):
         self._topic = topic
@@ -85,7 +117,15 @@ class IntervalTally:
         self._held_count, self._median, self._gaps, self._longest = 0, np.nan, 0, 0.0
 
     def take(self, times: InputTimes) -> None:
-        """Take over what has been noted, and leave nothing there."""
+        """
+        Add the times of messages, and remove them from where they were noted.
+
+        Parameters
+        ----------
+        times : InputTimes
+            Stamps and receipts since the last call; empty afterwards.
+
+        """
         stamp, receipt = times.stamp_ns.copy(), times.receipt_ns.copy()
         if not len(stamp):
             return
@@ -166,12 +206,12 @@ def _rate(count: int, span: tuple[int, ...] | None) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# How far feet slide on the ground, told by each other, without knowing where the robot is.
+# Slip of the feet, from each other and without the pose of the robot.
 #
-# The material point of a foot that touches the ground does not move while it rests or rolls.
-# From one sample to the next it moves in level axes that travel with the base by minus the base's
-# own step; what a foot does beside the others on the ground is slip. Two feet share it: which of
-# them slid cannot be told.
+# The material point of a foot that touches the ground does not move while the foot rests or rolls.
+# In level axes that travel with the base, its step from one sample to the next is minus the step
+# of the base, the same for all feet on the ground. The difference of a foot from their mean is
+# slip; with two feet down, each gets half of it.
 
 
 class SlipTally:
@@ -181,11 +221,12 @@ class SlipTally:
     Parameters
     ----------
     n_feet : int
+        Number of feet.
 
     Attributes
     ----------
     stances : (nf,) int array
-        Stances that are over, with another foot on the ground for some of their time.
+        Complete stances during which another foot was down for some time.
     total, largest : (nf,) array [m]
         Distance from first to last place of a stance: sum over stances, and the largest.
 
@@ -198,11 +239,21 @@ class SlipTally:
         self._seen = np.zeros(n_feet, bool)
 
     def add(self, series: EstimateSeries, first: int, last: int) -> None:
-        """Add the steps from each of the samples first to last - 1 to the one after it."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        series : EstimateSeries
+            With the sample after the last, if there is one.
+        first, last : int
+            Samples of the piece: from the first up to, but not at, the last.
+
+        """
         last = min(last, len(series.stamp_ns) - 1)
         if last <= first:
             return
-        step, down = foot_steps(series, first, last)
+        step, down = _foot_steps(series, first, last)
         known = down.sum(axis=1) > 1
         weight = np.where(down, 1.0, 0.0)
         base = np.einsum('nf,nfi->ni', weight, step) / np.maximum(weight.sum(axis=1), 1.0)[:, None]
@@ -233,7 +284,7 @@ class SlipTally:
         self._way[i], self._seen[i] = 0.0, False
 
 
-def foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def _foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """
     Return how the touching points move against the base, and which feet stay down.
 
@@ -259,18 +310,17 @@ def foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarra
 
 
 # -------------------------------------------------------------------------------------------------
-# A bag in pieces: the replay goes on through all of it, and what it said is handed on and
-# forgotten.
+# Replay of a bag in pieces.
 #
-# Pieces overlap, so that what needs a sample's neighbourhood (a zero-phase low-pass, the margin
-# around standing, the wrench published a sample before) is the same as over the whole bag.
+# Pieces overlap, so that results that depend on neighbouring samples (a zero-phase low-pass, the
+# margin around standing, the wrench published a sample before) are those of the whole bag.
 
 
-# Samples of a piece beside its overlaps, and how long these are at least on either side [s]: the
+# Samples of a piece without its overlaps, and least length of an overlap [s]: the
 # low-pass of 25 Hz has forgotten after a tenth of that, and standing is judged by 0.35 s.
 SAMPLES, OVERLAP = 8192, 1.0
 _FOR_PERIOD = 512       # samples that the usual interval is taken from
-# Records are received so much before or after the joint states of their stamp, at most [s].
+# Largest difference between the receipts of a record and of the joint state of its stamp [s].
 LATE = 1.0
 
 
@@ -284,9 +334,9 @@ class Window:
     series : EstimateSeries
         With overlaps.
     recording : Recording
-        What the bag says beside, of the same time.
+        Truth and other records of the bag, of the same time.
     first, last : int
-        Samples that are this piece's own: from the first up to, but not at, the last.
+        Samples of the piece without overlaps: from the first up to, but not at, the last.
     start_ns : int
         Stamp of the bag's first estimate.
 
@@ -300,7 +350,7 @@ class Window:
 
     @property
     def own(self) -> np.ndarray:
-        """(n,) bool: samples that are this piece's own."""
+        """(n,) bool: samples of the piece without overlaps."""
         mask = np.zeros(len(self.series.stamp_ns), bool)
         mask[self.first:self.last] = True
         return mask
@@ -309,7 +359,7 @@ class Window:
 def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Replay], None],
                 progress: Callable[[float], None] | None = None) -> Replay:
     """
-    Replay a bag and hand it on in pieces.
+    Replay a bag and pass it on in pieces.
 
     Parameters
     ----------
@@ -322,13 +372,18 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
     progress : callable, optional
         Gets the part done, from 0 to 1.
 
+    Returns
+    -------
+    Replay
+        After the last piece.
+
     Raises
     ------
     BagError
         When the bag is damaged.
 
     """
-    # What was live is judged bag by bag only.
+    # Live estimates are compared in the report of one bag only.
     topics = replace(ready.topics, live={}, desired={}, reference='')
     records = RecordGatherer(topics)
     replay = Replay(replace(ready.plan, topics=topics, others=False))
@@ -351,7 +406,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
         if overlap is None and count == _FOR_PERIOD:
             overlap = min(round(OVERLAP / max(series.period, OVERLAP / SAMPLES)), SAMPLES)
         if overlap is not None and count - begun >= SAMPLES + 2 * overlap:
-            # What the bag says of the last of them may not have come yet: hence twice.
+            # Truth of the last samples may not have been read yet: hence two overlaps.
             hand_on(count - 2 * overlap, overlap)
 
     replay.run(bag, on_estimate=look, records=records, progress=progress)
@@ -363,12 +418,20 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
 # -------------------------------------------------------------------------------------------------
 
 
-# Name of what is not standing, until all of it is known.
+# Name of the samples without standing, until the gait is known.
 MOVING = 'moving'
 
 
 class FootTally:
-    """Load, duty, steps and agreement with the truth, by foot."""
+    """
+    Load, duty, steps and agreement with the truth, by foot.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+
+    """
 
     def __init__(self, n_feet: int):
         self._count = 0
@@ -380,7 +443,19 @@ class FootTally:
         self.slip = SlipTally(n_feet)
 
     def add(self, window: Window, force: np.ndarray, truth: Truth) -> None:
-        """Add a piece; force (n, nf, 3) is as published, in world axes."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        force : (n, nf, 3) array [N]
+            As published, in world axes.
+        truth : Truth
+            Aligned with the piece.
+
+        """
         series, own = window.series, slice(window.first, window.last)
         contact, load = series.contact.values, force[:, :, 2]
         down = contact[own]
@@ -405,7 +480,20 @@ class FootTally:
                 np.full(len(self._agree), np.nan))
 
     def rows(self, feet: Sequence[str]) -> list[dict[str, object]]:
-        """Return a row a foot."""
+        """
+        Return the rows of the table of feet; nothing can be added afterwards.
+
+        Parameters
+        ----------
+        feet : sequence of str
+            Links.
+
+        Returns
+        -------
+        list of dict
+            A row a foot.
+
+        """
         self.slip.finish()
         total = float(self._force.sum.sum())
         share = self._force.sum / total if total > 0.0 else np.full(len(feet), np.nan)
@@ -421,21 +509,50 @@ class FootTally:
 
 
 class JointTally:
-    """Measured and unexplained effort, by joint."""
+    """
+    Measured and unexplained effort, by joint.
+
+    Parameters
+    ----------
+    n_joints : int
+        Number of joints.
+
+    """
 
     def __init__(self, n_joints: int):
         self._count = 0
         self._effort, self._residual = Moments((n_joints,)), Moments((n_joints,))
 
     def add(self, window: Window) -> None:
-        """Add a piece."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+
+        """
         own = slice(window.first, window.last)
         self._count += window.last - window.first
         self._effort.add(window.series.effort.values[own])
         self._residual.add(window.series.external_torque.values[own])
 
     def rows(self, joints: Sequence[str]) -> list[dict[str, object]]:
-        """Return a row a joint."""
+        """
+        Return the rows of the table of joints.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Names in the order of the model.
+
+        Returns
+        -------
+        list of dict
+            A row a joint.
+
+        """
         effort, residual = self._effort, self._residual
         return [{'joint': joint, 'effort': effort.rms[i],
                  'measured': effort.count[i] / max(self._count, 1), 'residual': residual.rms[i],
@@ -443,7 +560,7 @@ class JointTally:
 
 
 class BaseTally:
-    """Residual at the base, modes, and what the IMU says while the robot stands."""
+    """Residual at the base, modes, and means of the IMU while the robot stands."""
 
     def __init__(self) -> None:
         self.samples = self.standing = 0
@@ -455,7 +572,17 @@ class BaseTally:
         self._start = 0
 
     def add(self, window: Window, standing: np.ndarray) -> None:
-        """Add a piece, of which some samples stand."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        standing : (n,) bool array
+            Samples in which the robot stands.
+
+        """
         series, own = window.series, slice(window.first, window.last)
         self.samples += window.last - window.first
         self.standing += int(standing[own].sum())
@@ -513,7 +640,17 @@ class BaseTally:
 
 
 class ErrorTally:
-    """Errors against the truth; what is not standing gets its name at the end."""
+    """
+    Errors against the truth; the gait gets its name at the end.
+
+    Parameters
+    ----------
+    n_feet : int
+        Number of feet.
+    weight : float
+        Of the robot [N].
+
+    """
 
     def __init__(self, n_feet: int, weight: float):
         self._weight = weight
@@ -521,7 +658,22 @@ class ErrorTally:
         self._steps, self._position = StepCounts(n_feet), Moments((n_feet, 2))
 
     def add(self, window: Window, truth: Truth) -> np.ndarray:
-        """Add a piece; return the (n,) samples in which the robot stands."""
+        """
+        Add a piece of a recording.
+
+        Parameters
+        ----------
+        window : Window
+            The piece.
+        truth : Truth
+            Aligned with the piece.
+
+        Returns
+        -------
+        (n,) bool array
+            Samples in which the robot stands.
+
+        """
         series, own = window.series, window.own
         contact = np.where(np.isfinite(truth.force).all(axis=2), truth.contact,
                            series.contact.values)
@@ -546,12 +698,38 @@ class ErrorTally:
         return self._steps.gait(self._position.mean) if self._steps.count else ''
 
     def errors(self, estimate: str) -> list[ForceError]:
-        """Return the errors, with behaviours by their names."""
+        """
+        Return the errors against the truth.
+
+        Parameters
+        ----------
+        estimate : str
+            What most estimates rest on.
+
+        Returns
+        -------
+        list of ForceError
+            By behaviour and treatment, as in the report of one bag.
+
+        """
         return [ForceError(estimate, treatment, self.gait if subject == MOVING else subject,
                            int(total.count), float(total.rms), float(vertical.rms), self._weight)
                 for (subject, treatment), (total, vertical) in self._errors.items()]
 
 
 def force_of(series: EstimateSeries) -> np.ndarray:
-    """(n, nf, 3) force as published, in world axes [N]."""
+    """
+    Return the forces as published, in world axes.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The estimates.
+
+    Returns
+    -------
+    (n, nf, 3) array [N]
+        World axes.
+
+    """
     return world_force(series, series.foot_to_world, raw=False)

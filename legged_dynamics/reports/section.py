@@ -1,0 +1,255 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a report consists of: a title, a verdict and sections, and how they become files.
+
+A section holds its texts, tables, charts and figures in the order of the page. Each kind of report
+(bag, gait, climb, crouch, fleet, doctor) is a function that returns a `Report`; its sections are
+functions of what was found. `Report.write` makes the page and a picture file of each figure.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.reports.page import Chart, Page, Table
+from legged_dynamics.reports.style import png
+
+REPORT = 'report.html'
+
+
+class Listing(NamedTuple):
+    """Items with a bullet each."""
+
+    items: Sequence[str]
+
+
+class Cards(NamedTuple):
+    """Key figures in boxes, each a value and what it is."""
+
+    cards: Sequence[tuple[str, str]]
+
+
+class ChartRow(NamedTuple):
+    """Charts side by side; those of a group share their level axis and cursor."""
+
+    charts: Sequence[Chart]
+    group: str = 'time'
+
+
+@dataclass(frozen=True, eq=False)
+class ReportFigure:
+    """
+    A picture of a report.
+
+    Attributes
+    ----------
+    name : str
+        Name of its file beside the page, without ending; empty when it is on the page only.
+    draw : callable
+        Returns the figure, its bytes as a file of that kind, or None where there is nothing to
+        draw. It is called when the report is written.
+    caption : str
+        Text below it; without one it becomes a file and is not on the page.
+    kind : str
+        MIME type of the bytes.
+
+    """
+
+    name: str
+    draw: Callable[[], Figure | bytes | None]
+    caption: str = ''
+    kind: str = 'image/png'
+
+
+# A text is a paragraph.
+Part = str | Listing | Cards | Table | Chart | ChartRow | ReportFigure
+
+
+@dataclass(frozen=True, eq=False)
+class ReportSection:
+    """
+    A part of a report below a heading.
+
+    Attributes
+    ----------
+    name : str
+        Heading, which the contents name; a section without one goes on with the one before.
+    parts : sequence of Part
+        Texts, tables, charts and figures, in the order of the page.
+
+    """
+
+    name: str
+    parts: Sequence[Part] = ()
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables, for a terminal as well."""
+        return [part for part in self.parts if isinstance(part, Table)]
+
+    @property
+    def figures(self) -> list[ReportFigure]:
+        """Figures, those that are files only included."""
+        return [part for part in self.parts if isinstance(part, ReportFigure)]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Charts, those in rows included."""
+        found: list[Chart] = []
+        for part in self.parts:
+            found += [part] if isinstance(part, Chart) else (
+                part.charts if isinstance(part, ChartRow) else ())
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """
+    A report: what it says first, and its sections.
+
+    Attributes
+    ----------
+    title, lead : str
+        Heading, and the line below it: what was examined.
+    sections : sequence of ReportSection
+        In the order of the page.
+    command : str
+        The command that made it, for its foot.
+    verdict : str
+        A sentence on what came out; empty when warnings say it.
+    judged : bool
+        Whether there is a truth behind the verdict.
+    warnings : sequence of str
+        In red above all else: why the data do not deserve trust.
+    robot : str
+        File or name of the robot, for its foot.
+
+    """
+
+    title: str
+    lead: str
+    sections: Sequence[ReportSection]
+    command: str
+    verdict: str = ''
+    judged: bool = True
+    warnings: Sequence[str] = field(default=())
+    robot: str = ''
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables of all sections."""
+        return [table for section in self.sections for table in section.tables]
+
+    def write(self, folder: Path, refusal: type[LeggedDynamicsError] = OutputError) -> Path:
+        """
+        Write page and figures into a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            Made where it is not there.
+        refusal : type
+            Of the error that says that the folder cannot be written.
+
+        Returns
+        -------
+        Path
+            Of the page.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            Of the type given, when the folder cannot be written.
+
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / REPORT
+            path.write_text(self.html(folder), encoding='utf-8')
+        except OSError as error:
+            raise refusal(f'cannot write the report to {folder}: {error}') from error
+        return path
+
+    def html(self, folder: Path | None = None) -> str:
+        """
+        Return the page.
+
+        Parameters
+        ----------
+        folder : Path, optional
+            Where figures that have a name become files as well; no files without it.
+
+        Returns
+        -------
+        str
+            The page, which needs no other file.
+
+        Raises
+        ------
+        OSError
+            When a figure cannot be written.
+
+        """
+        page = Page(self.title, self.lead)
+        if self.verdict:
+            page.verdict(self.verdict, self.judged)
+        for warning in reversed(self.warnings):
+            page.banner(warning)
+        for section in self.sections:
+            if section.name:
+                page.heading(section.name)
+            for part in section.parts:
+                _add(page, part, folder)
+        return page.html(self.command, self.robot)
+
+
+def titled(table: Table) -> tuple[str, Table]:
+    """
+    Return a table with its title as the paragraph before it.
+
+    Parameters
+    ----------
+    table : Table
+        The table of a section that shows several things.
+
+    Returns
+    -------
+    tuple of str and Table
+        Two parts of a section.
+
+    """
+    return f'{table.title}:', table
+
+
+def _add(page: Page, part: Part, folder: Path | None) -> None:
+    if isinstance(part, str):
+        page.paragraph(part)
+    elif isinstance(part, Listing):
+        page.listing(part.items)
+    elif isinstance(part, Cards):
+        page.cards(part.cards)
+    elif isinstance(part, Table):
+        page.table(part.head, part.rows, part.strong, part.first)
+    elif isinstance(part, Chart):
+        page.chart(part, part.caption)
+    elif isinstance(part, ChartRow):
+        page.row(part.charts, part.group)
+    else:
+        _add_figure(page, part, folder)
+
+
+def _add_figure(page: Page, part: ReportFigure, folder: Path | None) -> None:
+    drawn = part.draw()
+    if drawn is None:
+        return
+    picture = drawn if isinstance(drawn, bytes) else png(drawn)
+    if part.name and folder is not None:
+        (folder / f'{part.name}.png').write_bytes(picture)
+    if part.caption:
+        page.figure(picture, part.caption, part.kind)
