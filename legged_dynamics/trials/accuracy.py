@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import minimize_scalar
 
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import GaitReactions
 from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.trials.plates import Plates
@@ -130,23 +130,24 @@ class Alignment:
     mass: float
 
 
-def align(demand: GroundDemand, plates: Plates) -> Alignment:
+def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
     """Return how plates and motion fit together."""
-    force, weight = demand.wrench[:, :3], demand.weight
-    truth = plates.world_force(demand.foot_rotation).sum(axis=1)
+    force, weight = dynamics.wrench[:, :3], dynamics.weight
+    truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)
     if valid.sum() < 10:
         return Alignment(np.nan, np.nan, np.nan, np.nan)
     lag = np.nan
     if force[valid, 2].std() > LEAST_CHANGE * weight:
         # The motion is smoothed, the plates are not, and an impact is no even bump.
-        smooth = gaussian_filter1d(truth[valid], SMOOTHING / demand.step, axis=0)
-        inner = valid & (demand.time > demand.time[0] + LARGEST_LAG) & (
-            demand.time < demand.time[-1] - LARGEST_LAG)
+        smooth = gaussian_filter1d(truth[valid], SMOOTHING / dynamics.step, axis=0)
+        inner = valid & (dynamics.time > dynamics.time[0] + LARGEST_LAG) & (
+            dynamics.time < dynamics.time[-1] - LARGEST_LAG)
 
         def mismatch(shift: float) -> float:
+            at = dynamics.time + shift
             return float(sum(np.var((force[:, k] - np.interp(
-                demand.time + shift, demand.time[valid], smooth[:, k]))[inner]) for k in range(3)))
+                at, dynamics.time[valid], smooth[:, k]))[inner]) for k in range(3)))
 
         if inner.sum() > 10:
             coarse = np.linspace(-LARGEST_LAG, LARGEST_LAG, 41)
@@ -154,8 +155,8 @@ def align(demand: GroundDemand, plates: Plates) -> Alignment:
             step = coarse[1] - coarse[0]
             lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
                                         method='bounded').x)
-    later = plates_later(plates, demand.time, 0.0 if np.isnan(lag) else lag)
-    truth = later.world_force(demand.foot_rotation).sum(axis=1)
+    later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
+    truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
     f, p = force[valid], truth[valid]
     mass = float(f[:, 2] @ p[:, 2] / (f[:, 2] @ f[:, 2])) if len(f) > 10 else np.nan
@@ -200,23 +201,23 @@ def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
                    moment=None if plates.moment is None else between(plates.moment))
 
 
-def floor_slope(demand: GroundDemand, moved: SoleMotion,
+def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
                 contact: np.ndarray) -> tuple[float, float]:
     """Return how steeply the plane on which soles rest goes up, along x and along y; or NaN."""
     places = []
-    for i in range(len(demand.feet)):
+    for i in range(len(dynamics.feet)):
         rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
-        at = demand.points(demand.low_point)[:, i] + demand.base_position
+        at = dynamics.points(dynamics.low_point)[:, i] + dynamics.base_position
         places.append(np.column_stack([at[rests, :2], moved.floor[rests, i]]))
     seen = np.vstack(places)
     seen = seen[np.isfinite(seen).all(axis=1)]
     if len(seen) < 10:
         return np.nan, np.nan
     # Two places are two steps; a slope needs more than that, and is no stair.
-    spots = np.unique(np.round(seen[:, :2] / (0.25 * demand.leg_length)), axis=0)
+    spots = np.unique(np.round(seen[:, :2] / (0.25 * dynamics.leg_length)), axis=0)
     A = np.column_stack([seen[:, :2] - seen[:, :2].mean(axis=0), np.ones(len(seen))])
     slope = np.linalg.lstsq(A, seen[:, 2], rcond=None)[0]
-    wide = np.ptp(seen[:, :2], axis=0) > APART * demand.leg_length
+    wide = np.ptp(seen[:, :2], axis=0) > APART * dynamics.leg_length
     known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(LARGEST_SLOPE))
     x, y = np.where(known, slope[:2], np.nan)
     return float(x), float(y)

@@ -14,7 +14,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
-from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import GaitReactions
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
@@ -36,7 +36,6 @@ from legged_dynamics.trials.accuracy import (
     words,
 )
 from legged_dynamics.trials.bag_motion import (
-    BagMotion,
     motion_from_imu,
     motion_from_odometry,
     speed_topic,
@@ -95,6 +94,8 @@ class GaitResult:
         Against the truth, by method.
     notes : list of str
         What is odd or was assumed.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, which all methods share.
     alignment : Alignment or None
         How plates and motion fit together.
     together : FootErrors or None
@@ -119,6 +120,7 @@ class GaitResult:
     plates: Plates | None
     errors: dict[str, FootErrors]
     notes: list[str]
+    dynamics: GaitInverseDynamics
     alignment: Alignment | None = None
     together: FootErrors | None = None
     ground_velocity: np.ndarray | None = None
@@ -173,29 +175,60 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     refuse_no_motion(source)
     if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
         if source.suffix.lower() in TABLES or Path(options.urdf).suffix.lower() == MODEL:
-            subject, motion, notes = read_trial(source, options)
-            return _solved(source, subject, options, settings, BagMotion(0, motion, None), None,
-                           notes, _columns_of(source))
-        return _of_file(source, options, settings)
-    return _of_bag(source, options, settings)
+            return _solved(_of_person(source, options), options, settings)
+        return _solved(_of_csv(source, options), options, settings)
+    return _solved(_of_bag(source, options), options, settings)
 
 
-def _of_file(source: Path, options: GaitOptions,
-             settings: GaitSettings) -> tuple[GaitResult, str]:
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """
+    What has been read of one recording, and the inverse dynamics of its motion.
+
+    Attributes
+    ----------
+    source : Path
+    subject : Subject
+    dynamics : GaitInverseDynamics
+    notes : list of str
+        What was odd or was assumed.
+    series : callable
+        Returns a column or a topic by its name.
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    contact : (n, nf) bool array or None
+        Feet on the ground, where the recording's IMU was needed to find them.
+    plates : Plates or None
+        True forces in the recording.
+
+    """
+
+    source: Path
+    subject: Subject
+    dynamics: GaitInverseDynamics
+    notes: list[str]
+    series: Series
+    start_ns: int = 0
+    contact: np.ndarray | None = None
+    plates: Plates | None = None
+
+
+def _of_person(source: Path, options: GaitOptions) -> _Trial:
+    subject, dynamics, notes = read_trial(source, options)
+    return _Trial(source, subject, dynamics, notes, _columns_of(source))
+
+
+def _of_csv(source: Path, options: GaitOptions) -> _Trial:
     subject = subject_of_file(options)
     poses, notes = read_motion(source, subject.model, degrees=options.degrees,
                                missing_at_zero=options.missing_at_zero)
-    even = poses.evenly()
-    if even is not poses:
-        notes.append('Times are uneven: resampled evenly, linear in between.')
-    motion = RecordedMotion.from_poses(subject.model, even.time, even.base_position,
-                                       even.base_quaternion, even.position, options.cutoff)
-    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes,
-                   _columns_of(source))
+    motion, uneven = poses.motion(subject.model, options.cutoff)
+    return _Trial(source, subject, GaitInverseDynamics.of(subject.model, subject.feet, motion),
+                  [*notes, *uneven], _columns_of(source))
 
 
 def _columns_of(source: Path) -> Series:
-    """Return what looks up a column of a file."""
+    """Return a function that looks up a column of a file."""
     def column(name: str) -> tuple[np.ndarray, np.ndarray]:
         if source.suffix.lower() in TABLES:
             found, time, _, _ = read_coordinates(source)
@@ -209,8 +242,7 @@ def _columns_of(source: Path) -> Series:
     return column
 
 
-def _of_bag(source: Path, options: GaitOptions,
-            settings: GaitSettings) -> tuple[GaitResult, str]:
+def _of_bag(source: Path, options: GaitOptions) -> _Trial:
     with BagReader(source) as bag:
         joints, imu, description = input_topics(bag, options.joint_states, options.imu)
         odometry = odometry_topic(bag, joints, options.odometry)
@@ -245,47 +277,47 @@ def _of_bag(source: Path, options: GaitOptions,
         with BagReader(source) as again:
             return speed_topic(again, name, found.start_ns)
 
-    return _solved(source, subject, options, settings, found, plates, notes, topic)
+    dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+    return _Trial(source, subject, dynamics, notes, topic, found.start_ns, found.contact, plates)
 
 
-def _solved(source: Path, subject: Subject, options: GaitOptions, settings: GaitSettings,
-            found: BagMotion, plates: Plates | None, notes: list[str],
-            series: Series) -> tuple[GaitResult, str]:
-    motion, feet = found.motion, tuple(foot.link for foot in subject.feet)
-    contact, origin = found.contact, 'detected, on line' if found.contact is not None else (
-        'detected, off line')
+def _solved(trial: _Trial, options: GaitOptions,
+            settings: GaitSettings) -> tuple[GaitResult, str]:
+    subject, plates, contact = trial.subject, trial.plates, trial.contact
+    motion, feet = trial.dynamics.motion, tuple(foot.link for foot in subject.feet)
+    origin = 'detected, off line' if contact is None else 'detected, on line'
     if options.contact_file is not None:
         contact, origin = (read_contacts(options.contact_file, feet, motion.time),
                            f'taken from {options.contact_file.name}')
     guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
-    belt, said = _belt(subject, motion, options, series)
-    demand = ground_demand(subject.model, subject.feet, motion, belt)
+    belt, notes = _belt(trial, options)
+    dynamics = trial.dynamics.on_ground(belt)
     if options.loads:
-        plates, more = measured_forces(options, subject, demand)
-        said += more
+        plates, more = measured_forces(options, subject, dynamics)
+        notes += more
     measured = plates is not None and plates.valid.any()
-    alignment = align(demand, plates) if plates is not None and measured else None
+    alignment = align(dynamics, plates) if plates is not None and measured else None
     model = _weighed(subject.model, options, alignment)
     if model is not subject.model:
-        said.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
-                    f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
-        demand = ground_demand(model, subject.feet, motion, belt)
-        alignment = align(demand, plates) if plates is not None and measured else None
-    solver = DoubleSupport(model, subject.feet, settings)
-    reactions = solver.solve(motion, contact, options.method, guess, belt)
-    said += slope_words(floor_slope(demand, soles_of(demand, settings), reactions.contact))
+        notes.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
+                     f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
+        dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
+        alignment = align(dynamics, plates) if plates is not None and measured else None
+    solver, moved = DoubleSupport(model, subject.feet, settings), soles_of(dynamics, settings)
+    reactions = solver.share(dynamics, contact, options.method, guess, moved)
+    notes += slope_words(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     together = None
     if plates is not None and alignment is not None:
-        said += words(alignment)
+        notes += words(alignment)
         errors[options.method] = foot_errors(reactions, plates)
         if abs(alignment.lag) > SAID_LAG:
             together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
                 errors[method] = foot_errors(
-                    solver.solve(motion, reactions.contact, method, ground_velocity=belt), plates)
-    notes += said
+                    solver.share(dynamics, reactions.contact, method, moved=moved), plates)
+    notes = [*subject.notes, *trial.notes, *notes]
     if not reactions.supported.all():
         notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
                      'than the feet must bear load (a seat, a hand): what is said of the feet '
@@ -296,25 +328,24 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
     silent = (~reactions.contact.any(axis=1)).sum()
     if silent:
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
-    result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
-                        options.method, origin, plates, errors, [*subject.notes, *notes],
-                        alignment, together, belt, subject.bodies, options.urdf)
+    result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
+                        options.method, origin, plates, errors, notes, dynamics, alignment,
+                        together, belt, subject.bodies, options.urdf)
     return result, subject.description
 
 
-def _belt(subject: Subject, motion: RecordedMotion, options: GaitOptions,
-          series: Series) -> tuple[np.ndarray | None, list[str]]:
-    """Return the velocity of what is under the feet, None for the floor, and what to say of it."""
-    feet = [foot.link for foot in subject.feet]
+def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[str]]:
+    """Return the velocity of the ground under each foot, None for the floor, and a note on it."""
+    motion, feet = trial.dynamics.motion, [foot.link for foot in trial.subject.feet]
     if tuple(options.belt_speed) == (AUTO,):
-        common = found_belt(ground_demand(subject.model, subject.feet, motion))
+        common = found_belt(trial.dynamics)
         if common is None:
             return None, []
         return np.tile(common, (len(motion), len(feet), 1)), [
             f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: taken for the '
             'belt of a treadmill (--belt-speed 0 if it is none).']
     belts = parse_belts(options.belt_speed, feet)
-    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, series)
+    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, trial.series)
     if not velocity.any():
         return None, []
     return velocity, ['The ground under the feet runs backward: '

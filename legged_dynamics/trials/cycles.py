@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.exceptions import OutputError
-from legged_dynamics.gait.ground_demand import efforts_under
 from legged_dynamics.reports.page import Table
 from legged_dynamics.trials.analysis import GaitResult
 
@@ -241,7 +240,7 @@ def _measured_effort(result: GaitResult) -> np.ndarray | None:
     if wrench is None:
         return None
     known = result.plates.valid & np.isfinite(wrench).all(axis=(1, 2))
-    effort = efforts_under(result.model, result.feet, result.motion, np.nan_to_num(wrench))
+    effort = result.dynamics.joint_efforts(np.nan_to_num(wrench))
     return np.where(known[:, None], effort, np.nan)
 
 

@@ -10,12 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.dynamics.kinematics import (
-    POSITION,
-    ROTATION,
-    body_workspace,
-    forward_kinematics,
-)
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
@@ -260,20 +254,6 @@ def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
     except OSError as error:
         raise OutputError(f'cannot write {applied}: {error}') from error
     links = [name for name in result.model.frames if not name.endswith('_link')]
-    write_trc(folder / FRAMES, result.motion.time, links, _places(result, links) @ TO_OPENSIM.T)
+    write_trc(folder / FRAMES, result.motion.time, links,
+              result.dynamics.link_positions(links) @ TO_OPENSIM.T)
     return [loads, applied, moments, folder / FRAMES]
-
-
-def _places(result: GaitResult, links: list[str]) -> np.ndarray:
-    """Return where the origins of links are in the world, (n, k, 3) [m]."""
-    model, motion = result.model, result.motion
-    bodies, at = body_workspace(model), np.empty((len(motion), len(links), 3))
-    frames = [model.frame(link) for link in links]
-    zero, still = np.zeros(model.nv), np.zeros(9)
-    for t in range(len(motion)):
-        forward_kinematics(model.tree, motion.position[t], zero, zero, still, bodies)
-        R = bodies[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
-        p = bodies[:, POSITION:POSITION + 3]
-        in_base = np.array([p[body] + R[body] @ pose.p for body, pose in frames])
-        at[t] = motion.base_position[t] + in_base @ motion.base_rotation[t].T
-    return at

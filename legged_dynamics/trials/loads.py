@@ -16,7 +16,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.trials.coordinates import Storage, read_storage
@@ -138,7 +138,7 @@ NEAR = 0.10
 BORNE, AVERAGED = 0.75, 0.1
 
 
-def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
+def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
               bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
     """
     Return the truth of each foot at the instants of a motion.
@@ -152,7 +152,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
     ----------
     loads : sequence of ExternalLoad
         In the axes of the motion.
-    demand : GroundDemand
+    dynamics : GaitInverseDynamics
         Where the feet are, and what the motion asks for.
     bodies : mapping of str to str
         Body that carries each foot, by the foot's link.
@@ -163,17 +163,17 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         When loads and motion have no time in common.
 
     """
-    time, n, nf = demand.time, len(demand.time), len(demand.feet)
+    time, n, nf = dynamics.time, len(dynamics.time), len(dynamics.feet)
     force, moment = np.zeros((n, nf, 3)), np.zeros((n, nf, 3))
     inside, lost, notes = np.ones(n, bool), np.zeros(n, bool), []
-    step = demand.step
+    step = dynamics.step
     for load in loads:
         inside &= (time >= load.time[0] - step) & (time <= load.time[-1] + step)
         f, p, m = (_sampled(load, values, time, step, values is load.point)
                    for values in (load.force, load.point, load.moment))
         about_origin = m + np.cross(p, f)
         on = f[:, 2] > LOADED
-        owner = [i for i, foot in enumerate(demand.feet)
+        owner = [i for i, foot in enumerate(dynamics.feet)
                  if load.body in (foot.link, bodies.get(foot.link, ''))]
         if load.body and not owner:
             notes.append(f'Load {load.name!r} acts on {load.body}, which is not a foot: instants '
@@ -188,7 +188,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
             if not len(run):
                 continue
-            nearest = _nearest(demand, run, p[run], f[run, 2])
+            nearest = _nearest(dynamics, run, p[run], f[run, 2])
             if nearest is None:
                 lost[run] = True
             else:
@@ -204,8 +204,8 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
                      'soles, or by two feet: these are not compared.')
     size = max(round(AVERAGED / step), 1)
     asked, borne = (uniform_filter1d(values, size, mode='nearest')
-                    for values in (demand.wrench[:, 2], force[..., 2].sum(axis=1)))
-    short = borne < BORNE * asked - 0.05 * demand.weight
+                    for values in (dynamics.wrench[:, 2], force[..., 2].sum(axis=1)))
+    short = borne < BORNE * asked - 0.05 * dynamics.weight
     if (short & inside).any():
         notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
                      'clearly less than the motion asks for: a foot is beside them, and these are '
@@ -214,7 +214,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
     return Plates(force, np.zeros(nf, bool), valid, moment), notes
 
 
-def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
+def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
               ) -> tuple[list[ExternalLoad], str]:
     """
     Return loads in the axes of the motion, and how they were turned; empty if they were not.
@@ -235,15 +235,16 @@ def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
     for R in turns:
         misses, weight = 0.0, 0.0
         for load in loads:
-            f, p = (_sampled(load, values @ R.T, demand.time, demand.step, values is load.point)
+            f, p = (_sampled(load, values @ R.T, dynamics.time, dynamics.step,
+                             values is load.point)
                     for values in (load.force, load.point))
             on = np.flatnonzero(f[:, 2] > LOADED)
             if len(on):
-                away = np.min([_beside(demand, i, on, p[on])
-                               for i in range(len(demand.feet))], axis=0)
+                away = np.min([_beside(dynamics, i, on, p[on])
+                               for i in range(len(dynamics.feet))], axis=0)
                 misses += float(np.sum(f[on, 2] * np.minimum(away, 1.0)))
                 weight += float(np.sum(f[on, 2]))
-        mean = misses / weight if weight > 0.1 * demand.weight else np.inf
+        mean = misses / weight if weight > 0.1 * dynamics.weight else np.inf
         if mean < 0.5 * least:
             best, least = R, mean
     if least > NEAR:
@@ -273,20 +274,21 @@ def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: flo
     return np.stack([np.interp(time, load.time, column) for column in values.T], axis=1)
 
 
-def _nearest(demand: GroundDemand, run: np.ndarray, point: np.ndarray,
+def _nearest(dynamics: GaitInverseDynamics, run: np.ndarray, point: np.ndarray,
              weight: np.ndarray) -> int | None:
     """Return the foot on which a step is; None when that is none or more than one."""
-    away = [np.average(_beside(demand, i, run, point), weights=weight)
-            for i in range(len(demand.feet))]
+    away = [np.average(_beside(dynamics, i, run, point), weights=weight)
+            for i in range(len(dynamics.feet))]
     best = int(np.argmin(away))
     return best if away[best] < NEAR else None
 
 
-def _beside(demand: GroundDemand, i: int, samples: np.ndarray, point: np.ndarray) -> np.ndarray:
+def _beside(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
+            point: np.ndarray) -> np.ndarray:
     """Return how far points are from one sole, seen from above [m]."""
-    origin = (demand.base_position + demand.foot_arm[:, i])[samples]
-    local = np.einsum('nji,nj->ni', demand.foot_rotation[samples, i], point - origin)
-    foot = demand.feet[i]
+    origin = (dynamics.base_position + dynamics.foot_arm[:, i])[samples]
+    local = np.einsum('nji,nj->ni', dynamics.foot_rotation[samples, i], point - origin)
+    foot = dynamics.feet[i]
     if len(foot.corners) == 1:
         return np.linalg.norm((point - origin)[:, :2], axis=1)
     front, back, left, right = foot.edges

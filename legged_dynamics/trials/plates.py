@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.sole_motion import speed_scale
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
@@ -201,39 +201,39 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
     return np.stack(speeds, axis=1)[..., None] * back
 
 
-def found_belt(demand: GroundDemand) -> np.ndarray | None:
+def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
     """Return the velocity that all flat soles have in common, (3,) [m/s]; None when at rest."""
-    scale, seen = speed_scale(demand), []
-    for i, points in enumerate(demand.sole_points()):
+    scale, seen = speed_scale(dynamics), []
+    for i, points in enumerate(dynamics.sole_points()):
         middle = points.mean(axis=1)
-        velocity = np.gradient(middle, demand.step, axis=0)
-        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * demand.leg_length
-        flat = low & (_turning(demand, i) < TURNING)
+        velocity = np.gradient(middle, dynamics.step, axis=0)
+        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * dynamics.leg_length
+        flat = low & (_turning(dynamics, i) < TURNING)
         if flat.sum() < 3:
-            return _common(_rolling(demand), scale)
+            return _common(_rolling(dynamics), scale)
         seen.append(velocity[flat, :2])
     return _common(seen, scale)
 
 
-def _rolling(demand: GroundDemand) -> list[np.ndarray]:
+def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
     """Return how each sole moves while it bears the body and turns least: of who runs."""
-    points = demand.sole_points()
+    points = dynamics.sole_points()
     height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
     seen = []
     for i, part in enumerate(points):
-        bears = (demand.load > BEARS) & (height.argmin(axis=1) == i) & (
-            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * demand.leg_length)
+        bears = (dynamics.load > BEARS) & (height.argmin(axis=1) == i) & (
+            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * dynamics.leg_length)
         # A stiff sole's lowest part goes back faster than the belt while the heel rises.
-        turning = _turning(demand, i)
+        turning = _turning(dynamics, i)
         steady = bears & (turning <= np.percentile(turning[bears], 25.0) if bears.any() else bears)
-        velocity = np.gradient(part.mean(axis=1), demand.step, axis=0)
+        velocity = np.gradient(part.mean(axis=1), dynamics.step, axis=0)
         seen.append(velocity[steady, :2])
     return seen
 
 
-def _turning(demand: GroundDemand, i: int) -> np.ndarray:
+def _turning(dynamics: GaitInverseDynamics, i: int) -> np.ndarray:
     """Return how fast one foot turns, (n,) [rad/s]."""
-    return np.linalg.norm(np.gradient(demand.foot_rotation[:, i], demand.step, axis=0),
+    return np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], dynamics.step, axis=0),
                           axis=(1, 2)) / np.sqrt(2.0)
 
 

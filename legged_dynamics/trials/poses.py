@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
 
 # Intervals that differ from their median by less than this part of it are even.
 JITTER = 0.02
@@ -47,6 +49,35 @@ class Poses:
         return Poses(grid, interpolated(self.time, self.base_position, grid),
                      slerped(self.time, self.base_quaternion, grid),
                      interpolated(self.time, self.position, grid))
+
+    def motion(self, model: RobotModel, cutoff: float | None) -> tuple[RecordedMotion, list[str]]:
+        """
+        Return the motion of these poses at an even rate, and a note where they were resampled.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Whose joints they are.
+        cutoff : float or None [Hz]
+            Low-pass before differentiating; None for none.
+
+        Returns
+        -------
+        RecordedMotion
+        list of str
+
+        Raises
+        ------
+        MeasurementError
+            When there is a gap too long to interpolate over, or the recording is too short or too
+            slow for the cut-off.
+
+        """
+        even = self.evenly()
+        notes = [] if even is self else [
+            'Times are uneven: resampled evenly, linear in between.']
+        return RecordedMotion.from_poses(model, even.time, even.base_position,
+                                         even.base_quaternion, even.position, cutoff), notes
 
 
 def even_grid(time: np.ndarray) -> np.ndarray:

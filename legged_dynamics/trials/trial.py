@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
-from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.model import PointFoot, RobotConfig
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.opensim import OpenSimModel, read_osim
 from legged_dynamics.model.urdf_text import urdf_text
@@ -28,7 +27,6 @@ from legged_dynamics.trials.coordinates import (
 from legged_dynamics.trials.csv_motion import read_motion
 from legged_dynamics.trials.loads import plates_of, read_loads, turned_to
 from legged_dynamics.trials.plates import Plates
-from legged_dynamics.trials.poses import Poses
 from legged_dynamics.trials.subject import GaitOptions, Subject
 
 # -------------------------------------------------------------------------------------------------
@@ -79,7 +77,7 @@ def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def sole_frames(osim: OpenSimModel, feet: Sequence[str], motion: RecordedMotion,
+def sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseDynamics,
                 sole: tuple[float, float, float, float] | None
                 ) -> tuple[dict[str, tuple[str, Transform]], list[FlatFoot], list[str]]:
     """
@@ -91,21 +89,20 @@ def sole_frames(osim: OpenSimModel, feet: Sequence[str], motion: RecordedMotion,
         The model.
     feet : sequence of str
         Bodies that stand on the ground.
-    motion : RecordedMotion
-        In which they do.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of a recording in which they do.
     sole : tuple of float or None [m]
         Front, back, left and right edge that the user gives, in the feet's own frames.
 
     """
-    model = osim.robot()
-    demand = ground_demand(model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet],
-                           motion)
+    dynamics = dynamics.with_feet(
+        dynamics.model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet])
     frames, found, notes = {}, [], []
     for i, name in enumerate(feet):
         ball = next((joint.placement.p[0] for joint in osim.joints if joint.parent == name
                      and TOES.search(joint.name + joint.child)), BALL)
-        plane = _plane(demand.foot_rotation[:, i],
-                       demand.base_position + demand.foot_arm[:, i], demand.step)
+        plane = _plane(dynamics.foot_rotation[:, i],
+                       dynamics.base_position + dynamics.foot_arm[:, i], dynamics.step)
         middle = 0.0 if sole else 0.5 * ball
         if plane is None:
             R, depth = np.eye(3), 0.0
@@ -184,9 +181,10 @@ def refuse_no_motion(source: Path) -> None:
         raise MeasurementError(f'{source} is not a motion: {NO_MOTION[source.suffix.lower()]}')
 
 
-def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMotion, list[str]]:
+def read_trial(source: Path, options: GaitOptions
+               ) -> tuple[Subject, GaitInverseDynamics, list[str]]:
     """
-    Return whose motion a file is, the motion, and what was odd.
+    Read a person's trial: the model and its motion.
 
     Parameters
     ----------
@@ -207,12 +205,12 @@ def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMot
             f'{source} holds coordinates of an OpenSim model, whose root has axes of its own: '
             'give the model with --model MODEL.osim'
             + (f', got {options.urdf!r}' if options.urdf else ''))
+    osim = read_osim(path)
     if source.suffix.lower() in TABLES:
         found, time, stated, others = read_coordinates(source)
-        osim = read_osim(path)
         degrees, unit = angle_unit(found, stated, osim)
         found, contradicted = without_contradictions(found, degrees, osim)
-        osim = read_osim(path, spans_of(found, degrees, osim))
+        osim = osim.fitted(spans_of(found, degrees, osim))
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)
@@ -221,31 +219,23 @@ def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMot
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
                          'are left alone.')
     else:
-        osim = read_osim(path)
         model = osim.robot()
         poses, notes = read_motion(source, model, degrees=options.degrees,
                                    missing_at_zero=options.missing_at_zero)
-    even = poses.evenly()
-    if even is not poses:
-        notes.append('Times are uneven: resampled evenly, linear in between.')
-    motion = recorded(model, even, options.cutoff)
-    return _subject(osim, motion, options), motion, notes
+    motion, uneven = poses.motion(model, options.cutoff)
+    dynamics = GaitInverseDynamics.of(model, (), motion)
+    subject = _subject(osim, dynamics, options)
+    return subject, dynamics.with_feet(subject.model, subject.feet), [*notes, *uneven]
 
 
-def recorded(model: RobotModel, poses: Poses, cutoff: float | None) -> RecordedMotion:
-    """Return the motion of poses."""
-    return RecordedMotion.from_poses(model, poses.time, poses.base_position,
-                                     poses.base_quaternion, poses.position, cutoff)
-
-
-def _subject(osim: OpenSimModel, motion: RecordedMotion, options: GaitOptions) -> Subject:
+def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOptions) -> Subject:
     bodies, notes = feet_of(osim, options.feet), list(osim.notes)
     frames: dict[str, tuple[str, Transform]] = {}
     found: list[Foot]
     if options.point_radius is not None:
         found = [PointFoot(name, options.point_radius) for name in bodies]
     else:
-        frames, feet, said = sole_frames(osim, bodies, motion, options.sole)
+        frames, feet, said = sole_frames(osim, bodies, dynamics, options.sole)
         found, notes = [*feet], [*notes, *said]
     links, joints = osim.parts(frames)
     config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
@@ -254,7 +244,7 @@ def _subject(osim: OpenSimModel, motion: RecordedMotion, options: GaitOptions) -
 
 
 def measured_forces(options: GaitOptions, subject: Subject,
-                    demand: GroundDemand) -> tuple[Plates, list[str]]:
+                    dynamics: GaitInverseDynamics) -> tuple[Plates, list[str]]:
     """
     Return the truth of each foot from a file of measured forces, and what is odd about it.
 
@@ -268,7 +258,7 @@ def measured_forces(options: GaitOptions, subject: Subject,
     if Path(options.loads).suffix.lower() == '.c3d':
         if not loads:
             raise MeasurementError(f'{options.loads}: expected force plates, got none')
-        loads, turned = turned_to(loads, demand)
+        loads, turned = turned_to(loads, dynamics)
         notes += [turned] if turned else []
-    plates, more = plates_of(loads, demand, subject.bodies)
+    plates, more = plates_of(loads, dynamics, subject.bodies)
     return plates, [*notes, *more]

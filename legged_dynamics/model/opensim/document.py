@@ -227,8 +227,26 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """What a file says."""
+    """
+    The bodies, joints and constraints of a file.
 
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        Of the model.
+    bodies : dict of str to Inertia
+        By name, in OpenSim's axes.
+    joints : list of OpenSimJoint
+    couplings : list of Coupling
+        Constraints that make one coordinate a function of others.
+    notes : list of str
+        Constraints that are left out.
+
+    """
+
+    path: Path
     name: str
     bodies: dict[str, Inertia]
     joints: list[OpenSimJoint]
@@ -289,7 +307,7 @@ def read_document(path: str | Path) -> Document:
                          'out: coordinates are taken as the recording has them.')
     if not joints:
         raise ModelError(f'{path}: expected joints in its JointSet, got none')
-    return Document(model.get('name') or path.stem, bodies, joints, couplings, notes)
+    return Document(path, model.get('name') or path.stem, bodies, joints, couplings, notes)
 
 
 def _inertia(body: Element, where: str) -> Inertia:

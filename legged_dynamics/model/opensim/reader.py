@@ -49,6 +49,8 @@ class OpenSimModel:
     couplings : list of Coupling
     notes : list of str
         What was approximated or left out.
+    document : Document
+        The file as it was read.
 
     """
 
@@ -60,6 +62,28 @@ class OpenSimModel:
     scale: dict[str, float]
     couplings: list[Coupling]
     notes: list[str]
+    document: Document
+
+    def fitted(self, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
+        """
+        Return the model of the same file with its approximations fitted over other ranges.
+
+        Parameters
+        ----------
+        spans : mapping of str to (float, float)
+            Least and largest value of coordinates in a recording [rad or m].
+
+        Returns
+        -------
+        OpenSimModel
+
+        Raises
+        ------
+        ModelError
+            When the bodies are no tree of joints that can be represented.
+
+        """
+        return _model_of(self.document, spans)
 
     def robot(self, frames: Mapping[str, tuple[str, Transform]] | None = None) -> RobotModel:
         """
@@ -142,13 +166,17 @@ def read_osim(path: str | Path,
         When it cannot be read, or its bodies are no tree of such joints.
 
     """
-    said = read_document(path)
+    return _model_of(read_document(path), spans or {})
+
+
+def _model_of(said: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
+    """Return the model that a document describes; see :func:`read_osim`."""
     notes = list(said.notes)
     root, kept = _root(said, notes)
     links = {name: _turned(said.bodies[name]) for name in kept}
     joints: list[Joint] = []
     scale: dict[str, float] = {}
-    spans = _with_followers(said, spans or {})
+    spans = _with_followers(said, spans)
     for joint in said.joints:
         if joint is root or joint.child not in kept:
             continue
@@ -157,7 +185,7 @@ def read_osim(path: str | Path,
         chain = chain_of(joint, np.array([np.zeros(3), *below]), center, spans)
         for link in chain.links:
             if link in links:
-                raise ModelError(f'{path}: the name {link!r} is needed for a link between '
+                raise ModelError(f'{said.path}: the name {link!r} is needed for a link between '
                                  'joints; call the body otherwise')
             links[link] = Inertia()
         joints += chain.joints
@@ -171,7 +199,8 @@ def read_osim(path: str | Path,
               and name not in {found.name for found in root.coordinates}]
     if locked:
         notes.append(f'Locked, and so fixed at their default: {", ".join(locked)}.')
-    return OpenSimModel(said.name, links, joints, root, coordinates, scale, said.couplings, notes)
+    return OpenSimModel(said.name, links, joints, root, coordinates, scale, said.couplings, notes,
+                        said)
 
 
 def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
