@@ -7,6 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, readable
+
 
 def add_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
@@ -30,14 +32,14 @@ def run(args: argparse.Namespace) -> int:
     """Convert and return the exit code."""
     from legged_dynamics.exceptions import ConfigurationError, OutputError
 
-    suffix = args.file.suffix.lower()
-    if suffix not in ('.c3d', '.osim'):
-        raise ConfigurationError(f'expected a .c3d or an .osim file, got {args.file}')
+    found = format_of(args.file)
+    if found is None or CONVERT not in found.uses:
+        raise ConfigurationError(f'expected {readable(CONVERT)}, got {args.file}')
     try:
         args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f'cannot write to the folder {args.out}: {error}') from error
-    return _of_c3d(args) if suffix == '.c3d' else _of_model(args)
+    return _of_model(args) if found is OSIM else _of_c3d(args)
 
 
 def _of_model(args: argparse.Namespace) -> int:

@@ -367,7 +367,7 @@ METHODS = {
     'over_time': 'least contact moment about the middle of each sole and least change over time',
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
-    'transition': 'a fixed curve over double support (Ren 2008), and as sole where there is none',
+    'transition': 'a fixed curve over double support (Ren 2008); elsewhere as sole',
     'guess': 'nearest to given wrenches, each instant by itself',
 }
 

@@ -22,6 +22,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
 from legged_dynamics.resources import share_directory
 from legged_dynamics.trials.accuracy import (
@@ -57,13 +58,7 @@ from legged_dynamics.trials.subject import (
     subject_of_file,
     truth_topics,
 )
-from legged_dynamics.trials.trial import (
-    MODEL,
-    TABLES,
-    measured_forces,
-    read_trial,
-    refuse_no_motion,
-)
+from legged_dynamics.trials.trial import measured_forces, read_trial, refuse_no_motion
 
 # -------------------------------------------------------------------------------------------------
 # Everything that is known of one recording once it has been analysed.
@@ -174,7 +169,7 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     settings = GaitSettings.from_parameters(options.settings)
     refuse_no_motion(source)
     if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
-        if source.suffix.lower() in TABLES or Path(options.urdf).suffix.lower() == MODEL:
+        if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
             return _solved(_of_person(source, options), options, settings)
         return _solved(_of_csv(source, options), options, settings)
     return _solved(_of_bag(source, options), options, settings)
@@ -230,7 +225,7 @@ def _of_csv(source: Path, options: GaitOptions) -> _Trial:
 def _columns_of(source: Path) -> Series:
     """Return a function that looks up a column of a file."""
     def column(name: str) -> tuple[np.ndarray, np.ndarray]:
-        if source.suffix.lower() in TABLES:
+        if format_of(source) is OPENSIM_TABLE:
             found, time, _, _ = read_coordinates(source)
             if name not in found:
                 raise ConfigurationError(f'{source}: there is no column {name!r}; the columns '

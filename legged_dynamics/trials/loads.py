@@ -18,6 +18,14 @@ from scipy.ndimage import uniform_filter1d
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.recordings.file_formats import (
+    C3D,
+    LOADS,
+    LOADS_XML,
+    OPENSIM_TABLE,
+    format_of,
+    readable,
+)
 from legged_dynamics.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.trials.coordinates import Storage, read_storage
 from legged_dynamics.trials.plates import Plates
@@ -33,16 +41,10 @@ def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
         When it cannot be read, or holds no forces.
 
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == '.xml':
-        return _of_xml(path)
-    if suffix in ('.mot', '.sto'):
-        return _of_table(path), []
-    if suffix == '.c3d':
-        return read_c3d(path).loads, []
-    raise MeasurementError(f'--loads: expected external loads of OpenSim (.xml, .mot, .sto) or '
-                           f'force plates (.c3d), got {path}')
+    path, found = Path(path), format_of(path)
+    if found not in READERS:
+        raise MeasurementError(f'--loads: expected {readable(LOADS)}, got {path}')
+    return READERS[found](path)
 
 
 def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
@@ -82,7 +84,11 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     return found, notes
 
 
-def _of_table(path: Path) -> list[ExternalLoad]:
+def _of_c3d(path: Path) -> tuple[list[ExternalLoad], list[str]]:
+    return read_c3d(path).loads, []
+
+
+def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     table, found = read_storage(path), []
     for name in table.names:
         match = re.fullmatch(r'(.*force.*?_?)vx', name)
@@ -95,7 +101,10 @@ def _of_table(path: Path) -> list[ExternalLoad]:
         raise MeasurementError(f"{path}: expected columns '..force_vx', '..force_px' and so on, "
                                f'got {", ".join(table.names[:8])}; an .xml file of external loads '
                                'names columns that are called otherwise')
-    return found
+    return found, []
+
+
+READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table, C3D: _of_c3d}
 
 
 def _torques(stem: str) -> tuple[str, ...]:

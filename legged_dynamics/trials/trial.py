@@ -16,6 +16,7 @@ from legged_dynamics.model import PointFoot, RobotConfig
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.opensim import OpenSimModel, read_osim
 from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.recordings.file_formats import C3D, MOTION, OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.trials.coordinates import (
     angle_unit,
@@ -148,24 +149,6 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
 
 # -------------------------------------------------------------------------------------------------
 
-MODEL, TABLES = '.osim', ('.mot', '.sto')
-# What is given as a motion and is none, and what to do instead.
-NO_MOTION = {
-    '.osim': 'it is a model; give it with --model, and the coordinates that inverse kinematics '
-             'writes (.mot) as the motion',
-    '.trc': 'it holds markers; run your inverse kinematics on it (OpenSim: Scale, then Inverse '
-            'Kinematics) and give the coordinates it writes (.mot), with --model and the scaled '
-            'model',
-    '.c3d': 'it holds markers and forces; "legged-dynamics convert" writes both as OpenSim reads '
-            'them (.trc, .mot). Run inverse kinematics on the markers, give the coordinates it '
-            'writes (.mot) with --model and the scaled model, and this file with --loads',
-    '.b3d': "it is AddBiomechanics' own format, which only nimblephysics reads; give the .osim "
-            '(--model) and the inverse kinematics (.mot) that come in the same download',
-    '.urdf': 'it is a model; give it with --urdf, and a recording as the motion',
-    '.xml': 'a motion is a bag, a CSV file, or a table of coordinates (.mot, .sto)',
-    '.xlsx': 'save the sheet as CSV',
-}
-
 
 def refuse_no_motion(source: Path) -> None:
     """
@@ -177,8 +160,9 @@ def refuse_no_motion(source: Path) -> None:
         When the file is of such a kind.
 
     """
-    if source.suffix.lower() in NO_MOTION:
-        raise MeasurementError(f'{source} is not a motion: {NO_MOTION[source.suffix.lower()]}')
+    found = format_of(source)
+    if found is not None and MOTION not in found.uses:
+        raise MeasurementError(f'{source} is not a motion: {found.advice}')
 
 
 def read_trial(source: Path, options: GaitOptions
@@ -200,13 +184,13 @@ def read_trial(source: Path, options: GaitOptions
 
     """
     path = Path(options.urdf)
-    if path.suffix.lower() != MODEL:
+    if format_of(path) is not OSIM:
         raise ConfigurationError(
             f'{source} holds coordinates of an OpenSim model, whose root has axes of its own: '
             'give the model with --model MODEL.osim'
             + (f', got {options.urdf!r}' if options.urdf else ''))
     osim = read_osim(path)
-    if source.suffix.lower() in TABLES:
+    if format_of(source) is OPENSIM_TABLE:
         found, time, stated, others = read_coordinates(source)
         degrees, unit = angle_unit(found, stated, osim)
         found, contradicted = without_contradictions(found, degrees, osim)
@@ -255,7 +239,7 @@ def measured_forces(options: GaitOptions, subject: Subject,
 
     """
     loads, notes = read_loads(options.loads)
-    if Path(options.loads).suffix.lower() == '.c3d':
+    if format_of(options.loads) is C3D:
         if not loads:
             raise MeasurementError(f'{options.loads}: expected force plates, got none')
         loads, turned = turned_to(loads, dynamics)
