@@ -11,7 +11,15 @@ from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, re
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Where the verb is added.
+
+    """
     parser = verbs.add_parser(
         'convert', help='a C3D file for OpenSim; an OpenSim model as a URDF',
         description='From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as '
@@ -29,7 +37,27 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert and return the exit code."""
+    """
+    Convert a file.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    int
+        Exit code.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file is of another format, or the axes contradict each other.
+    OutputError
+        When the results cannot be written.
+
+    """
     from legged_dynamics.exceptions import ConfigurationError, OutputError
 
     found = format_of(args.file)

@@ -20,7 +20,15 @@ CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Where the verb is added.
+
+    """
     parser = verbs.add_parser(
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
@@ -83,7 +91,7 @@ def add_parser(verbs: Any) -> None:
     bag.add_argument('--imu', default='', metavar='TOPIC')
     bag.add_argument('--odom', default='', metavar='TOPIC')
     bag.add_argument('--base', choices=('odometry', 'imu'), default='',
-                     help="what tells the base's motion; default: odometry where there is one")
+                     help="source of the base's motion; default: odometry where there is one")
     bag.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
                      help='WrenchStamped with the true wrench of a foot; may be repeated')
     bag.add_argument('--valid', default='', metavar='TOPIC',
@@ -106,7 +114,20 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, print the tables, write the files."""
+    """
+    Compute, print the tables, write the files.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when the result should not be trusted.
+
+    """
     from legged_dynamics.cli.analyze import fresh
     from legged_dynamics.cli.output import say, show
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust
@@ -168,7 +189,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
-    """Write what needs a package beyond the core's, or say that it is not there."""
+    """Write a file that needs an optional package, or report that the package is missing."""
     try:
         print(f'{what + ":":<7} {write().resolve()}')
     except ModuleNotFoundError as error:
@@ -180,7 +201,16 @@ def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
 
 def options_of(args: argparse.Namespace) -> GaitOptions:
     """
-    Return the options that the arguments say.
+    Return the options that the arguments give.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    GaitOptions
 
     Raises
     ------

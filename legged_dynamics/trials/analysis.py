@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From a bag or a CSV file to joint torques and foot wrenches, and how good they are."""
+"""
+From a recorded motion to joint torques and foot wrenches, with their errors where there is truth.
+
+Each kind of source is read into one form, a subject with the inverse dynamics of its motion; the
+rest is the same for all.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -30,11 +35,11 @@ from legged_dynamics.trials.accuracy import (
     Alignment,
     FootErrors,
     align,
+    alignment_notes,
     floor_slope,
     foot_errors,
     plates_later,
-    slope_words,
-    words,
+    slope_notes,
 )
 from legged_dynamics.trials.bag_motion import (
     motion_from_imu,
@@ -61,46 +66,50 @@ from legged_dynamics.trials.subject import (
 from legged_dynamics.trials.trial import measured_forces, read_trial, refuse_no_motion
 
 # -------------------------------------------------------------------------------------------------
-# Everything that is known of one recording once it has been analysed.
+# The result of analysing one recording.
 
 
 @dataclass(frozen=True, eq=False)
 class GaitResult:
     """
-    A recording, what was computed from it, and what is known beside it.
+    A recording and what was computed from it.
 
     Attributes
     ----------
     source : Path
-        Bag or CSV file.
+        Bag, table of coordinates or CSV file.
     model : RobotModel
+        Of the robot or person, with the mass that was used.
     feet : tuple of Foot
+        Feet that touch the ground.
     start_ns : int
         Stamp at which the motion's time is zero.
     motion : RecordedMotion
+        The motion, at an even rate.
     reactions : GaitReactions
+        Ground reactions and joint efforts.
     method : str
-        Which one shared the load.
+        Method that shared the load.
     contact_source : str
-        Where contact comes from, for people to read.
+        Where contacts come from, for people to read.
     plates : Plates or None
-        The truth, where the recording has it.
+        True forces, where the recording has them.
     errors : dict of str to FootErrors
-        Against the truth, by method.
+        Errors against the true forces, by method.
     notes : list of str
         What is odd or was assumed.
     dynamics : GaitInverseDynamics
         Inverse dynamics of the motion, which all methods share.
     alignment : Alignment or None
-        How plates and motion fit together.
+        Differences between plates and motion.
     together : FootErrors or None
-        Errors of the method with the clocks of plates and motion put together, where they are not.
+        Errors of the method with the clocks of plates and motion aligned, where they differ.
     ground_velocity : (n, nf, 3) array or None [m/s]
-        Of what is under each foot, in world axes; None for the floor.
+        Velocity of the ground under each foot, in world axes; None for the floor.
     bodies : dict of str to str
         Body that carries a foot, by the foot, where other tools name bodies.
     model_file : str
-        That the model was read from; empty when the recording had it.
+        File of the model; empty when it was in the recording.
 
     """
 
@@ -143,15 +152,21 @@ Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
 def analyse_gait(source: str | Path, options: GaitOptions | None = None
                  ) -> tuple[GaitResult, str]:
     """
-    Return joint torques and foot wrenches of a recording, and the URDF they were computed with.
+    Return joint torques and foot wrenches of a recording.
 
     Parameters
     ----------
     source : str or Path
-        A bag, a CSV file (`csv_motion` says with which columns), or a table of coordinates as
-        OpenSim's inverse kinematics writes it (.mot, .sto).
+        A bag, a CSV file (`csv_motion` lists its columns), or a table of coordinates as OpenSim's
+        inverse kinematics writes it (.mot, .sto).
     options : GaitOptions, optional
-        What the user says.
+        Options of the user.
+
+    Returns
+    -------
+    GaitResult
+    str
+        Text of the URDF they were computed with.
 
     Raises
     ------
@@ -244,7 +259,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         subject = subject_of_bag(bag, description, options)
         start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
                        for value in (options.start or None, options.end))
-        # A simulator's truth is no input, unless there is nothing else or it is asked for.
+        # A simulator's true odometry is used only if it is named, or if there is no IMU.
         given = odometry and (options.odometry or '/ground_truth/' not in odometry or not imu)
         base = options.base or ('odometry' if given else 'imu')
         if base == 'odometry':
@@ -300,11 +315,11 @@ def _solved(trial: _Trial, options: GaitOptions,
         alignment = align(dynamics, plates) if plates is not None and measured else None
     solver, moved = DoubleSupport(model, subject.feet, settings), soles_of(dynamics, settings)
     reactions = solver.share(dynamics, contact, options.method, guess, moved)
-    notes += slope_words(floor_slope(dynamics, moved, reactions.contact))
+    notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     together = None
     if plates is not None and alignment is not None:
-        notes += words(alignment)
+        notes += alignment_notes(alignment)
         errors[options.method] = foot_errors(reactions, plates)
         if abs(alignment.lag) > SAID_LAG:
             together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
@@ -364,7 +379,7 @@ def _weighed(model: RobotModel, options: GaitOptions, alignment: Alignment | Non
 
 
 # -------------------------------------------------------------------------------------------------
-# The recording that comes with the package: a made-up walker, in the files of OpenSim.
+# The sample that comes with the package: a synthetic walk, in files of OpenSim.
 
 
 ORIGIN = ('This is the sample, which nobody walked: a body of textbook masses is led along, and '
@@ -376,13 +391,18 @@ def sample_walk(options: GaitOptions | None = None) -> tuple[Path, GaitOptions]:
     """
     Return the sample's motion, and options with its model and its true forces.
 
-    Nobody walked it: `benchmarks/made_walk.py` says how it was made. In double support its truth
-    was chosen, so errors on it say that a method works, and nothing of people.
+    The walk is synthetic; `benchmarks/made_walk.py` makes it. The load sharing in double support
+    was chosen, so errors on it show that a method works, and nothing about people.
 
     Parameters
     ----------
     options : GaitOptions, optional
-        What the user says; a model or forces of its own are kept.
+        Options of the user; a model or forces of its own are kept.
+
+    Returns
+    -------
+    Path
+    GaitOptions
 
     """
     folder, options = share_directory() / 'config' / 'sample', options or GaitOptions()

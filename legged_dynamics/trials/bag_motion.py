@@ -3,9 +3,9 @@
 """
 Motion out of a bag: joints from joint states, the base from odometry or from an IMU.
 
-Odometry gives poses, which are differentiated like the joints. An IMU gives the base's rotation
-and acceleration themselves; where the base is then follows from the feet in contact, by leg
-odometry, and which feet stand from the on-line estimator.
+Odometry gives poses, which are differentiated as the joints are. An IMU gives the rotation and the
+acceleration of the base; its position then follows from the feet in contact, by leg odometry, with
+the contacts that the on-line estimator detects.
 """
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class BagMotion:
     start_ns : int
         Stamp at which the motion's time is zero.
     motion : RecordedMotion
+        The motion, at an even rate.
     contact : (n, nf) bool array or None
-        Feet on the ground as the on-line estimator found them; None when the base's pose is known
-        and they are better found from that.
+        Feet on the ground as the on-line estimator detects them; None when the base's pose is
+        known, from which contact is detected better.
 
     """
 
@@ -62,18 +63,22 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
     model : RobotModel
         Whose joints and base they are.
     joints, odometry : str
-        Topics.
+        Topics of the joint states and of the odometry.
     cutoff : float or None [Hz]
         Low-pass before differentiating; None for none.
     span : pair of int or None [ns]
         Receipts from the first up to, but not at, the second.
+
+    Returns
+    -------
+    BagMotion
 
     Raises
     ------
     BagError
         When the bag is damaged, or the topics do not overlap in time.
     MeasurementError
-        When a message has not the content needed, or there is a gap in time.
+        When a message lacks required content, or there is a gap in time.
 
     """
     read = JointStateReader(model.joint_names, mimics=model.mimics)
@@ -99,7 +104,7 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, joints: str, odometr
     if both.sum() < 3:
         raise BagError(f'{bag.path}: {joints} and {odometry} have no time in common')
     pose, time = np.array(poses), time[both]
-    even_grid(known)        # says so where the odometry has a gap
+    even_grid(known)        # refuses odometry with a gap
     found = Poses(time, interpolated(known, pose[:, :3], time),
                   slerped(known, pose[:, 3:], time), np.array(positions)[both]).evenly()
     return BagMotion(start, RecordedMotion.from_poses(
@@ -111,18 +116,35 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                     settings: EstimatorSettings, joints: str, imu: str, cutoff: float | None,
                     span: tuple[int | None, int | None]) -> BagMotion:
     """
-    Return the motion of joint states and an IMU with orientation; see `motion_from_odometry`.
+    Return the motion of joint states and an IMU with orientation.
 
     Parameters
     ----------
-    bag, model, joints, cutoff, span
-        As there.
+    bag : BagReader
+        An open bag.
+    model : RobotModel
+        Whose joints and base they are.
     config : RobotConfig
         Feet, IMU mount and noise.
     settings : EstimatorSettings
         Of contact detection; the rate is taken from the bag.
-    imu : str
-        Topic.
+    joints, imu : str
+        Topics of the joint states and of the IMU.
+    cutoff : float or None [Hz]
+        Low-pass before differentiating; None for none.
+    span : pair of int or None [ns]
+        Receipts from the first up to, but not at, the second.
+
+    Returns
+    -------
+    BagMotion
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged.
+    MeasurementError
+        When fewer than three joint states have a complete reading of the IMU, or there is a gap.
 
     """
     applied, pairs = config.apply_to(model), MeasurementSynchronizer()
@@ -161,14 +183,27 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
 
 def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return times since a stamp [s] and speeds [m/s] of a topic.
+    Return the speeds on a topic.
 
-    std_msgs Float64 or Float32, by their receipt, or the x of a TwistStamped, by its stamp.
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    name : str
+        Topic with std_msgs Float64 or Float32, timed by their receipt, or with a TwistStamped, of
+        which x is taken at its stamp.
+    start_ns : int
+        Stamp at which time is zero.
+
+    Returns
+    -------
+    time : (k,) array [s]
+    speed : (k,) array [m/s]
 
     Raises
     ------
     BagError
-        When the topic does not exist, has another type, or holds nothing.
+        When the topic does not exist, has another type, or holds no message.
 
     """
     kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
@@ -200,7 +235,7 @@ def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
 
 def _follow(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
             measurements: list[Measurement]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which feet stand, and where the base is."""
+    """Return contacts by the on-line estimator, and the base's position by leg odometry."""
     compile_first(ESTIMATOR)
     estimator, odometry = GroundReactionEstimator(model, config, settings), LegOdometry(model,
                                                                                        config)

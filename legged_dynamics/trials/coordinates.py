@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates over time, as OpenSim's inverse kinematics writes them, as poses of a model."""
+"""
+Tables of OpenSim (.mot, .sto), and the coordinates in them as poses of a model.
+
+Coordinates are those that OpenSim's inverse kinematics writes. Angles are in degrees or radians,
+as the header states or, without that, as the values show.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +34,11 @@ class Storage:
     Attributes
     ----------
     names : tuple of str
-        Of the columns, `time` the first.
+        Names of the k columns, `time` the first.
     values : (n, k) array
+        The rows.
     in_degrees : bool or None
-        Whether angles are in degrees; None when the header does not say.
+        Whether angles are in degrees; None when the header does not state it.
 
     """
 
@@ -43,13 +49,22 @@ class Storage:
 
 def read_storage(path: str | Path) -> Storage:
     """
-    Return the table in a .sto or .mot file.
+    Read a .sto or .mot file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Storage
 
     Raises
     ------
     MeasurementError
-        When it cannot be read, has no header, or a row has not one number a column; the message
-        names the line.
+        When it cannot be read, has no header, or a row has not one number for each column; the
+        message names the line.
 
     """
     path = Path(path)
@@ -90,6 +105,19 @@ def write_storage(path: str | Path, title: str, names: Sequence[str], values: np
     """
     Write a table as OpenSim reads it.
 
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    title : str
+        First line of the file.
+    names : sequence of str
+        Names of the k columns, `time` the first.
+    values : (n, k) array
+        The rows.
+    in_degrees : bool
+        Whether angles are in degrees, for the header.
+
     Raises
     ------
     OutputError
@@ -116,11 +144,24 @@ LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 def read_coordinates(path: str | Path
                      ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
     """
-    Return coordinates by name, times, whether angles are in degrees, and names of other columns.
+    Read coordinates over time from a .mot or .sto file.
 
-    The unit is None where the header does not state it (`angle_units.angle_unit`). Values are as
-    they stand in the .mot or .sto file. Tables of states are read, too
-    (``/jointset/hip_r/hip_flexion_r/value``).
+    Tables of states are read as well (``/jointset/hip_r/hip_flexion_r/value``).
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    coordinates : dict of str to (n,) array
+        By name, with the values as they are in the file.
+    time : (n,) array [s]
+    in_degrees : bool or None
+        Whether angles are in degrees; None when the header does not state it (see `angle_unit`).
+    others : list of str
+        Names of the columns that are no coordinates.
 
     Raises
     ------
@@ -166,7 +207,24 @@ def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> 
 
 def spans_of(found: dict[str, np.ndarray], in_degrees: bool,
              osim: OpenSimModel) -> dict[str, tuple[float, float]]:
-    """Return the least and the largest value of each coordinate of a model [rad or m]."""
+    """
+    Return the range of each coordinate of a model in a recording.
+
+    Parameters
+    ----------
+    found : dict of str to (n,) array
+        Coordinates as they are in the table.
+    in_degrees : bool
+        Whether angles are in degrees.
+    osim : OpenSimModel
+        Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Least and largest value by name [rad or m].
+
+    """
     spans = {}
     for name in osim.coordinates:
         if name in found:
@@ -179,29 +237,35 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
              osim: OpenSimModel, model: RobotModel,
              missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Return the poses that coordinates tell.
+    Return the poses of a model by its coordinates.
 
     Parameters
     ----------
     path : str or Path
-        Of the table, for errors.
+        Of the table, for error messages.
     found : dict of str to (n,) array
-        Coordinates as they stand there.
+        Coordinates as they are in the table.
     time : (n,) array [s]
         Their times.
     in_degrees : bool
-        Whether its angles are in degrees.
+        Whether angles are in degrees.
     osim : OpenSimModel
         Whose coordinates they are.
     model : RobotModel
-        Made of it.
+        Made from it.
     missing_at_zero : bool
-        Coordinates that are not there have their default, instead of being an error.
+        Whether coordinates without a column take their default, instead of being an error.
+
+    Returns
+    -------
+    Poses
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
     MeasurementError
-        When coordinates are missing, not finite, or in another unit than the header says.
+        When coordinates are missing or not finite, or do not fit the unit that the header states.
 
     """
     values = {name: _radians(column, name, in_degrees, osim)
@@ -323,17 +387,24 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
     """
     Return coordinates without those that contradict what the model couples them to.
 
-    A kneecap's angle follows the knee's, and programs write it in another unit, or as zero. The
-    model says what it is.
+    A kneecap's angle follows the knee's, but some programs write it in another unit, or as zero.
+    The model determines it then.
 
     Parameters
     ----------
     found : mapping of str to (n,) array
-        Coordinates as they stand in the table.
+        Coordinates as they are in the table.
     in_degrees : bool
         Whether angles are in degrees.
     osim : OpenSimModel
         Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (n,) array
+        The coordinates that are kept.
+    list of str
+        A note for each that is not.
 
     """
     def radians(name: str) -> np.ndarray:

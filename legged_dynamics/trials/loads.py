@@ -3,7 +3,8 @@
 """
 Measured forces: OpenSim's external loads (.xml, .mot, .sto), and force plates of C3D files.
 
-A load is a force, where it acts, and a free moment there, over time, in our axes (z up).
+A load is a force over time, its point of application, and a free moment there, in our axes (z up).
+Loads that do not name a foot are assigned to the foot under whose sole they act.
 """
 from __future__ import annotations
 
@@ -33,7 +34,18 @@ from legged_dynamics.trials.plates import Plates
 
 def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
     """
-    Return the loads in a file, by its suffix, and what is odd about them.
+    Read the loads in a file, by its format.
+
+    Parameters
+    ----------
+    path : str or Path
+        External loads of OpenSim, or a C3D file.
+
+    Returns
+    -------
+    list of ExternalLoad
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -58,7 +70,7 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     said = (every.findtext('datafile') or '').strip()
     data = path.parent / said
     if not said or not data.is_file():
-        # People move files; the name alone is looked for beside this one.
+        # The path may be of another computer: look for the name in this folder.
         data = path.parent / Path(said.replace('\\', '/')).name
     if not said or not data.is_file():
         raise MeasurementError(f'{path}: its <datafile> {said!r} is not there; put it beside the '
@@ -108,7 +120,7 @@ READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table, C3D: _of_c3d}
 
 
 def _torques(stem: str) -> tuple[str, ...]:
-    """Return what the columns of the free moment may be called."""
+    """Return the names that columns of the free moment may have."""
     named = stem.replace('force', 'torque')
     moment = stem.replace('force', 'moment')
     return (named, f'{named}_', named.rstrip('_'), f'{named}m', moment, f'{stem}m',
@@ -136,35 +148,42 @@ def _text(element: ElementTree.Element, tag: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which foot is on which plate, when that is known, and the truth of each foot from it.
+# The true force on each foot: which foot is on which plate, and when that is known.
 
 
 # A plate is loaded from this vertical force on [N].
 LOADED = 20.0
-# A step is on a foot whose sole is within this of where it presses [m].
+# A step belongs to a foot whose sole is within this distance of its centre of pressure [m].
 NEAR = 0.10
-# Plates count where they bear this part of what the motion asks for, over so long [s].
-BORNE, AVERAGED = 0.75, 0.1
+# Plates count where they measure this part of the force that the motion requires, averaged over
+# this time [s].
+MEASURED, AVERAGED = 0.75, 0.1
 
 
 def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
               bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
     """
-    Return the truth of each foot at the instants of a motion.
+    Return the true force on each foot at the instants of a motion.
 
-    A load that names the body it acts on is that foot's. For others, each step is assigned to the
-    foot whose sole is nearest to where it presses; a step beside all soles belongs to no foot and
-    counts as not measured. So do instants in which the plates bear clearly less than the motion
-    requires, because a foot is then beside them.
+    A load that names its body is that foot's. Each step of other loads is assigned to the foot
+    whose sole is nearest to its centre of pressure; a step away from all soles belongs to no foot
+    and counts as not measured. So do instants in which the plates measure clearly less than the
+    motion requires, because a foot is then beside them.
 
     Parameters
     ----------
     loads : sequence of ExternalLoad
         In the axes of the motion.
     dynamics : GaitInverseDynamics
-        Where the feet are, and what the motion asks for.
+        Inverse dynamics of the motion, with the feet's poses.
     bodies : mapping of str to str
         Body that carries each foot, by the foot's link.
+
+    Returns
+    -------
+    Plates
+    list of str
+        Notes on what is not compared.
 
     Raises
     ------
@@ -212,9 +231,9 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
         notes.append(f'In {100.0 * lost.mean():.0f} % of the samples a plate is loaded beside all '
                      'soles, or by two feet: these are not compared.')
     size = max(round(AVERAGED / step), 1)
-    asked, borne = (uniform_filter1d(values, size, mode='nearest')
+    required, measured = (uniform_filter1d(values, size, mode='nearest')
                     for values in (dynamics.wrench[:, 2], force[..., 2].sum(axis=1)))
-    short = borne < BORNE * asked - 0.05 * dynamics.weight
+    short = measured < MEASURED * required - 0.05 * dynamics.weight
     if (short & inside).any():
         notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
                      'clearly less than the motion asks for: a foot is beside them, and these are '
@@ -226,15 +245,29 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
 def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
               ) -> tuple[list[ExternalLoad], str]:
     """
-    Return loads in the axes of the motion, and how they were turned; empty if they were not.
+    Return loads in the axes of the motion.
 
-    Laboratories call any axis up and any forward. Of the rotations by quarters the one is taken
-    in which the plates press where the soles are.
+    Laboratories differ in which axis is up and which is forward. Of all rotations by quarter
+    turns, the one is taken in which the plates are loaded where the soles are.
+
+    Parameters
+    ----------
+    loads : sequence of ExternalLoad
+        In the axes of the laboratory.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+
+    Returns
+    -------
+    list of ExternalLoad
+        In the axes of the motion.
+    str
+        A note on the rotation; empty if there was none.
 
     Raises
     ------
     MeasurementError
-        When no rotation puts them there.
+        When no rotation fits.
 
     """
     from scipy.spatial.transform import Rotation  # slow to import
@@ -273,10 +306,10 @@ def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
 
 def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: float,
              by_force: bool = False) -> np.ndarray:
-    """Return values of a load at the motion's times: means over its steps where it is faster."""
+    """Return values of a load at the motion's times, averaged where its rate is higher."""
     size = max(round(step / float(np.median(np.diff(load.time)))), 1)
     if size > 1:
-        # Where it presses has no meaning without load, and must not blur into the steps.
+        # The point has no meaning without load, and must not be averaged into the steps.
         weight = 1.0 + 1e6 * by_force * np.linalg.norm(load.force, axis=1)[:, None]
         values = uniform_filter1d(values * weight, size, axis=0, mode='nearest') / (
             uniform_filter1d(weight, size, axis=0, mode='nearest'))
@@ -303,6 +336,6 @@ def _beside(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
     front, back, left, right = foot.edges
     x = local[:, 0] - np.clip(local[:, 0], back, front)
     y = local[:, 1] - np.clip(local[:, 1], right, left)
-    # A plate is far below a foot that swings over it.
+    # A foot that swings over a plate is far above it.
     above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
     return np.sqrt(x ** 2 + y ** 2 + above ** 2)

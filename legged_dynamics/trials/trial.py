@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A person's trial: an OpenSim model with a motion of its own, as subject, motion and plates."""
+"""A person's trial: an OpenSim model with a motion of its own, and measured forces."""
 from __future__ import annotations
 
 import re
@@ -31,26 +31,28 @@ from legged_dynamics.trials.plates import Plates
 from legged_dynamics.trials.subject import GaitOptions, Subject
 
 # -------------------------------------------------------------------------------------------------
-# Soles of a person's model: where they are on its feet, seen in a recording.
+# Soles of a person's model.
 #
-# Models of people have bones and no soles. The foot's length is that from the heel's frame to the
-# joint of the toes; the sole's plane is the floor, as it lies in the foot's frame while the foot
-# rests on it.
+# Models of people have bones and no soles. The length of the sole is in proportion to the distance
+# from the heel's frame to the toe joint; its plane is the floor in the foot's frame, while the
+# foot rests on it.
 
 
 FEET = re.compile(r'(calcn|calcaneus|hindfoot|foot)', re.IGNORECASE)
 TOES = re.compile(r'toe|mtp', re.IGNORECASE)
-# Distance from heel to toe joint where the model has none: that of a man of 1.75 m [m].
+# Distance from heel to toe joint of a man of 1.75 m, for models without a toe joint [m].
 BALL = 0.19
-# Edges of the sole, in parts of that distance, from its middle: the front is where toes push off.
+# Edges of the sole from its middle, as multiples of that distance; the front reaches to where the
+# toes push off.
 FRONT, BACK, SIDE = 0.68, -0.53, 0.21
-# A sole's plane differs from the foot's own axes by less [rad], and is this near below [m].
+# Largest angle between the sole's plane and the foot's own axes [rad], and largest distance below
+# the foot's frame [m].
 LARGEST_TILT, LARGEST_DEPTH = 0.35, 0.12
 
 
-def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
+def _feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
     """
-    Return the bodies that stand on the ground.
+    Return the bodies of the feet.
 
     Parameters
     ----------
@@ -78,20 +80,20 @@ def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseDynamics,
+def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseDynamics,
                 sole: tuple[float, float, float, float] | None
                 ) -> tuple[dict[str, tuple[str, Transform]], list[FlatFoot], list[str]]:
     """
-    Return frames in the soles, the feet, and what was assumed.
+    Return frames in the soles, the feet, and notes on what was assumed.
 
     Parameters
     ----------
     osim : OpenSimModel
         The model.
     feet : sequence of str
-        Bodies that stand on the ground.
+        Bodies of the feet.
     dynamics : GaitInverseDynamics
-        Inverse dynamics of a recording in which they do.
+        Inverse dynamics of a recording in which they rest on the ground.
     sole : tuple of float or None [m]
         Front, back, left and right edge that the user gives, in the feet's own frames.
 
@@ -128,7 +130,7 @@ def sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseDy
 
 
 def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray, float] | None:
-    """Return the floor in the foot's frame while it rests: R_F,sole and how far it is below."""
+    """Return the floor in the frame of a resting foot: R_F,sole, and the distance below it."""
     ends = [p_WF + R_WF[:, :, 0] * x for x in (0.0, BALL)]
     speed = np.max([np.linalg.norm(np.gradient(at, step, axis=0), axis=1) for at in ends], axis=0)
     height = p_WF[:, 2]
@@ -143,7 +145,7 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
     x /= np.linalg.norm(x)
     R = np.column_stack([x, np.cross(up, x), up])
     depth = float(np.median(height[rests]))
-    # The floor is where z is zero, in a laboratory; a foot far from it says that z is not.
+    # In a laboratory the floor is at z = 0, unless the foot rests far from there.
     return R, depth if 0.0 <= depth <= LARGEST_DEPTH else 0.0
 
 
@@ -152,12 +154,17 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
 
 def refuse_no_motion(source: Path) -> None:
     """
-    Refuse files that hold no motion, and say what to do.
+    Refuse a file of a format that holds no motion, with advice.
+
+    Parameters
+    ----------
+    source : Path
+        The file that is given as a motion.
 
     Raises
     ------
     MeasurementError
-        When the file is of such a kind.
+        When the file is of such a format.
 
     """
     found = format_of(source)
@@ -175,7 +182,15 @@ def read_trial(source: Path, options: GaitOptions
     source : Path
         A table of coordinates (.mot, .sto), or CSV.
     options : GaitOptions
-        With the model.
+        Options of the user, with the model.
+
+    Returns
+    -------
+    Subject
+    GaitInverseDynamics
+        Inverse dynamics of the motion, with feet on the ground at rest.
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -213,13 +228,13 @@ def read_trial(source: Path, options: GaitOptions
 
 
 def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOptions) -> Subject:
-    bodies, notes = feet_of(osim, options.feet), list(osim.notes)
+    bodies, notes = _feet_of(osim, options.feet), list(osim.notes)
     frames: dict[str, tuple[str, Transform]] = {}
     found: list[Foot]
     if options.point_radius is not None:
         found = [PointFoot(name, options.point_radius) for name in bodies]
     else:
-        frames, feet, said = sole_frames(osim, bodies, dynamics, options.sole)
+        frames, feet, said = _sole_frames(osim, bodies, dynamics, options.sole)
         found, notes = [*feet], [*notes, *said]
     links, joints = osim.parts(frames)
     config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
@@ -230,7 +245,22 @@ def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOpt
 def measured_forces(options: GaitOptions, subject: Subject,
                     dynamics: GaitInverseDynamics) -> tuple[Plates, list[str]]:
     """
-    Return the truth of each foot from a file of measured forces, and what is odd about it.
+    Read the true force on each foot from a file of measured forces.
+
+    Parameters
+    ----------
+    options : GaitOptions
+        Options of the user, with the file.
+    subject : Subject
+        The person.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion.
+
+    Returns
+    -------
+    Plates
+    list of str
+        Notes on what is odd.
 
     Raises
     ------

@@ -13,7 +13,13 @@ from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.trials import plates as belt
-from legged_dynamics.trials.accuracy import align, floor_slope, plates_later, slope_words, words
+from legged_dynamics.trials.accuracy import (
+    align,
+    alignment_notes,
+    floor_slope,
+    plates_later,
+    slope_notes,
+)
 from legged_dynamics.trials.analysis import analyse_gait
 from legged_dynamics.trials.plates import Plates, parse_belts
 
@@ -56,7 +62,7 @@ def test_the_clock_of_the_plates(lag):
     late.force[:] += rng.normal(0.0, 3.0, late.force.shape)
     found = align(dynamics(base=base), late)
     assert found.lag == pytest.approx(lag, abs=0.0015)
-    said = ' '.join(words(found))
+    said = ' '.join(alignment_notes(found))
     assert ('behind' in said) == (lag > 0.0) and ('ahead of' in said) == (lag < 0.0)
     together = plates_later(late, WALK.time, found.lag)
     np.testing.assert_allclose(together.force[20:-20, :, 0].sum(axis=1),
@@ -67,11 +73,11 @@ def test_the_clock_of_the_plates(lag):
 def test_heading_tilt_and_mass_of_the_plates():
     straight = align(dynamics(), plates())
     assert abs(straight.heading) < 0.01 and straight.tilt < 0.005
-    assert straight.mass == pytest.approx(1.0, abs=0.01) and not words(straight)
+    assert straight.mass == pytest.approx(1.0, abs=0.01) and not alignment_notes(straight)
     assert align(dynamics(), plates(yaw=0.1)).heading == pytest.approx(0.1, abs=0.01)
     assert align(dynamics(), plates(mass=1.06)).mass == pytest.approx(1.06, abs=0.01)
     assert align(dynamics(), plates(tilt=0.04)).tilt == pytest.approx(0.04, abs=0.006)
-    said = ' '.join(words(align(dynamics(), plates(yaw=-0.1, mass=0.9, tilt=0.05))))
+    said = ' '.join(alignment_notes(align(dynamics(), plates(yaw=-0.1, mass=0.9, tilt=0.05))))
     for part in ('-5.7 deg about up', '-10.', '--mass', 'not level'):
         assert part in said
 
@@ -85,9 +91,9 @@ def test_a_floor_that_is_not_level_is_found():
     seen = dynamics_of(motion)
     x, y = floor_slope(seen, soles_of(seen, GaitSettings.from_parameters()), WALK.contact)
     assert np.arctan(x) == pytest.approx(-0.05, abs=0.005) and np.isnan(y)
-    assert '-2.8 deg along x' in slope_words((x, y))[0]
+    assert '-2.8 deg along x' in slope_notes((x, y))[0]
     level = dynamics()
-    assert not slope_words(floor_slope(level, soles_of(level, GaitSettings.from_parameters()),
+    assert not slope_notes(floor_slope(level, soles_of(level, GaitSettings.from_parameters()),
                                        WALK.contact))
 
 

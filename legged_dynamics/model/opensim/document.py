@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What an .osim file of OpenSim 3 or 4 says of bodies and joints, in OpenSim's own axes (y up).
+Bodies, joints and constraints of an .osim file of OpenSim 3 or 4, in OpenSim's own axes (y up).
 
-Every kind of joint is one spatial transform: three rotations about axes that turn with the child,
-one after the other, and three translations along axes of the parent, each a function of
-coordinates.
+Every kind of joint is represented as one spatial transform, as OpenSim's CustomJoint has it: three
+rotations about axes that turn with the child, one after the other, and three translations along
+axes of the parent, each a function of coordinates (Seth and others, Minimal formulation of
+joint motion for biomechanisms, Nonlinear Dynamics, 2010).
 """
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ from legged_dynamics.model.parts import Inertia
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
-# OpenSim's functions of coordinates, as its XML states them; those that joints are made of.
+# OpenSim's functions of coordinates, of which joints are made.
 
 
-# Of the values of the coordinates, (n, k), to (n,) values.
+# From (n, k) values of k coordinates to (n,) values.
 Evaluate = Callable[[np.ndarray], np.ndarray]
 KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVSpline',
          'PiecewiseLinearFunction', 'PolynomialFunction', 'MultiplierFunction')
@@ -34,14 +35,14 @@ KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVS
 @dataclass(frozen=True, eq=False)
 class OpenSimFunction:
     """
-    A function of coordinates.
+    A function of k coordinates.
 
     Attributes
     ----------
     evaluate : callable
-        Takes (n, k) values of k coordinates, returns (n,).
+        Takes (n, k) values of the coordinates, returns (n,).
     linear : tuple of float or None
-        Coefficients of the coordinates and the constant behind them, where it is linear.
+        Coefficients of the coordinates, then the constant, where the function is linear.
 
     """
 
@@ -49,12 +50,12 @@ class OpenSimFunction:
     linear: tuple[float, ...] | None = None
 
 
-def constant(value: float = 0.0) -> OpenSimFunction:
-    """Return the function that is always the same."""
-    return linear(value)
+def _constant(value: float = 0.0) -> OpenSimFunction:
+    """Return a constant function."""
+    return _linear(value)
 
 
-def linear(*coefficients: float) -> OpenSimFunction:
+def _linear(*coefficients: float) -> OpenSimFunction:
     """Return a linear function by its coefficients, the constant last."""
     slopes, offset = np.array(coefficients[:-1]), coefficients[-1]
 
@@ -66,7 +67,18 @@ def linear(*coefficients: float) -> OpenSimFunction:
 
 def read_function(element: Element, where: str) -> OpenSimFunction:
     """
-    Return the function that an element states.
+    Read a function from its XML.
+
+    Parameters
+    ----------
+    element : Element
+        Element of the function, whose tag is its kind.
+    where : str
+        Place in the file, for error messages.
+
+    Returns
+    -------
+    OpenSimFunction
 
     Raises
     ------
@@ -76,35 +88,35 @@ def read_function(element: Element, where: str) -> OpenSimFunction:
     """
     kind = element.tag
     if kind == 'Constant':
-        return constant(numbers(element, 'value', where, 1)[0])
+        return _constant(_numbers(element, 'value', where, 1)[0])
     if kind == 'LinearFunction':
-        return linear(*numbers(element, 'coefficients', where, 2))
+        return _linear(*_numbers(element, 'coefficients', where, 2))
     if kind == 'MultiplierFunction':
         inner = next((child for holder in element.iter('function') for child in holder), None)
         if inner is None:
             raise ModelError(f'{where}: its MultiplierFunction has no function inside')
-        scale, found = numbers(element, 'scale', where, 1)[0], read_function(inner, where)
+        scale, found = _numbers(element, 'scale', where, 1)[0], read_function(inner, where)
         if found.linear is not None:
-            return linear(*(scale * part for part in found.linear))
+            return _linear(*(scale * part for part in found.linear))
         return OpenSimFunction(lambda values: scale * found.evaluate(values))
     if kind == 'PolynomialFunction':
-        parts = numbers(element, 'coefficients', where, 1)
+        parts = _numbers(element, 'coefficients', where, 1)
         if len(parts) <= 2:
-            return linear(*((0.0,) if len(parts) == 1 else ()), *parts)
+            return _linear(*((0.0,) if len(parts) == 1 else ()), *parts)
         return OpenSimFunction(lambda values: np.polyval(parts, values[:, 0]))
     if kind in KINDS:
         return _through_points(kind, element, where)
     raise ModelError(f'{where}: expected a function out of {", ".join(KINDS)}, got {kind}')
 
 
-def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
+def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     """
     Return the numbers in a child's text.
 
     Raises
     ------
     ModelError
-        When there are fewer than `least`, or something else stands there.
+        When there are fewer than `least`, or the text is something else.
 
     """
     text = (element.findtext(tag) or '').split()
@@ -120,14 +132,14 @@ def numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
 
 
 def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
-    x, y = (np.array(numbers(element, tag, where, 2)) for tag in 'xy')
+    x, y = (np.array(_numbers(element, tag, where, 2)) for tag in 'xy')
     if len(x) != len(y) or (np.diff(x) <= 0.0).any():
         raise ModelError(f'{where}: expected as many rising x as y in its {kind}, got {len(x)} '
                          f'and {len(y)}')
     if kind == 'PiecewiseLinearFunction' or len(x) == 2:
         if len(x) == 2:
             slope = (y[1] - y[0]) / (x[1] - x[0])
-            return linear(slope, y[0] - slope * x[0])
+            return _linear(slope, y[0] - slope * x[0])
         return OpenSimFunction(lambda values: _beyond(lambda at: np.interp(at, x, y), x, y,
                                                       np.diff(y) / np.diff(x), values[:, 0]))
     from scipy.interpolate import make_interp_spline  # slow to import
@@ -135,8 +147,8 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
     if len(x) == 3:
         spline = make_interp_spline(x, y, 2)
     else:
-        # Forsythe's spline, as SIMM has it: third derivatives at the ends are those of the
-        # cubic through the four points there.
+        # The spline of Forsythe, Malcolm and Moler (1977), as in SIMM: third derivatives at the
+        # ends are those of the cubic through the four points there.
         ends = [[(3, 6.0 * _divided(x[part], y[part]))] for part in (slice(0, 4), slice(-4, None))]
         spline = make_interp_spline(x, y, 3, bc_type=(ends[0], ends[1]))
     slopes = spline.derivative()(x[[0, -1]])
@@ -145,7 +157,7 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
 
 def _beyond(inside: Callable[[np.ndarray], np.ndarray], x: np.ndarray, y: np.ndarray,
             slopes: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return values of a function that goes on straight beyond its points."""
+    """Return values of a function that is extrapolated linearly beyond its points."""
     near = np.clip(at, x[0], x[-1])
     slope = np.where(at < x[0], slopes[0], slopes[-1])
     return inside(near) + slope * (at - near)
@@ -162,7 +174,7 @@ def _divided(x: np.ndarray, y: np.ndarray) -> float:
 # -------------------------------------------------------------------------------------------------
 
 GROUND = 'ground'
-# Kinds whose coordinates drive these axes, by their places: three rotations, three translations.
+# Axes that the coordinates of a joint drive, by its kind: 0 to 2 rotations, 3 to 5 translations.
 SIMPLE = {'WeldJoint': (), 'PinJoint': (2,), 'SliderJoint': (3,), 'UniversalJoint': (0, 1),
           'GimbalJoint': (0, 1, 2), 'BallJoint': (0, 1, 2), 'PlanarJoint': (2, 3, 4),
           'FreeJoint': (0, 1, 2, 3, 4, 5)}
@@ -193,15 +205,18 @@ class TransformAxis:
 @dataclass(frozen=True, eq=False)
 class OpenSimJoint:
     """
-    A joint.
+    A joint of OpenSim.
 
     Attributes
     ----------
-    name, parent, child : str
-        Parent and child are names of bodies, or 'ground'.
+    name : str
+        Of the joint.
+    parent, child : str
+        Names of bodies, or 'ground'.
     in_parent, in_child : Transform
-        Where the joint's frames are in the two bodies.
+        Pose of the joint's frames in the two bodies.
     coordinates : tuple of Coordinate
+        Coordinates of the joint.
     axes : tuple of TransformAxis
         Three rotations and three translations.
 
@@ -258,6 +273,15 @@ def read_document(path: str | Path) -> Document:
     """
     Read an .osim file.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Document
+
     Raises
     ------
     ModelError
@@ -311,12 +335,12 @@ def read_document(path: str | Path) -> Document:
 
 
 def _inertia(body: Element, where: str) -> Inertia:
-    mass = numbers(body, 'mass', where, 1)[0]
-    center = np.array(numbers(body, 'mass_center', where, 3)[:3])
+    mass = _numbers(body, 'mass', where, 1)[0]
+    center = np.array(_numbers(body, 'mass_center', where, 3)[:3])
     if body.find('inertia') is not None:
-        xx, yy, zz, xy, xz, yz = numbers(body, 'inertia', where, 6)[:6]
+        xx, yy, zz, xy, xz, yz = _numbers(body, 'inertia', where, 6)[:6]
     else:
-        xx, yy, zz, xy, xz, yz = (numbers(body, f'inertia_{part}', where, 1)[0]
+        xx, yy, zz, xy, xz, yz = (_numbers(body, f'inertia_{part}', where, 1)[0]
                                   for part in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))
     return Inertia(mass, center, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
@@ -363,9 +387,9 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
 
 
 def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:
-    p = numbers(element, translation, where, 3) if element.find(translation) is not None else (
+    p = _numbers(element, translation, where, 3) if element.find(translation) is not None else (
         [0.0, 0.0, 0.0])
-    angles = numbers(element, orientation, where, 3) if element.find(
+    angles = _numbers(element, orientation, where, 3) if element.find(
         orientation) is not None else [0.0, 0.0, 0.0]
     R = np.eye(3)
     for axis, angle in zip(np.eye(3), angles):      # frame-fixed x, y, z
@@ -376,8 +400,8 @@ def _pose(element: Element, translation: str, orientation: str, where: str) -> T
 def _coordinate(element: Element, where: str) -> Coordinate:
     lower, upper = -np.inf, np.inf
     if element.find('range') is not None:
-        lower, upper = numbers(element, 'range', where, 2)[:2]
-    default = (numbers(element, 'default_value', where, 1)[0]
+        lower, upper = _numbers(element, 'range', where, 2)[:2]
+    default = (_numbers(element, 'default_value', where, 1)[0]
                if element.find('default_value') is not None else 0.0)
     return Coordinate(element.get('name', ''), default, lower, upper,
                       (element.findtext('locked') or '').strip() == 'true')
@@ -389,7 +413,7 @@ def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
         raise ModelError(f'{where}: expected {len(places)} coordinates, got {len(coordinates)}')
     names = dict(zip(places, coordinates))
     return tuple(TransformAxis((names[k].name,) if k in names else (), np.eye(3)[k % 3],
-                               linear(1.0, 0.0) if k in names else constant()) for k in range(6))
+                               _linear(1.0, 0.0) if k in names else _constant()) for k in range(6))
 
 
 def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
@@ -399,11 +423,11 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     found = []
     for axis in axes:
         what = f'{where}, {axis.get("name")}'
-        vector = np.array(numbers(axis, 'axis', what, 3)[:3])
+        vector = np.array(_numbers(axis, 'axis', what, 3)[:3])
         names = tuple((axis.findtext('coordinates') or '').split())
         stated = next(iter(_functions(axis)), None)
         if stated is None:
-            function = linear(1.0, 0.0) if names else constant()
+            function = _linear(1.0, 0.0) if names else _constant()
         else:
             function = read_function(stated, what)
         length = np.linalg.norm(vector)
@@ -414,7 +438,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
 
 
 def _functions(axis: Element) -> Iterable[Element]:
-    """Return what stands where a function is expected, in 3.x and 4.x."""
+    """Yield the elements of functions of an axis, in files of OpenSim 3 and 4."""
     for child in axis:
         if child.tag == 'function':
             yield from child
@@ -434,7 +458,21 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return rotations about a unit axis, (n, 3, 3), by angles [rad]."""
+    """
+    Return rotations about an axis.
+
+    Parameters
+    ----------
+    axis : (3,) array
+        Unit vector.
+    angle : (n,) array [rad]
+        Angles.
+
+    Returns
+    -------
+    (n, 3, 3) array
+
+    """
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
@@ -443,7 +481,22 @@ def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 def joint_pose(axes: Sequence[TransformAxis],
                values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the joint's child frame is in its parent frame, (n, 3, 3) and (n, 3) [m]."""
+    """
+    Return the pose of a joint's child frame in its parent frame.
+
+    Parameters
+    ----------
+    axes : sequence of TransformAxis
+        Three rotations and three translations.
+    values : dict of str to (n,) array [rad or m]
+        Coordinates by name.
+
+    Returns
+    -------
+    R : (n, 3, 3) array
+    p : (n, 3) array [m]
+
+    """
     n = len(next(iter(values.values()))) if values else 1
     along = [axis.function.evaluate(np.stack([values[name] for name in axis.coordinates], axis=1)
                                     if axis.coordinates else np.zeros((n, 0))) * np.ones(n)

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-OpenSimModel: bodies and joints of an .osim file as ours, and where its root body is.
+OpenSimModel: bodies and joints of an .osim file as links and joints of a RobotModel.
 
-Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints are named as
-coordinates and have their signs. What moves the root body against the ground becomes its pose.
+Link frames are OpenSim's body frames turned to x forward, y left, z up. Joints have the names and
+signs of coordinates. The joint between the ground and the root body becomes the pose of the base.
 """
 from __future__ import annotations
 
@@ -38,19 +38,23 @@ class OpenSimModel:
     Attributes
     ----------
     name : str
+        Of the model.
     links : dict of str to Inertia
+        Bodies, and links without mass between joints.
     joints : list of Joint
+        Joints of one degree of freedom.
     root : OpenSimJoint
         Between the ground and the root body.
     coordinates : dict of str to Coordinate
-        All, the root's included.
+        All of them, including the root's.
     scale : dict of str to float
         Position of a joint for one unit of its coordinate, where that is not 1.
     couplings : list of Coupling
+        Constraints that make one coordinate a function of others.
     notes : list of str
         What was approximated or left out.
     document : Document
-        The file as it was read.
+        Content of the file.
 
     """
 
@@ -87,12 +91,21 @@ class OpenSimModel:
 
     def robot(self, frames: Mapping[str, tuple[str, Transform]] | None = None) -> RobotModel:
         """
-        Return the model, with further links without mass fixed to others.
+        Return the model as a RobotModel.
 
         Parameters
         ----------
         frames : mapping of str to (str, Transform), optional
-            By name, the link a frame is fixed to, and its pose there.
+            Further links without mass: by name, the link they are fixed to, and their pose there.
+
+        Returns
+        -------
+        RobotModel
+
+        Raises
+        ------
+        UnknownNameError
+            When a frame is fixed to a link that does not exist.
 
         """
         links, joints = self.parts(frames)
@@ -100,7 +113,25 @@ class OpenSimModel:
 
     def parts(self, frames: Mapping[str, tuple[str, Transform]] | None = None
               ) -> tuple[dict[str, Inertia], list[Joint]]:
-        """Return links and joints, as `robot` has them."""
+        """
+        Return the links and joints of `robot`.
+
+        Parameters
+        ----------
+        frames : mapping of str to (str, Transform), optional
+            As in `robot`.
+
+        Returns
+        -------
+        dict of str to Inertia
+        list of Joint
+
+        Raises
+        ------
+        UnknownNameError
+            When a frame is fixed to a link that does not exist.
+
+        """
         links, joints = dict(self.links), list(self.joints)
         for name, (link, pose) in (frames or {}).items():
             if link not in links:
@@ -116,12 +147,17 @@ class OpenSimModel:
 
     def base_pose(self, values: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the root body's pose in the world, R_WB (n, 3, 3) and p_WB (n, 3) [m].
+        Return the root body's pose in the world.
 
         Parameters
         ----------
         values : mapping of str to (n,) array [rad or m]
-            Of the root's coordinates; those that are not there have their default.
+            Coordinates of the root; those that are missing have their default.
+
+        Returns
+        -------
+        R_WB : (n, 3, 3) array
+        p_WB : (n, 3) array [m]
 
         """
         n = len(next(iter(values.values()))) if values else 1
@@ -135,7 +171,20 @@ class OpenSimModel:
         return TO_OURS @ R_GB @ TO_OURS.T, p_GB @ TO_OURS.T
 
     def rotational(self, coordinate: str) -> bool:
-        """Return whether a coordinate is an angle: it turns something, by itself."""
+        """
+        Return whether a coordinate is an angle.
+
+        Parameters
+        ----------
+        coordinate : str
+            Its name.
+
+        Returns
+        -------
+        bool
+            True where it turns an axis of its own.
+
+        """
         for joint in self.joints:
             if joint.name == coordinate:
                 return joint.kind == 'revolute'
@@ -147,18 +196,23 @@ def read_osim(path: str | Path,
     """
     Read an OpenSim model, of version 3 or 4.
 
-    Weld, pin, slider, universal, gimbal, planar, free and custom joints stay what they are. A
-    joint whose one coordinate moves several axes becomes the nearest hinge or slider; an axis that
-    follows another along a curve follows it along a line; both are said with their error. Locked
-    coordinates are fixed at their default. Coordinates tied to others by a constraint follow them.
-    Muscles, markers and geometry are passed over.
+    Weld, pin, slider, universal, gimbal, planar, free and custom joints are kept. A joint whose
+    one coordinate moves several axes becomes the nearest hinge or slider; an axis that is a curved
+    function of another coordinate becomes a linear one; notes state the error of both. Locked
+    coordinates are fixed at their default. Coordinates coupled to others by a constraint follow
+    them. Muscles, markers and geometry are ignored.
 
     Parameters
     ----------
     path : str or Path
         The file.
     spans : mapping of str to (float, float), optional
-        Least and largest value of coordinates in a recording [rad or m].
+        Least and largest value of coordinates in a recording [rad or m], over which approximations
+        are fitted.
+
+    Returns
+    -------
+    OpenSimModel
 
     Raises
     ------
@@ -204,7 +258,7 @@ def _model_of(said: Document, spans: Mapping[str, tuple[float, float]]) -> OpenS
 
 
 def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
-    """Return the joint to the ground that carries most, and the bodies behind it."""
+    """Return the joint to the ground that carries most mass, and the bodies of its tree."""
     below: dict[str, list[OpenSimJoint]] = {}
     for joint in said.joints:
         if joint.child not in said.bodies or joint.parent not in {GROUND, *said.bodies}:
