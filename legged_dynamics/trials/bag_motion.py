@@ -214,9 +214,9 @@ def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, n
     stamped = bag.topics[name].type == kinds[2]
     stamps, speeds = [], []
     for message in bag.messages({name}):
-        said = bag.decode(message)
-        stamps.append(stamp_ns(said.header.stamp) if stamped else message.receipt_ns)
-        speeds.append(said.twist.linear.x if stamped else said.data)
+        decoded = bag.decode(message)
+        stamps.append(stamp_ns(decoded.header.stamp) if stamped else message.receipt_ns)
+        speeds.append(decoded.twist.linear.x if stamped else decoded.data)
     if not stamps:
         raise BagError(f'{bag.path}: expected speeds on {name}, got no message')
     return _seconds(stamps, start_ns), np.array(speeds, float)

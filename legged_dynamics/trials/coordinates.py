@@ -327,21 +327,21 @@ def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether a table's angles are degrees, and what coordinates that follow others may say.
+# The unit of angles in a table, and coordinates that contradict the model's couplings.
 #
 # OpenSim's header states the unit (``inDegrees``). Tables of SIMM and of the format's version 0
 # have no such line, and are in degrees; tables that other programs write without it may be in
 # either.
 
 
-# No joint of a body turns further, so beyond it an angle is not in radians.
+# No joint of a body turns further than this: a larger angle is in degrees.
 TURN = 2.0 * np.pi
-# A root may turn round with the whole body, a few times.
+# The same for the root, which turns with the whole body.
 TURNS = 4.0 * TURN
-# How far beyond a joint's range recordings go [rad]; a pair of arms goes further now and then,
-# several joints do not.
+# How far recordings go beyond a joint's range [rad], and how many joints must be out of theirs as
+# radians: a pair of arms sometimes is.
 BEYOND, SEVERAL = 0.5, 3
-# What follows another coordinate is within this of what the model couples it to [rad or m].
+# Largest difference of a coupled coordinate from what the model gives for it [rad or m].
 COUPLED = 0.2
 
 
@@ -353,11 +353,18 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     Parameters
     ----------
     found : mapping of str to (n,) array
-        Coordinates as they stand in the table.
+        Coordinates as they are in the table.
     stated : bool or None
-        What the header says; None when it says nothing.
+        Whether the header states degrees; None when it does not state the unit.
     osim : OpenSimModel
         Whose coordinates they are.
+
+    Returns
+    -------
+    bool
+        Whether angles are in degrees.
+    list of str
+        A note where the values decided it.
 
     """
     if stated is not None:
@@ -374,9 +381,9 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
                      f'radians, so they are taken for {unit}.']
 
 
-def _fits_as_degrees(values: np.ndarray, said: Coordinate) -> bool:
+def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
     """Return whether a joint's angles are in its range as degrees, and not as radians."""
-    low, high = said.lower - BEYOND, said.upper + BEYOND
+    low, high = coordinate.lower - BEYOND, coordinate.upper + BEYOND
     inside = [low <= unit * values.min() and unit * values.max() <= high
               for unit in (1.0, np.pi / 180.0)]
     return inside[1] and not inside[0]

@@ -273,16 +273,16 @@ def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
 
     """
     table = CsvColumns(path)
-    said, flags = table.time(), table[tuple(feet)]
+    stamps, flags = table.time(), table[tuple(feet)]
     if not np.isin(flags, (0.0, 1.0)).all():
         row, column = np.argwhere(~np.isin(flags, (0.0, 1.0)))[0]
         raise MeasurementError(f'{table.path}: expected 0 or 1 in column {feet[column]!r}, got '
-                               f'{flags[row, column]:g} at {said[row]:g} s')
+                               f'{flags[row, column]:g} at {stamps[row]:g} s')
     half = 0.5 * float(np.median(np.diff(time)))
-    if said[0] > time[0] + half:
+    if stamps[0] > time[0] + half:
         raise MeasurementError(f'{table.path}: expected contacts from {time[0]:g} s on, got the '
-                               f'first ones at {said[0]:g} s')
-    return flags[np.searchsorted(said, time + half, side='right') - 1] > 0.5
+                               f'first ones at {stamps[0]:g} s')
+    return flags[np.searchsorted(stamps, time + half, side='right') - 1] > 0.5
 
 
 def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
@@ -310,10 +310,10 @@ def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
 
     """
     table = CsvColumns(path)
-    said = table.time()
+    stamps = table.time()
     step = float(np.median(np.diff(time)))
-    if said[0] > time[0] + step or said[-1] < time[-1] - step:
+    if stamps[0] > time[0] + step or stamps[-1] < time[-1] - step:
         raise MeasurementError(f'{table.path}: expected wrenches from {time[0]:g} to '
-                               f'{time[-1]:g} s, got them from {said[0]:g} to {said[-1]:g} s')
+                               f'{time[-1]:g} s, got them from {stamps[0]:g} to {stamps[-1]:g} s')
     names = tuple(f'{foot}_{component}' for foot in feet for component in COMPONENTS)
-    return interpolated(said, table[names], time).reshape(len(time), len(feet), 6)
+    return interpolated(stamps, table[names], time).reshape(len(time), len(feet), 6)

@@ -282,7 +282,7 @@ def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
                     for values in (load.force, load.point))
             on = np.flatnonzero(f[:, 2] > LOADED)
             if len(on):
-                away = np.min([_beside(dynamics, i, on, p[on])
+                away = np.min([_distance_to_sole(dynamics, i, on, p[on])
                                for i in range(len(dynamics.feet))], axis=0)
                 misses += float(np.sum(f[on, 2] * np.minimum(away, 1.0)))
                 weight += float(np.sum(f[on, 2]))
@@ -318,16 +318,16 @@ def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: flo
 
 def _nearest(dynamics: GaitInverseDynamics, run: np.ndarray, point: np.ndarray,
              weight: np.ndarray) -> int | None:
-    """Return the foot on which a step is; None when that is none or more than one."""
-    away = [np.average(_beside(dynamics, i, run, point), weights=weight)
+    """Return the foot to which a step belongs, or None when no sole is near."""
+    away = [np.average(_distance_to_sole(dynamics, i, run, point), weights=weight)
             for i in range(len(dynamics.feet))]
     best = int(np.argmin(away))
     return best if away[best] < NEAR else None
 
 
-def _beside(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
-            point: np.ndarray) -> np.ndarray:
-    """Return how far points are from one sole, seen from above [m]."""
+def _distance_to_sole(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
+                      point: np.ndarray) -> np.ndarray:
+    """Return the distance of points from one sole, (k,) [m]; heights below `NEAR` count as 0."""
     origin = (dynamics.base_position + dynamics.foot_arm[:, i])[samples]
     local = np.einsum('nji,nj->ni', dynamics.foot_rotation[samples, i], point - origin)
     foot = dynamics.feet[i]

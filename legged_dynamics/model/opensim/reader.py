@@ -223,48 +223,48 @@ def read_osim(path: str | Path,
     return _model_of(read_document(path), spans or {})
 
 
-def _model_of(said: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
+def _model_of(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
     """Return the model that a document describes; see :func:`read_osim`."""
-    notes = list(said.notes)
-    root, kept = _root(said, notes)
-    links = {name: _turned(said.bodies[name]) for name in kept}
+    notes = list(document.notes)
+    root, kept = _root(document, notes)
+    links = {name: _turned(document.bodies[name]) for name in kept}
     joints: list[Joint] = []
     scale: dict[str, float] = {}
-    spans = _with_followers(said, spans)
-    for joint in said.joints:
+    spans = _with_followers(document, spans)
+    for joint in document.joints:
         if joint is root or joint.child not in kept:
             continue
-        below = [other.in_parent.p for other in said.joints if other.parent == joint.child]
-        center = said.bodies[joint.child].com
+        below = [other.in_parent.p for other in document.joints if other.parent == joint.child]
+        center = document.bodies[joint.child].com
         chain = chain_of(joint, np.array([np.zeros(3), *below]), center, spans)
         for link in chain.links:
             if link in links:
-                raise ModelError(f'{said.path}: the name {link!r} is needed for a link between '
-                                 'joints; call the body otherwise')
+                raise ModelError(f'{document.path}: the name {link!r} is needed for a link '
+                                 'between joints; call the body otherwise')
             links[link] = Inertia()
         joints += chain.joints
         scale |= chain.scale
         notes += chain.notes
-    coordinates = {found.name: found for joint in said.joints if joint.child in kept
+    coordinates = {found.name: found for joint in document.joints if joint.child in kept
                    for found in joint.coordinates}
-    joints = _followers(said.couplings, joints, coordinates, scale, notes)
+    joints = _followers(document.couplings, joints, coordinates, scale, notes)
     locked = [name for name, found in coordinates.items() if found.locked
               and name not in {joint.name for joint in joints}
               and name not in {found.name for found in root.coordinates}]
     if locked:
         notes.append(f'Locked, and so fixed at their default: {", ".join(locked)}.')
-    return OpenSimModel(said.name, links, joints, root, coordinates, scale, said.couplings, notes,
-                        said)
+    return OpenSimModel(document.name, links, joints, root, coordinates, scale,
+                        document.couplings, notes, document)
 
 
-def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
+def _root(document: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
     """Return the joint to the ground that carries most mass, and the bodies of its tree."""
     below: dict[str, list[OpenSimJoint]] = {}
-    for joint in said.joints:
-        if joint.child not in said.bodies or joint.parent not in {GROUND, *said.bodies}:
-            odd = joint.child if joint.child not in said.bodies else joint.parent
+    for joint in document.joints:
+        if joint.child not in document.bodies or joint.parent not in {GROUND, *document.bodies}:
+            odd = joint.child if joint.child not in document.bodies else joint.parent
             raise ModelError(f'joint {joint.name!r}: there is no body {odd!r}; the bodies are: '
-                             f'{", ".join(said.bodies)}')
+                             f'{", ".join(document.bodies)}')
         below.setdefault(joint.parent, []).append(joint)
 
     def bodies(joint: OpenSimJoint, seen: frozenset[str] = frozenset()) -> list[str]:
@@ -279,7 +279,7 @@ def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
     if not to_ground:
         raise ModelError('expected a joint whose parent is the ground, got none')
     trees = {joint.name: bodies(joint) for joint in to_ground}
-    root = max(to_ground, key=lambda joint: sum(said.bodies[name].mass
+    root = max(to_ground, key=lambda joint: sum(document.bodies[name].mass
                                                 for name in trees[joint.name]))
     others = [name for joint in to_ground if joint is not root for name in trees[joint.name]]
     if others:
@@ -291,13 +291,13 @@ def _turned(inertia: Inertia) -> Inertia:
     return Inertia(inertia.mass, TO_OURS @ inertia.com, TO_OURS @ inertia.about_com @ TO_OURS.T)
 
 
-def _with_followers(said: Document,
+def _with_followers(document: Document,
                     spans: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Return the spans, with those of coordinates tied to others by a constraint."""
-    ranges = {found.name: (found.lower, found.upper) for joint in said.joints
+    ranges = {found.name: (found.lower, found.upper) for joint in document.joints
               for found in joint.coordinates}
     every = dict(spans)
-    for coupling in said.couplings:
+    for coupling in document.couplings:
         if len(coupling.independent) == 1 and coupling.dependent not in every:
             low, high = spans.get(coupling.independent[0],
                                   ranges.get(coupling.independent[0], (-np.inf, np.inf)))
