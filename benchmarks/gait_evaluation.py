@@ -70,7 +70,7 @@ def evaluate(bag: Path, name: str, options: GaitOptions | None = None) -> Evalua
     truth = result.plates.world_force(result.reactions.foot_rotation)[..., 2]
     contact = np.where(np.isfinite(truth), truth > LOADED, result.reactions.contact)
     for method in result.errors:
-        errors[GIVEN, method] = foot_errors(solver.solve(result.motion, contact, method),
+        errors[GIVEN, method] = foot_errors(solver.share(result.dynamics, contact, method),
                                             result.plates)
     return Evaluation(name, result.weight, errors)
 

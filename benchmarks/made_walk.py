@@ -21,7 +21,7 @@ from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
@@ -269,8 +269,8 @@ def main() -> None:
         motion = RecordedMotion.from_poses(
             model, time, base_p, Rotation.from_matrix(base_R).as_quat(),
             np.column_stack([values[name] for name in model.joint_names]))
-        demand = ground_demand(model, soles, motion)
-        f, m = demand.wrench[:, :3], demand.wrench[:, 3:]
+        dynamics = GaitInverseDynamics.of(model, soles, motion)
+        f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]
         arm = -base_p[:, 2]                     # the floor, from the base's origin
         pressed = base_p[:, :2] + np.column_stack([
             (arm * f[:, 0] - m[:, 1]) / f[:, 2], (arm * f[:, 1] + m[:, 0]) / f[:, 2]])
@@ -279,18 +279,18 @@ def main() -> None:
         off = fade[:, None] * (wanted - pressed)
         print(f'{1e3 * np.sqrt(np.mean(off[200:-200] ** 2)):8.3f} mm from where it is to press')
         path = path + 0.7 * path_for(off, HEIGHT)
-    write(folder, time, values, moved, demand, pressed, base_p)
+    write(folder, time, values, moved, dynamics, pressed, base_p)
 
 
 def write(folder: Path, time: np.ndarray, values: dict[str, np.ndarray],
-          moved: dict[str, np.ndarray], demand: object, pressed: np.ndarray,
+          moved: dict[str, np.ndarray], dynamics: object, pressed: np.ndarray,
           base_p: np.ndarray) -> None:
     """Write motion and forces of the middle of the walk."""
-    f, m = demand.wrench[:, :3], demand.wrench[:, 3:]        # type: ignore[attr-defined]
+    f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]        # type: ignore[attr-defined]
     share, point = moved['share'], moved['pressure']
     # The split moves with what is left of the mismatch, so that the sum is the motion's.
     point = point + (pressed - np.einsum('nf,nfi->ni', share, point))[:, None]
-    center = base_p[:, :2] + demand.center_of_mass[:, :2]    # type: ignore[attr-defined]
+    center = base_p[:, :2] + dynamics.center_of_mass[:, :2]    # type: ignore[attr-defined]
     lean = (center[:, None] - point) / 1.0
     lean = lean - np.einsum('nf,nfi->ni', share, lean)[:, None]
     force = share[..., None] * f[:, None]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli.arguments import add_robot_arguments
 from legged_dynamics.cli.output import counting, output_folder, show
+from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.replay import AnalysisOptions
@@ -238,7 +239,7 @@ def add_parser(verbs: Any) -> None:
         'bags in them, it makes one data set (Parquet) and a report on all robots; what was done '
         'already is not done again.')
     parser.add_argument('bags', metavar='BAG', type=Path, nargs='+',
-                        help='folder, .mcap or .db3 file; or folders of many')
+                        help=f'{BAG_PATH}; or folders of many')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='where to write; default: BAG_analysis in the present folder, '
                         'fleet_analysis of many')

@@ -7,9 +7,19 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, readable
+
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Where the verb is added.
+
+    """
     parser = verbs.add_parser(
         'convert', help='a C3D file for OpenSim; an OpenSim model as a URDF',
         description='From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as '
@@ -27,17 +37,37 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert and return the exit code."""
+    """
+    Convert a file.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    int
+        Exit code.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file is of another format, or the axes contradict each other.
+    OutputError
+        When the results cannot be written.
+
+    """
     from legged_dynamics.exceptions import ConfigurationError, OutputError
 
-    suffix = args.file.suffix.lower()
-    if suffix not in ('.c3d', '.osim'):
-        raise ConfigurationError(f'expected a .c3d or an .osim file, got {args.file}')
+    found = format_of(args.file)
+    if found is None or CONVERT not in found.uses:
+        raise ConfigurationError(f'expected {readable(CONVERT)}, got {args.file}')
     try:
         args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f'cannot write to the folder {args.out}: {error}') from error
-    return _of_c3d(args) if suffix == '.c3d' else _of_model(args)
+    return _of_model(args) if found is OSIM else _of_c3d(args)
 
 
 def _of_model(args: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.arguments import add_robot_arguments
+from legged_dynamics.recordings.file_formats import BAG_PATH
 
 SICK = 1        # exit code when something was found
 
@@ -29,7 +30,7 @@ def add_parser(verbs: Any) -> None:
         'then it says what to do (stand, lift each leg, squat and lean). Each finding comes with '
         'how sure it is and the YAML lines that fix it. Exit code 1 when something was found.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
-                        help='folder, .mcap or .db3 file; without it, live on the bus')
+                        help=f'{BAG_PATH}; without it, live on the bus')
     add_robot_arguments(parser)
     parser.add_argument('--joint-states', default='', metavar='TOPIC')
     parser.add_argument('--imu', default='', metavar='TOPIC')

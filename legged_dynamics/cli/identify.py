@@ -9,6 +9,7 @@ from typing import Any
 
 from legged_dynamics.cli.arguments import add_robot_arguments
 from legged_dynamics.cli.doctor import patient
+from legged_dynamics.recordings.file_formats import BAG_PATH
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
@@ -34,7 +35,7 @@ def add_parser(verbs: Any) -> None:
         'and biases, sensor noise; each with an error bar, and which motion would tell what this '
         'one does not. Masses and torques have one common factor: give --total-mass or '
         '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag.')
-    parser.add_argument('bag', metavar='BAG', type=Path, help='folder, .mcap or .db3 file')
+    parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
     parser.add_argument('--validate', metavar='BAG', type=Path,
                         help='another bag, on which described and identified are compared')
     add_robot_arguments(parser)

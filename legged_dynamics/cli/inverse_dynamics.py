@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli.output import output_folder
+from legged_dynamics.recordings.file_formats import LOADS, MODEL, MOTION, readable
 
 if TYPE_CHECKING:
     from legged_dynamics.trials.subject import GaitOptions
@@ -19,15 +20,23 @@ CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Where the verb is added.
+
+    """
     parser = verbs.add_parser(
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
-        'people in motion capture and for legged robots. Reads a rosbag2 with joint states and '
-        "odometry or an IMU; a table of coordinates of OpenSim's inverse kinematics (.mot, .sto) "
-        'with its model; or a CSV file with the columns time, base_x, base_y, base_z, base_qx, '
-        'base_qy, base_qz, base_qw and one a joint, named as in the URDF. Writes CSV, a bag, and '
-        'an HTML report with figures; where there are force plates, how far off it is.')
+        f'people in motion capture and for legged robots. Reads a {readable(MOTION)}. A bag has '
+        'joint states and odometry or an IMU; coordinates come from inverse kinematics, and with '
+        'the model (--model); a CSV file has the columns time, base_x, base_y, base_z, base_qx, '
+        'base_qy, base_qz, base_qw and one for each joint, named as in the URDF. Writes CSV, a '
+        'bag, and an HTML report with figures, and the errors where there are force plates.')
     parser.add_argument('motion', metavar='BAG|MOT|CSV', type=Path, nargs='?')
     parser.add_argument('--sample', action='store_true',
                         help='a recording that comes with the package, to try it: a made-up '
@@ -37,8 +46,7 @@ def add_parser(verbs: Any) -> None:
                         'folder')
     subject = parser.add_argument_group('robot or person')
     subject.add_argument('--urdf', '--model', dest='urdf', default='', metavar='FILE',
-                         help='URDF, or OpenSim model (.osim); default: robot_description in the '
-                         'bag')
+                         help=f'{readable(MODEL)}; default: robot_description in the bag')
     subject.add_argument('--feet', nargs='+', default=[], metavar='LINK',
                          help='links that touch the ground; default: those of the robot YAML')
     subject.add_argument('--sole', nargs=4, type=float, metavar=('FRONT', 'BACK', 'LEFT', 'RIGHT'),
@@ -57,8 +65,7 @@ def add_parser(verbs: Any) -> None:
                          'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
                          'for the floor; default: found by the soles that lie flat')
     subject.add_argument('--loads', default='', metavar='FILE',
-                         help="measured forces to compare with: OpenSim's external loads (.xml, "
-                         '.mot, .sto) or force plates in a .c3d')
+                         help=f'measured forces to compare with: {readable(LOADS)}')
     method = parser.add_argument_group('method')
     method.add_argument('--method', default='travelling', metavar='NAME',
                         help='travelling (default), over_time, sole, ankle, transition, or guess; '
@@ -84,7 +91,7 @@ def add_parser(verbs: Any) -> None:
     bag.add_argument('--imu', default='', metavar='TOPIC')
     bag.add_argument('--odom', default='', metavar='TOPIC')
     bag.add_argument('--base', choices=('odometry', 'imu'), default='',
-                     help="what tells the base's motion; default: odometry where there is one")
+                     help="source of the base's motion; default: odometry where there is one")
     bag.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
                      help='WrenchStamped with the true wrench of a foot; may be repeated')
     bag.add_argument('--valid', default='', metavar='TOPIC',
@@ -107,7 +114,20 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, print the tables, write the files."""
+    """
+    Compute, print the tables, write the files.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `DOUBTFUL` when the result should not be trusted.
+
+    """
     from legged_dynamics.cli.analyze import fresh
     from legged_dynamics.cli.output import say, show
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust
@@ -169,7 +189,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
-    """Write what needs a package beyond the core's, or say that it is not there."""
+    """Write a file that needs an optional package, or report that the package is missing."""
     try:
         print(f'{what + ":":<7} {write().resolve()}')
     except ModuleNotFoundError as error:
@@ -181,7 +201,16 @@ def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
 
 def options_of(args: argparse.Namespace) -> GaitOptions:
     """
-    Return the options that the arguments say.
+    Return the options that the arguments give.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the verb.
+
+    Returns
+    -------
+    GaitOptions
 
     Raises
     ------

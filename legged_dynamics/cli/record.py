@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
+from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.bag_writer import Recorder
@@ -293,7 +294,7 @@ def add_repair_parser(verbs: Any) -> None:
         'repair', help='save what is whole in a bag that was cut off',
         description='Writes everything up to the last whole message of a recording that was never '
         'closed (killed, out of power, disk full) into a new bag; the old one stays as it is.')
-    parser.add_argument('bag', type=Path, help='folder of a recording, or an .mcap or .db3 file')
+    parser.add_argument('bag', type=Path, help=BAG_PATH)
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='folder to make; default: <bag>_repaired')
     parser.set_defaults(run=run_repair)

@@ -13,6 +13,7 @@ from legged_dynamics.cli.arguments import (
     add_robot_arguments,
     keep_to_this_machine,
 )
+from legged_dynamics.recordings.file_formats import BAG_PATH
 
 PORT = 8080
 
@@ -33,7 +34,7 @@ def add_parser(verbs: Any) -> None:
         'support polygon, margins and curves: of a bag with a slider over its time or, without '
         'one, live from the bus. Needs pip install "legged_dynamics[view]", and no network.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
-                        help='folder, .mcap or .db3 file; without it, live')
+                        help=f'{BAG_PATH}; without it, live')
     add_robot_arguments(parser)
     parser.add_argument('--meshes', type=Path, metavar='DIR',
                         help="folder of the description's meshes; without it, capsules")

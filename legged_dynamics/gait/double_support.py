@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Ground reactions of a whole recording, off line: which foot bears what while several stand.
+Ground reactions of a whole recording, off line, while several feet are loaded.
 
-Six equations and two feet: the motion alone leaves open how they share. What closes the gap is a
-choice, and choices differ by a factor of four on people whose feet were on force plates
-(docs/double_support.md). They are here side by side.
+The base's equation of motion gives six numbers, and two flat feet have twelve: how they share the
+load is indeterminate, and each method here closes that gap by another assumption
+(:data:`METHODS`; on force plates their errors differ by a factor of four, docs/double_support.md).
+:class:`DoubleSupport` applies any of them to one inverse dynamics of the recording.
 """
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
-from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import (
     GaitReactions,
     gait_reactions,
@@ -44,23 +45,27 @@ from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.spatial.rotations import skew
 
 # -------------------------------------------------------------------------------------------------
-# Double support by a law in time: the smooth transition of Ren, Jones and Howard (2008).
+# The smooth transition assumption of Ren, Jones and Howard (2008).
 #
-# The foot that is about to leave starts from the wrench it bore when the other one landed and
-# gives it up by a fixed curve over the double support; the other takes the rest. A law for walking
-# on two feet: where two feet stand and neither came from standing alone, it has nothing to say.
-# Here beside the travelling reference for comparison; it does not look at the motion while both
-# feet are down.
+# In double support the trailing foot starts from its wrench at the other foot's touch-down and
+# unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
 
 
 def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return how much of its wrench the leaving foot has kept: fore-aft force, and all the rest.
+    Return which part of its wrench the trailing foot still has.
 
     Parameters
     ----------
     phase : (n,) array
-        Time since the other foot landed over *half* of the double support, 0 to 2.
+        Time since the other foot's touch-down over *half* of the double support, 0 to 2.
+
+    Returns
+    -------
+    (n,) array
+        Part of the fore-aft force.
+    (n,) array
+        Part of all other components.
 
     """
     k1 = np.exp(4.0 / 9.0)
@@ -71,7 +76,7 @@ def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
                       forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return each foot's wrench where the law applies.
+    Return each foot's wrench by the smooth transition assumption.
 
     Parameters
     ----------
@@ -80,25 +85,25 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
     arms : (n, nf, 3) array [m]
         From the origin of the total wrench to each foot's frame, in world axes.
     total : (n, 6) array [N, N m]
-        What all feet together bear, in world axes.
+        Sum of all ground reactions, in world axes.
     forward : (n, 3) array
-        Unit vector, level, in which the walker walks.
+        Horizontal unit vector in the direction of walking.
 
     Returns
     -------
     wrench : (n, nf, 6) array [N, N m]
-        About the feet's frames, in world axes; zero where the law has nothing to say.
-    said : (n,) bool array
-        Where it has: one foot stands, or two between two steps.
+        About the feet's frames, in world axes; zero where the assumption does not apply.
+    applies : (n,) bool array
+        True in single support, and in double support between two single supports.
 
     """
     n, nf = contact.shape
-    wrench, said = np.zeros((n, nf, 6)), np.zeros(n, bool)
+    wrench, applies = np.zeros((n, nf, 6)), np.zeros(n, bool)
     shifted = total[:, None].repeat(nf, axis=1)
     shifted[..., 3:] -= np.cross(arms, total[:, None, :3])
     alone = contact.sum(axis=1) == 1
     wrench[alone] = np.where(contact[alone, :, None], shifted[alone], 0.0)
-    said |= alone
+    applies |= alone
     for first, end in runs(contact.sum(axis=1) == 2):
         if first == 0 or end == n or not (alone[first - 1] and alone[end]):
             continue
@@ -110,84 +115,88 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
         phase = 2.0 * (np.arange(end - first) + 1.0) / (end - first + 1.0)
         fore_aft, rest = leaving_share(phase)
         start, axis = wrench[first - 1, leaving], forward[first:end]
-        ahead = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
+        along = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
         wrench[first:end, leaving] = rest[:, None] * start
-        wrench[first:end, leaving, :3] += ((fore_aft - rest) * ahead)[:, None] * axis
+        wrench[first:end, leaving, :3] += ((fore_aft - rest) * along)[:, None] * axis
         given = wrench[first:end, leaving]
         between = arms[first:end, leaving] - arms[first:end, landing]
         wrench[first:end, landing] = shifted[first:end, landing] - given
         wrench[first:end, landing, 3:] -= np.cross(between, given[:, :3])
-        said[first:end] = True
-    return wrench, said
+        applies[first:end] = True
+    return wrench, applies
 
 
 # -------------------------------------------------------------------------------------------------
-# Where in the sole a foot presses, as its stance goes by: from heel to toe, or as the foot comes.
+# The path of each foot's centre of pressure through its sole during stance: the reference of the
+# method 'travelling'.
 #
-# The path of a stance is the most likely one under four statements: it starts in the part of the
-# sole that is lowest when the foot lands and ends in the one that is lowest when it leaves, or
-# over which it rolls then, be it in front of the sole; while the foot stands alone it is the
-# centre of pressure that the motion gives, within that one's error; while it rolls it is not far
-# from the line that rests (`sole_motion`); and in between it wanders no faster than a sole's
-# length a stance (a Wiener process). It lies on the floor, which is above a rigid sole where toes
-# bend. Where nothing is said, it goes back to the middle of the sole. Each coordinate is one
-# tridiagonal system,
+# The path is the maximum a posteriori estimate under these statements, each with its error: at
+# touch-down it is on the lowest part of the sole, and at toe-off on the part that is lowest then
+# or over which the foot rolls; in single support it is the centre of pressure of the motion; while
+# the foot rolls it is near the instantaneous centre of rotation (`sole_motion`); in between it is
+# a random walk (Wiener process) of one sole's length a stance. Each coordinate is one tridiagonal
+# system,
 #
 # .. math:: \sum_t (x_{t+1} - x_t)^2 / q + \sum_t (x_t - z_t)^2 / r_t .
 #
-# Taking the path from the motion's own centre of pressure rather than from a table does more than
-# fit the person: what is wrong with the model's mass shifts path and load alike, and so cancels
-# out of the split between two feet.
+# Because the path follows the motion's own centre of pressure, an error of the model's mass
+# distribution shifts the path and the total load alike, and cancels out of the split.
 
 
-def travelling_reference(demand: GroundDemand, contact: np.ndarray, settings: GaitSettings,
-                         moved: SoleMotion | None = None) -> np.ndarray:
+def travelling_reference(dynamics: GaitInverseDynamics, contact: np.ndarray,
+                         settings: GaitSettings, moved: SoleMotion | None = None) -> np.ndarray:
     """
-    Return where each foot presses, (n, nf, 3) in its own frame [m], inside the sole.
+    Return the path of each foot's centre of pressure through its sole.
 
     Parameters
     ----------
-    demand : GroundDemand
-        The feet's poses and the wrench that the motion asks for.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
     contact : (n, nf) bool array
         Feet on the ground.
     settings : GaitSettings
-        Those named `reference`.
+        Those named `reference` are used.
     moved : SoleMotion, optional
-        How the soles move, if known.
+        Motion of the soles, where it has been computed already.
+
+    Returns
+    -------
+    (n, nf, 3) array [m]
+        In the feet's frames.
 
     """
-    moved = moved or soles_of(demand, settings)
-    doubt = settings.roll_speed * speed_scale(demand)
-    path = demand.low_point.copy()
+    moved = moved or soles_of(dynamics, settings)
+    speed_error = settings.roll_speed * speed_scale(dynamics)
+    path = dynamics.low_point.copy()
     alone = contact & (contact.sum(axis=1) == 1)[:, None]
-    pressure = demand.pressure_in_feet()
+    pressure = dynamics.pressure_in_feet()
     for stance in stances(contact):
-        foot = demand.feet[stance.foot]
+        foot = dynamics.feet[stance.foot]
         if not foot.moments:
-            continue        # a point has nothing to travel in
+            continue        # the contact of a point foot does not move
         part, i = stance.samples, stance.foot
         seen = np.where(alone[part, i, None], pressure[part, i], np.nan)
-        spread = np.hypot(settings.roll_error, doubt / np.maximum(moved.roll_rate[part, i], 1e-9))
+        spread = np.hypot(settings.roll_error,
+                          speed_error / np.maximum(moved.roll_rate[part, i], 1e-9))
         rolled = (moved.roll[part, i], spread)
-        edge = demand.low_point[part, i, :2].copy()
-        ahead, back, left, right = foot.edges
-        front = ahead
+        edge = dynamics.low_point[part, i, :2].copy()
+        toe, heel, left, right = foot.edges
+        front = toe
         if stance.left:
-            front = edge[-1, 0] = _front(foot, edge[-1, 0], rolled, demand.step, settings)
-            front = max(front, ahead)
-        path[part, i, 0] = _path(stance, (back, front), seen[:, 0], edge[:, 0], demand.step,
+            front = edge[-1, 0] = _front(foot, edge[-1, 0], rolled, dynamics.step, settings)
+            front = max(front, toe)
+        path[part, i, 0] = _path(stance, (heel, front), seen[:, 0], edge[:, 0], dynamics.step,
                                  settings, rolled)
         if left > right:
-            path[part, i, 1] = _path(stance, (right, left), seen[:, 1], edge[:, 1], demand.step,
-                                     settings)
+            path[part, i, 1] = _path(stance, (right, left), seen[:, 1], edge[:, 1],
+                                     dynamics.step, settings)
         path[part, i, 2] = 0.0
-    return on_floor(demand, moved.floor, path)
+    return on_floor(dynamics, moved.floor, path)
 
 
 def _front(foot: Foot, edge: float, rolled: tuple[np.ndarray, np.ndarray], dt: float,
            settings: GaitSettings) -> float:
-    """Return where the sole of a foot that leaves ends: a shoe is longer than soles are given."""
+    """Return where the sole ends at toe-off: shoes are longer than soles are usually given."""
     roll, spread = (values[-max(round(settings.pressure_memory / dt), 1):] for values in rolled)
     front, back, *_ = foot.edges
     seen = roll[np.isfinite(roll) & (spread < 2.0 * settings.roll_error)]
@@ -204,19 +213,19 @@ def _path(stance: StancePhase, edges: tuple[float, float], seen: np.ndarray, edg
     length = high - low
     crossing = max(n * dt, settings.crossing_time)
     step = length ** 2 * dt / crossing
-    # A sole's length off the middle within one crossing: no more than a place to come back to.
+    # A weak prior at the middle of the sole, where nothing else is known.
     middle = dt / (crossing * length ** 2)
     information, pull = np.full(n, middle), np.full(n, middle * (low + high) / 2.0)
     for values, spread in ((seen, np.full(n, settings.pressure_error)),
                            *([] if rolled is None else [rolled])):
         inside = np.clip(values, low, high)
         beyond = np.nan_to_num(np.abs(values - inside) / settings.plausible_distance)
-        trust = np.where(np.isfinite(values), dt / settings.pressure_memory
-                         / (spread * (1.0 + beyond ** 2)) ** 2, 0.0)
-        information += trust
-        pull += trust * np.nan_to_num(inside)
-    for there, sample in ((stance.landed, 0), (stance.left, n - 1)):
-        if there:
+        weight = np.where(np.isfinite(values), dt / settings.pressure_memory
+                          / (spread * (1.0 + beyond ** 2)) ** 2, 0.0)
+        information += weight
+        pull += weight * np.nan_to_num(inside)
+    for seen_there, sample in ((stance.landed, 0), (stance.left, n - 1)):
+        if seen_there:
             information[sample] += settings.edge_error ** -2
             pull[sample] += settings.edge_error ** -2 * edge[sample]
     if n == 1:
@@ -230,71 +239,75 @@ def _path(stance: StancePhase, edges: tuple[float, float], seen: np.ndarray, edg
 
 
 # -------------------------------------------------------------------------------------------------
-# From the load on each foot to its whole wrench: what pushes sideways, and where in the sole.
+# From the vertical load on each foot to its whole wrench.
 #
-# Each foot's force aims at a point above the centre of mass, as the forces of legs do in whatever
-# walks upright (the virtual pivot point), and presses at its reference; the wrench that the motion
-# asks for is met by the least departure from that. Where this would pull, slide or press beside
-# the sole, a quadratic program departs further, and what no wrench of these feet can give is left
-# over as root residual: the load on a foot stays.
+# The prior: each foot's force points at the virtual pivot point above the centre of mass (Maus
+# and others 2010) and acts at the foot's reference. The wrench that the motion requires is met by
+# the least change from that. Where this would pull, slip or leave the sole, a quadratic program
+# changes it further within these limits; what no wrench of the feet can produce stays as root
+# residual.
 
 
-# One deviation each, of a foot that bears all the weight, as multiples of the weight [-, m].
+# Standard deviations of the wrench of a foot that carries the whole weight, as multiples of the
+# weight [-, -, m].
 NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
-# The same of the root residual, where there has to be one.
+# The same of the root residual, where there is one [-, m].
 FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
-# A share below this counts as this: what is hardly loaded may still rub a little.
+# Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
 LEAST_SHARE = 0.01
-# A sole seen from above is at least this wide [m], were it to stand on its edge.
+# Least width of a sole seen from above [m], for one that stands on its edge.
 LEAST_SOLE = 0.01
-# A centre of mass counts as at least this part of the leg length above a foot.
+# Least height of the centre of mass above a foot, as a part of the leg length.
 LEAST_HEIGHT = 0.1
 TOLERANCE = 1e-9
 
 
-def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndarray,
+def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
                       share: np.ndarray, settings: GaitSettings) -> np.ndarray:
     """
-    Return the wrench on each foot, (n, nf, 6) about its point in world axes [N, N m].
-
-    What is left of the demand is the root residual.
+    Return the wrench on each foot, given its share of the load.
 
     Parameters
     ----------
-    demand : GroundDemand
-        The wrench that the motion asks for.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
     contact : (n, nf) bool array
         Feet on the ground.
     points : (n, nf, 3) array [m]
-        Where each foot presses: arms from the base's origin in world axes.
+        Reference of each foot: arm from the base's origin, in world axes.
     share : (n, nf) array
-        Of the load, by foot.
+        Share of the vertical load on each foot.
     settings : GaitSettings
-        Those named `force` and `friction`.
+        Those named `force` and `friction` are used.
+
+    Returns
+    -------
+    (n, nf, 6) array [N, N m]
+        About the references, in world axes.
 
     """
     wrench = np.zeros((*contact.shape, 6))
-    wanted = demand.wrench / demand.weight
+    required = dynamics.wrench / dynamics.weight
     cone = FrictionCone(settings.friction)
-    # A centre of mass near the ground is no place to aim at.
+    # Directions to the pivot are meaningless for a centre of mass near the ground.
     height = settings.pivot_height * np.maximum(
-        demand.center_of_mass[:, None, 2] - points[..., 2], LEAST_HEIGHT * demand.leg_length)
-    aims = (demand.center_of_mass[:, None, :2] - points[..., :2]) / height[..., None]
+        dynamics.center_of_mass[:, None, 2] - points[..., 2], LEAST_HEIGHT * dynamics.leg_length)
+    aims = (dynamics.center_of_mass[:, None, :2] - points[..., :2]) / height[..., None]
     for t in range(len(contact)):
         down = np.flatnonzero(contact[t])
         if not len(down):
             continue
-        turns = [_moment_axes(demand.feet[i], demand.foot_rotation[t, i]) for i in down]
+        turns = [_moment_axes(dynamics.feet[i], dynamics.foot_rotation[t, i]) for i in down]
         columns = [3 + axes.shape[1] for axes in turns]
-        load = max(float(demand.load[t]), 0.0)
-        aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
-        A = contact_table([demand.feet[i] for i in down]).grasp(
-            demand.foot_rotation[t, down], points[t, down])
-        C, d = _limits(cone, demand, t, down, points[t, down], turns)
-        w = _nearest(A, wanted[t], aim, variance, C, d)
+        load = max(float(dynamics.load[t]), 0.0)
+        mean, variance = _prior(load * share[t, down], share[t, down], aims[t, down], columns)
+        A = contact_table([dynamics.feet[i] for i in down]).grasp(
+            dynamics.foot_rotation[t, down], points[t, down])
+        C, d = _limits(cone, dynamics, t, down, points[t, down], turns)
+        w = _nearest(A, required[t], mean, variance, C, d)
         for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
             wrench[t, i, :3], wrench[t, i, 3:] = part[:3], axes @ part[3:]
-    return wrench * demand.weight
+    return wrench * dynamics.weight
 
 
 def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
@@ -303,26 +316,26 @@ def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
                      for row in foot.rows[3:]]).reshape(-1, 3).T
 
 
-def _wanted(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
-            columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the wrenches aimed at and their variances, over the weight."""
-    aim, variance = [], []
+def _prior(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
+           columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance of the wrenches before the motion is used, over the weight."""
+    mean, variance = [], []
     for f, s, (x, y), size in zip(load, np.maximum(share, LEAST_SHARE), direction, columns):
-        aim.append([f * x, f * y, f, 0.0, 0.0, 0.0][:size])
+        mean.append([f * x, f * y, f, 0.0, 0.0, 0.0][:size])
         variance.append([SIDEWAYS ** 2 * s, SIDEWAYS ** 2 * s, NORMAL ** 2,
                          *[(MOMENT * s) ** 2] * 3][:size])
-    return np.concatenate(aim), np.concatenate(variance)
+    return np.concatenate(mean), np.concatenate(variance)
 
 
-def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
+def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.ndarray,
             points: np.ndarray, turns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return C, d of ``C w >= d``: no pull, no slip, no pressure beside the sole."""
+    """Return C, d of ``C w >= d``: no pull, no slip, centre of pressure inside the sole."""
     rows, right, total, start = [], [], sum(3 + axes.shape[1] for axes in turns), 0
     for i, p, axes in zip(down, points, turns):
-        R_WF, size = demand.foot_rotation[t, i], 3 + axes.shape[1]
-        # Where it presses, from the middle of what touches.
-        pressed = p - demand.foot_arm[t, i] - R_WF @ demand.feet[i].center
-        foot, turned = demand.feet[i].shadow(R_WF, pressed, LEAST_SOLE)
+        R_WF, size = dynamics.foot_rotation[t, i], 3 + axes.shape[1]
+        # From the middle of the sole to the reference.
+        pressed = p - dynamics.foot_arm[t, i] - R_WF @ dynamics.feet[i].center
+        foot, turned = dynamics.feet[i].shadow(R_WF, pressed, LEAST_SOLE)
         A, b = contact_inequalities(cone, foot, turned)
         if size > 3:
             shift = np.eye(size)
@@ -336,17 +349,17 @@ def _limits(cone: FrictionCone, demand: GroundDemand, t: int, down: np.ndarray,
     return np.vstack(rows), np.concatenate(right)
 
 
-def _nearest(A: np.ndarray, b: np.ndarray, aim: np.ndarray, variance: np.ndarray, C: np.ndarray,
+def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarray, C: np.ndarray,
              d: np.ndarray) -> np.ndarray:
-    """Return the wrenches nearest to the aim that meet the demand, or nearly so within limits."""
-    problem = GroundForceProblem.prior(aim, variance)
+    """Return the most likely wrenches of sum b, with the least residual where limits act."""
+    problem = GroundForceProblem.prior(mean, variance)
     if A.shape[1] >= 6:
         w = problem.with_rows(A, b).solve().mean
         if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
             return w
     residual = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3)
     found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
-    return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(aim)
+    return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(mean)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -356,7 +369,7 @@ METHODS = {
     'over_time': 'least contact moment about the middle of each sole and least change over time',
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
-    'transition': 'a law in time (Ren 2008); about the middle of the sole where it has none',
+    'transition': 'a fixed curve over double support (Ren 2008); elsewhere as sole',
     'guess': 'nearest to given wrenches, each instant by itself',
 }
 
@@ -370,9 +383,9 @@ class DoubleSupport:
     model : RobotModel
         With a floating base.
     feet : sequence of Foot
-        Any number. Travelling needs feet with a length to travel in.
+        Any number. The method 'travelling' needs feet with a length.
     settings : GaitSettings or mapping, optional
-        Checked settings, or names of `gait_settings.SETTINGS`.
+        Checked settings, or values by the names of `gait.settings.SETTINGS`.
 
     Raises
     ------
@@ -396,17 +409,57 @@ class DoubleSupport:
         self.settings = (settings if isinstance(settings, GaitSettings)
                          else GaitSettings.from_parameters(settings))
 
+    def inverse_dynamics(self, motion: RecordedMotion,
+                         ground_velocity: np.ndarray | None = None) -> GaitInverseDynamics:
+        """
+        Return the inverse dynamics of a motion, which `share` takes for any method.
+
+        Parameters
+        ----------
+        motion : RecordedMotion
+            At an even rate, the world's z up.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        GaitInverseDynamics
+
+        Raises
+        ------
+        MeasurementError
+            When the motion does not fit the model, or the velocities do not fit the motion.
+
+        """
+        return GaitInverseDynamics.of(self.model, self.feet, motion, ground_velocity)
+
     def detect(self, motion: RecordedMotion,
                ground_velocity: np.ndarray | None = None) -> np.ndarray:
-        """Return which feet are on the ground, (n, nf) bool, by the motion alone; see `solve`."""
-        return detect_stance(ground_demand(self.model, self.feet, motion, ground_velocity),
-                             self.settings)
+        """
+        Return which feet are on the ground, by the motion alone.
+
+        Parameters
+        ----------
+        motion : RecordedMotion
+            At an even rate, the world's z up.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        (n, nf) bool array
+
+        """
+        return detect_stance(self.inverse_dynamics(motion, ground_velocity), self.settings)
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
               ground_velocity: np.ndarray | None = None) -> GaitReactions:
         """
         Return the ground reactions of a recorded motion.
+
+        To compare methods on one recording, compute its `inverse_dynamics` once and call `share`
+        for each of them.
 
         Parameters
         ----------
@@ -419,36 +472,68 @@ class DoubleSupport:
         guess : (n, nf, 6) array, optional [N, N m]
             For the method of that name: wrenches in the feet's axes about their frames.
         ground_velocity : (n, nf, 3) array, optional [m/s]
-            Of what is under each foot, in world axes: of the belts of a treadmill. At rest by
-            default.
+            Velocity of the ground under each foot, in world axes, as of a treadmill's belts; at
+            rest by default.
+
+        Returns
+        -------
+        GaitReactions
 
         Raises
         ------
         ConfigurationError
-            When the method is unknown, or there is a guess without its method or the reverse.
+            When the method is unknown, or a guess is given without its method or the reverse.
         MeasurementError
             When motion, contact or guess do not fit.
 
         """
-        if method not in METHODS:
-            raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, '
-                                     f'got {method!r}')
-        if (method == 'guess') != (guess is not None):
-            raise ConfigurationError("method 'guess' and given wrenches go together: expected "
-                                     'both or neither')
-        motion = motion.checked(self.model)
-        demand = ground_demand(self.model, self.feet, motion, ground_velocity)
-        moved = soles_of(demand, self.settings)
+        _check_method(method, guess)
+        return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method, guess)
+
+    def share(self, dynamics: GaitInverseDynamics, contact: np.ndarray | None = None,
+              method: str = 'travelling', guess: np.ndarray | None = None,
+              moved: SoleMotion | None = None) -> GaitReactions:
+        """
+        Share the wrench that a motion requires between the feet on the ground.
+
+        Parameters
+        ----------
+        dynamics : GaitInverseDynamics
+            As `inverse_dynamics` returns it, of this model and these feet.
+        contact : (n, nf) bool array, optional
+            Feet on the ground; detected by default.
+        method : str
+            One of `METHODS`.
+        guess : (n, nf, 6) array, optional [N, N m]
+            For the method of that name: wrenches in the feet's axes about their frames.
+        moved : SoleMotion, optional
+            Motion of the soles, where it has been computed already.
+
+        Returns
+        -------
+        GaitReactions
+
+        Raises
+        ------
+        ConfigurationError
+            When the method is unknown, or a guess is given without its method or the reverse.
+        MeasurementError
+            When contact or guess do not fit.
+
+        """
+        _check_method(method, guess)
+        if moved is None and (contact is None or method == 'travelling'):
+            moved = soles_of(dynamics, self.settings)
         if contact is None:
-            contact = detect_stance(demand, self.settings, moved)
-        contact = np.array(contact, bool)
+            contact = detect_stance(dynamics, self.settings, moved)
+        motion, contact = dynamics.motion, np.array(contact, bool)
         if contact.shape != (len(motion), len(self.feet)):
             raise MeasurementError(f'expected contact flags of shape '
                                    f'({len(motion)}, {len(self.feet)}), got {contact.shape}')
-        outside = outside_soles(demand, contact)
+        outside = outside_soles(dynamics, contact)
         reference = self._soles()
         if method == 'travelling':
-            wrench, reference = self._travelling(demand, contact, outside, moved)
+            wrench, reference = self._travelling(dynamics, contact, outside, moved)
         elif method == 'over_time':
             wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
                 motion, in_contact=contact).wrench
@@ -458,22 +543,23 @@ class DoubleSupport:
         else:
             wrench = self._each_instant(motion, contact, reference, guess)
         if method == 'transition':
-            found, said = smooth_transition(contact, demand.foot_arm, demand.wrench,
-                                            _level(motion.base_rotation[:, :, 0]))
-            wrench[said] = _in_feet(demand, found)[said]
-        return gait_reactions(self.model, motion, demand, contact, wrench, reference,
+            found, applies = smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
+                                               _level(motion.base_rotation[:, :, 0]))
+            wrench[applies] = _in_feet(dynamics, found)[applies]
+        return gait_reactions(dynamics, contact, wrench, reference,
                               ~(outside > 2.0 * self.settings.plausible_distance))
 
-    def _travelling(self, demand: GroundDemand, contact: np.ndarray, outside: np.ndarray,
-                    moved: SoleMotion) -> tuple[np.ndarray, np.ndarray]:
+    def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
+                    outside: np.ndarray, moved: SoleMotion | None
+                    ) -> tuple[np.ndarray, np.ndarray]:
         """Return wrenches and references in the feet's frames."""
         settings = self.settings
-        reference = travelling_reference(demand, contact, settings, moved)
-        points = demand.points(reference)
-        share = smooth_shares(demand, contact, points, outside, settings)
-        wrench = complete_wrenches(demand, contact, points, share, settings)
-        wrench[..., 3:] += np.cross(points - demand.foot_arm, wrench[..., :3])
-        return _in_feet(demand, wrench), reference
+        reference = travelling_reference(dynamics, contact, settings, moved)
+        points = dynamics.points(reference)
+        share = smooth_shares(dynamics, contact, points, outside, settings)
+        wrench = complete_wrenches(dynamics, contact, points, share, settings)
+        wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
+        return _in_feet(dynamics, wrench), reference
 
     def _each_instant(self, motion: RecordedMotion, contact: np.ndarray, reference: np.ndarray,
                       guess: np.ndarray | None = None) -> np.ndarray:
@@ -500,9 +586,19 @@ class DoubleSupport:
         return np.array(found)
 
 
-def _in_feet(demand: GroundDemand, wrench: np.ndarray) -> np.ndarray:
+def _check_method(method: str, guess: np.ndarray | None) -> None:
+    """Refuse an unknown method, and a guess without its method or the reverse."""
+    if method not in METHODS:
+        raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, '
+                                 f'got {method!r}')
+    if (method == 'guess') != (guess is not None):
+        raise ConfigurationError("method 'guess' and given wrenches go together: expected "
+                                 'both or neither')
+
+
+def _in_feet(dynamics: GaitInverseDynamics, wrench: np.ndarray) -> np.ndarray:
     """Return wrenches given in world axes about the feet's frames in the feet's axes."""
-    return np.concatenate([np.einsum('nfji,nfj->nfi', demand.foot_rotation, wrench[..., part])
+    return np.concatenate([np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, wrench[..., part])
                            for part in (slice(0, 3), slice(3, 6))], axis=-1)
 
 

@@ -28,6 +28,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
+from legged_dynamics.recordings.file_formats import BAG
 
 _HEADER = 9             # bytes of a record before its content: opcode and length
 _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
@@ -149,7 +150,7 @@ def storage_files(path: Path) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    return sorted(entry for entry in path.glob('*') if entry.suffix in ('.mcap', '.db3'))
+    return sorted(entry for entry in path.glob('*') if entry.suffix in BAG.suffixes)
 
 
 def repair(path: str | Path, out: str | Path) -> int:
@@ -177,7 +178,7 @@ def repair(path: str | Path, out: str | Path) -> int:
     path = Path(path)
     files = storage_files(path)
     if not files:
-        raise BagError(f'there is no .mcap or .db3 file at {path}')
+        raise BagError(f'there is no {" or ".join(BAG.suffixes)} file at {path}')
     with BagWriter(out) as writer:
         for file in files:
             if file.suffix == '.mcap':

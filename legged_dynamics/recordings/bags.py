@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_repair import is_latched, repair
+from legged_dynamics.recordings.file_formats import BAG
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
 
-SUFFIXES = ('.mcap', '.db3')
+SUFFIXES = BAG.suffixes
 
 
 @dataclass(frozen=True)

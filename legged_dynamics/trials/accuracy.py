@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How far computed ground reactions are from measured ones, foot by foot."""
+"""Errors of computed ground reactions against measured ones, and how both recordings fit."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import minimize_scalar
 
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import GaitReactions
 from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.trials.plates import Plates
@@ -21,24 +21,28 @@ LOADED = 20.0
 @dataclass(frozen=True)
 class FootErrors:
     """
-    Root mean squares over the samples in which a foot is truly loaded, all feet together [N].
+    Root mean square errors over the samples in which a foot is truly loaded [N].
+
+    Samples of all feet count together.
 
     Attributes
     ----------
     vertical : float
         Of the vertical force.
     single, double : float
-        The same while one foot alone is loaded, and while several are; NaN where that never is.
+        Of the vertical force while one foot is loaded, and while several are; NaN if that never
+        happens.
     fore_aft, sideways : float
         Of the horizontal force along the world's x and y.
     total : float
-        Of the vertical force of all feet together: what the motion itself gets wrong.
+        Of the sum of all vertical forces: the error of the motion itself.
     pull : float
-        Smallest computed vertical force of any foot at any time; below zero it pulls.
+        Smallest computed vertical force of any foot at any time; a foot pulls where it is
+        negative.
     agreement : float
-        Part of the samples, foot by foot, in which contact agrees with the truth.
+        Part of the samples of all feet in which contact agrees with the truth.
     count : int
-        Samples, foot by foot.
+        Number of loaded samples, over all feet.
 
     """
 
@@ -55,16 +59,20 @@ class FootErrors:
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
     """
-    Compare ground reactions with the truth.
+    Return the errors of ground reactions.
 
     Parameters
     ----------
     reactions : GaitReactions
-        What was computed.
+        Computed ground reactions.
     plates : Plates
-        The truth at the same instants.
+        True forces at the same instants.
     loaded : float [N]
         True vertical force from which a foot counts as loaded.
+
+    Returns
+    -------
+    FootErrors
 
     """
     truth = plates.world_force(reactions.foot_rotation)
@@ -85,23 +93,24 @@ def _rms(values: np.ndarray) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# How the recording and its force plates fit together: clock, level, heading, mass; nothing moved.
+# Differences between the recording and its force plates: clock, heading, level, mass.
 #
-# The motion tells the sum of all forces without any assumption on how feet share it. Compared with
-# the sum of the plates it tells the offset of their clock (vertical forces), the angle between
-# their axes (horizontal forces), a tilt (mean horizontal force) and the mass. Without plates the
-# floor tells whether up is up: soles rest on one plane.
+# The motion determines the sum of all forces without any assumption on how the feet share it.
+# Compared with the sum of the plates, it gives the lag of their clock (from all three components),
+# the angle between their axes (horizontal forces), a tilt (mean horizontal force) and the mass.
+# Without plates, the plane on which the soles rest tells whether z is up. Nothing is corrected.
 
 
-# Clocks are searched within this [s].
+# Largest lag of the plates that is looked for [s].
 LARGEST_LAG = 0.05
-# Less than this is not worth a word: seconds, radians, part of the mass.
+# Smallest differences that are reported: seconds, radians, part of the mass.
 SAID_LAG, SAID_ANGLE, SAID_MASS = 0.002, np.radians(1.0), 0.02
-# Low-pass of the plates before clocks are compared, one deviation of a Gaussian [s].
+# Standard deviation of the Gaussian that smooths the plates before clocks are compared [s].
 SMOOTHING = 0.02
-# Forces must vary by this part of the weight to tell a clock, and lie this much level for angles.
+# Least variation of the vertical force for a lag, and least horizontal force for an angle, as
+# parts of the weight.
 LEAST_CHANGE, LEAST_LEVEL = 0.03, 0.03
-# Places where soles rest must be this far apart to tell a slope [of the leg length].
+# Least distance between places where soles rest for a slope, as a part of the leg length.
 APART = 0.5
 LARGEST_SLOPE = np.radians(8.0)
 
@@ -109,18 +118,18 @@ LARGEST_SLOPE = np.radians(8.0)
 @dataclass(frozen=True)
 class Alignment:
     """
-    What the sum of the plates says of the recording; NaN where it cannot tell.
+    Differences between plates and motion; NaN where they cannot be determined.
 
     Attributes
     ----------
     lag : float [s]
         How much later than the motion the plates are.
     heading : float [rad]
-        Angle of the plates' axes about up, against those of the motion.
+        Angle about up from the motion's axes to those of the plates.
     tilt : float [rad]
         Angle between the plates' up and the motion's.
     mass : float
-        Of the person or robot, as a multiple of the model's.
+        Mass of the person or robot by the plates, as a multiple of the model's.
 
     """
 
@@ -130,23 +139,38 @@ class Alignment:
     mass: float
 
 
-def align(demand: GroundDemand, plates: Plates) -> Alignment:
-    """Return how plates and motion fit together."""
-    force, weight = demand.wrench[:, :3], demand.weight
-    truth = plates.world_force(demand.foot_rotation).sum(axis=1)
+def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
+    """
+    Return the differences between plates and motion.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, whose wrench is the sum of all ground reactions.
+    plates : Plates
+        True forces at the same instants.
+
+    Returns
+    -------
+    Alignment
+
+    """
+    force, weight = dynamics.wrench[:, :3], dynamics.weight
+    truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)
     if valid.sum() < 10:
         return Alignment(np.nan, np.nan, np.nan, np.nan)
     lag = np.nan
     if force[valid, 2].std() > LEAST_CHANGE * weight:
-        # The motion is smoothed, the plates are not, and an impact is no even bump.
-        smooth = gaussian_filter1d(truth[valid], SMOOTHING / demand.step, axis=0)
-        inner = valid & (demand.time > demand.time[0] + LARGEST_LAG) & (
-            demand.time < demand.time[-1] - LARGEST_LAG)
+        # The motion is low-passed, so the plates are smoothed before they are compared.
+        smooth = gaussian_filter1d(truth[valid], SMOOTHING / dynamics.step, axis=0)
+        inner = valid & (dynamics.time > dynamics.time[0] + LARGEST_LAG) & (
+            dynamics.time < dynamics.time[-1] - LARGEST_LAG)
 
         def mismatch(shift: float) -> float:
+            at = dynamics.time + shift
             return float(sum(np.var((force[:, k] - np.interp(
-                demand.time + shift, demand.time[valid], smooth[:, k]))[inner]) for k in range(3)))
+                at, dynamics.time[valid], smooth[:, k]))[inner]) for k in range(3)))
 
         if inner.sum() > 10:
             coarse = np.linspace(-LARGEST_LAG, LARGEST_LAG, 41)
@@ -154,19 +178,19 @@ def align(demand: GroundDemand, plates: Plates) -> Alignment:
             step = coarse[1] - coarse[0]
             lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
                                         method='bounded').x)
-    later = plates_later(plates, demand.time, 0.0 if np.isnan(lag) else lag)
-    truth = later.world_force(demand.foot_rotation).sum(axis=1)
+    later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
+    truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
     f, p = force[valid], truth[valid]
     mass = float(f[:, 2] @ p[:, 2] / (f[:, 2] @ f[:, 2])) if len(f) > 10 else np.nan
     heading = np.nan
     if len(f):
-        # A tilt shifts the horizontal forces, and does not turn them.
+        # Without their means, which a tilt shifts.
         u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
         if min(np.sqrt(np.mean(values ** 2)) for values in (u, v)) > LEAST_LEVEL * weight:
             cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
             along = float(np.sum(u * v))
-            # Only forces that agree in size and turn together tell an angle.
+            # Only forces that agree except for a rotation determine an angle.
             if np.hypot(cross, along) > 0.8 * np.sum(np.hypot(*u.T) * np.hypot(*v.T)):
                 heading = float(np.arctan2(cross, along))
     tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
@@ -175,7 +199,24 @@ def align(demand: GroundDemand, plates: Plates) -> Alignment:
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
-    """Return what plates whose clock is late by `lag` say of the instants [s]."""
+    """
+    Return the forces of plates whose clock is late, at the instants of the motion.
+
+    Parameters
+    ----------
+    plates : Plates
+        True forces by the plates' own clock.
+    time : (n,) array [s]
+        Instants of the motion, evenly spaced.
+    lag : float [s]
+        How much later than the motion the plates are.
+
+    Returns
+    -------
+    Plates
+        Not valid where the shifted recording has no sample.
+
+    """
     step = float(np.median(np.diff(time)))
     shift = lag / step
     whole = int(np.floor(shift))
@@ -200,30 +241,60 @@ def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
                    moment=None if plates.moment is None else between(plates.moment))
 
 
-def floor_slope(demand: GroundDemand, moved: SoleMotion,
+def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
                 contact: np.ndarray) -> tuple[float, float]:
-    """Return how steeply the plane on which soles rest goes up, along x and along y; or NaN."""
+    """
+    Return the slope of the plane on which soles rest.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+    moved : SoleMotion
+        Motion of the soles.
+    contact : (n, nf) bool array
+        Feet on the ground.
+
+    Returns
+    -------
+    (float, float)
+        Rise per length along x and along y; NaN where the steps do not determine it.
+
+    """
     places = []
-    for i in range(len(demand.feet)):
+    for i in range(len(dynamics.feet)):
         rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
-        at = demand.points(demand.low_point)[:, i] + demand.base_position
+        at = dynamics.points(dynamics.low_point)[:, i] + dynamics.base_position
         places.append(np.column_stack([at[rests, :2], moved.floor[rests, i]]))
     seen = np.vstack(places)
     seen = seen[np.isfinite(seen).all(axis=1)]
     if len(seen) < 10:
         return np.nan, np.nan
-    # Two places are two steps; a slope needs more than that, and is no stair.
-    spots = np.unique(np.round(seen[:, :2] / (0.25 * demand.leg_length)), axis=0)
+    # Two places may be the steps of a stair; a slope needs more of them.
+    spots = np.unique(np.round(seen[:, :2] / (0.25 * dynamics.leg_length)), axis=0)
     A = np.column_stack([seen[:, :2] - seen[:, :2].mean(axis=0), np.ones(len(seen))])
     slope = np.linalg.lstsq(A, seen[:, 2], rcond=None)[0]
-    wide = np.ptp(seen[:, :2], axis=0) > APART * demand.leg_length
+    wide = np.ptp(seen[:, :2], axis=0) > APART * dynamics.leg_length
     known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(LARGEST_SLOPE))
     x, y = np.where(known, slope[:2], np.nan)
     return float(x), float(y)
 
 
-def words(alignment: Alignment) -> list[str]:
-    """Return what is worth saying of plates and motion."""
+def alignment_notes(alignment: Alignment) -> list[str]:
+    """
+    Return notes on the differences between plates and motion that are worth reporting.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        The differences.
+
+    Returns
+    -------
+    list of str
+        One sentence or more each; empty when plates and motion fit.
+
+    """
     found, a = [], alignment
     if abs(a.lag) > SAID_LAG:
         found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ms '
@@ -243,8 +314,21 @@ def words(alignment: Alignment) -> list[str]:
     return found
 
 
-def slope_words(slope: tuple[float, float]) -> list[str]:
-    """Return what is worth saying of the floor."""
+def slope_notes(slope: tuple[float, float]) -> list[str]:
+    """
+    Return notes on the slope of the floor, where it is worth reporting.
+
+    Parameters
+    ----------
+    slope : (float, float)
+        As `floor_slope` returns it.
+
+    Returns
+    -------
+    list of str
+        One an axis; empty for a level floor.
+
+    """
     return [f'The soles rest on a plane that rises by {np.degrees(np.arctan(part)):+.1f} deg '
             f'along {axis}: the ground does, or the z axis of the recording is not up. An error '
             'of one degree moves the centre of pressure by 2 % of the height of the centre of '

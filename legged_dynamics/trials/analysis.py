@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From a bag or a CSV file to joint torques and foot wrenches, and how good they are."""
+"""
+From a recorded motion to joint torques and foot wrenches, with their errors where there is truth.
+
+Each kind of source is read into one form, a subject with the inverse dynamics of its motion; the
+rest is the same for all.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +19,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
-from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import GaitReactions
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
@@ -22,6 +27,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
 from legged_dynamics.resources import share_directory
 from legged_dynamics.trials.accuracy import (
@@ -29,14 +35,13 @@ from legged_dynamics.trials.accuracy import (
     Alignment,
     FootErrors,
     align,
+    alignment_notes,
     floor_slope,
     foot_errors,
     plates_later,
-    slope_words,
-    words,
+    slope_notes,
 )
 from legged_dynamics.trials.bag_motion import (
-    BagMotion,
     motion_from_imu,
     motion_from_odometry,
     speed_topic,
@@ -58,53 +63,53 @@ from legged_dynamics.trials.subject import (
     subject_of_file,
     truth_topics,
 )
-from legged_dynamics.trials.trial import (
-    MODEL,
-    TABLES,
-    measured_forces,
-    read_trial,
-    refuse_no_motion,
-)
+from legged_dynamics.trials.trial import measured_forces, read_trial, refuse_no_motion
 
 # -------------------------------------------------------------------------------------------------
-# Everything that is known of one recording once it has been analysed.
+# The result of analysing one recording.
 
 
 @dataclass(frozen=True, eq=False)
 class GaitResult:
     """
-    A recording, what was computed from it, and what is known beside it.
+    A recording and what was computed from it.
 
     Attributes
     ----------
     source : Path
-        Bag or CSV file.
+        Bag, table of coordinates or CSV file.
     model : RobotModel
+        Of the robot or person, with the mass that was used.
     feet : tuple of Foot
+        Feet that touch the ground.
     start_ns : int
         Stamp at which the motion's time is zero.
     motion : RecordedMotion
+        The motion, at an even rate.
     reactions : GaitReactions
+        Ground reactions and joint efforts.
     method : str
-        Which one shared the load.
+        Method that shared the load.
     contact_source : str
-        Where contact comes from, for people to read.
+        Where contacts come from, for people to read.
     plates : Plates or None
-        The truth, where the recording has it.
+        True forces, where the recording has them.
     errors : dict of str to FootErrors
-        Against the truth, by method.
+        Errors against the true forces, by method.
     notes : list of str
         What is odd or was assumed.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, which all methods share.
     alignment : Alignment or None
-        How plates and motion fit together.
+        Differences between plates and motion.
     together : FootErrors or None
-        Errors of the method with the clocks of plates and motion put together, where they are not.
+        Errors of the method with the clocks of plates and motion aligned, where they differ.
     ground_velocity : (n, nf, 3) array or None [m/s]
-        Of what is under each foot, in world axes; None for the floor.
+        Velocity of the ground under each foot, in world axes; None for the floor.
     bodies : dict of str to str
         Body that carries a foot, by the foot, where other tools name bodies.
     model_file : str
-        That the model was read from; empty when the recording had it.
+        File of the model; empty when it was in the recording.
 
     """
 
@@ -119,6 +124,7 @@ class GaitResult:
     plates: Plates | None
     errors: dict[str, FootErrors]
     notes: list[str]
+    dynamics: GaitInverseDynamics
     alignment: Alignment | None = None
     together: FootErrors | None = None
     ground_velocity: np.ndarray | None = None
@@ -146,15 +152,21 @@ Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
 def analyse_gait(source: str | Path, options: GaitOptions | None = None
                  ) -> tuple[GaitResult, str]:
     """
-    Return joint torques and foot wrenches of a recording, and the URDF they were computed with.
+    Return joint torques and foot wrenches of a recording.
 
     Parameters
     ----------
     source : str or Path
-        A bag, a CSV file (`csv_motion` says with which columns), or a table of coordinates as
-        OpenSim's inverse kinematics writes it (.mot, .sto).
+        A bag, a CSV file (`csv_motion` lists its columns), or a table of coordinates as OpenSim's
+        inverse kinematics writes it (.mot, .sto).
     options : GaitOptions, optional
-        What the user says.
+        Options of the user.
+
+    Returns
+    -------
+    GaitResult
+    str
+        Text of the URDF they were computed with.
 
     Raises
     ------
@@ -172,32 +184,63 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     settings = GaitSettings.from_parameters(options.settings)
     refuse_no_motion(source)
     if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
-        if source.suffix.lower() in TABLES or Path(options.urdf).suffix.lower() == MODEL:
-            subject, motion, notes = read_trial(source, options)
-            return _solved(source, subject, options, settings, BagMotion(0, motion, None), None,
-                           notes, _columns_of(source))
-        return _of_file(source, options, settings)
-    return _of_bag(source, options, settings)
+        if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
+            return _solved(_of_person(source, options), options, settings)
+        return _solved(_of_csv(source, options), options, settings)
+    return _solved(_of_bag(source, options), options, settings)
 
 
-def _of_file(source: Path, options: GaitOptions,
-             settings: GaitSettings) -> tuple[GaitResult, str]:
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """
+    What has been read of one recording, and the inverse dynamics of its motion.
+
+    Attributes
+    ----------
+    source : Path
+    subject : Subject
+    dynamics : GaitInverseDynamics
+    notes : list of str
+        What was odd or was assumed.
+    series : callable
+        Returns a column or a topic by its name.
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    contact : (n, nf) bool array or None
+        Feet on the ground, where the recording's IMU was needed to find them.
+    plates : Plates or None
+        True forces in the recording.
+
+    """
+
+    source: Path
+    subject: Subject
+    dynamics: GaitInverseDynamics
+    notes: list[str]
+    series: Series
+    start_ns: int = 0
+    contact: np.ndarray | None = None
+    plates: Plates | None = None
+
+
+def _of_person(source: Path, options: GaitOptions) -> _Trial:
+    subject, dynamics, notes = read_trial(source, options)
+    return _Trial(source, subject, dynamics, notes, _columns_of(source))
+
+
+def _of_csv(source: Path, options: GaitOptions) -> _Trial:
     subject = subject_of_file(options)
     poses, notes = read_motion(source, subject.model, degrees=options.degrees,
                                missing_at_zero=options.missing_at_zero)
-    even = poses.evenly()
-    if even is not poses:
-        notes.append('Times are uneven: resampled evenly, linear in between.')
-    motion = RecordedMotion.from_poses(subject.model, even.time, even.base_position,
-                                       even.base_quaternion, even.position, options.cutoff)
-    return _solved(source, subject, options, settings, BagMotion(0, motion, None), None, notes,
-                   _columns_of(source))
+    motion, uneven = poses.motion(subject.model, options.cutoff)
+    return _Trial(source, subject, GaitInverseDynamics.of(subject.model, subject.feet, motion),
+                  [*notes, *uneven], _columns_of(source))
 
 
 def _columns_of(source: Path) -> Series:
-    """Return what looks up a column of a file."""
+    """Return a function that looks up a column of a file."""
     def column(name: str) -> tuple[np.ndarray, np.ndarray]:
-        if source.suffix.lower() in TABLES:
+        if format_of(source) is OPENSIM_TABLE:
             found, time, _, _ = read_coordinates(source)
             if name not in found:
                 raise ConfigurationError(f'{source}: there is no column {name!r}; the columns '
@@ -209,15 +252,14 @@ def _columns_of(source: Path) -> Series:
     return column
 
 
-def _of_bag(source: Path, options: GaitOptions,
-            settings: GaitSettings) -> tuple[GaitResult, str]:
+def _of_bag(source: Path, options: GaitOptions) -> _Trial:
     with BagReader(source) as bag:
         joints, imu, description = input_topics(bag, options.joint_states, options.imu)
         odometry = odometry_topic(bag, joints, options.odometry)
         subject = subject_of_bag(bag, description, options)
         start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
                        for value in (options.start or None, options.end))
-        # A simulator's truth is no input, unless there is nothing else or it is asked for.
+        # A simulator's true odometry is used only if it is named, or if there is no IMU.
         given = odometry and (options.odometry or '/ground_truth/' not in odometry or not imu)
         base = options.base or ('odometry' if given else 'imu')
         if base == 'odometry':
@@ -245,47 +287,47 @@ def _of_bag(source: Path, options: GaitOptions,
         with BagReader(source) as again:
             return speed_topic(again, name, found.start_ns)
 
-    return _solved(source, subject, options, settings, found, plates, notes, topic)
+    dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+    return _Trial(source, subject, dynamics, notes, topic, found.start_ns, found.contact, plates)
 
 
-def _solved(source: Path, subject: Subject, options: GaitOptions, settings: GaitSettings,
-            found: BagMotion, plates: Plates | None, notes: list[str],
-            series: Series) -> tuple[GaitResult, str]:
-    motion, feet = found.motion, tuple(foot.link for foot in subject.feet)
-    contact, origin = found.contact, 'detected, on line' if found.contact is not None else (
-        'detected, off line')
+def _solved(trial: _Trial, options: GaitOptions,
+            settings: GaitSettings) -> tuple[GaitResult, str]:
+    subject, plates, contact = trial.subject, trial.plates, trial.contact
+    motion, feet = trial.dynamics.motion, tuple(foot.link for foot in subject.feet)
+    origin = 'detected, off line' if contact is None else 'detected, on line'
     if options.contact_file is not None:
         contact, origin = (read_contacts(options.contact_file, feet, motion.time),
                            f'taken from {options.contact_file.name}')
     guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
-    belt, said = _belt(subject, motion, options, series)
-    demand = ground_demand(subject.model, subject.feet, motion, belt)
+    belt, notes = _belt(trial, options)
+    dynamics = trial.dynamics.on_ground(belt)
     if options.loads:
-        plates, more = measured_forces(options, subject, demand)
-        said += more
+        plates, more = measured_forces(options, subject, dynamics)
+        notes += more
     measured = plates is not None and plates.valid.any()
-    alignment = align(demand, plates) if plates is not None and measured else None
+    alignment = align(dynamics, plates) if plates is not None and measured else None
     model = _weighed(subject.model, options, alignment)
     if model is not subject.model:
-        said.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
-                    f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
-        demand = ground_demand(model, subject.feet, motion, belt)
-        alignment = align(demand, plates) if plates is not None and measured else None
-    solver = DoubleSupport(model, subject.feet, settings)
-    reactions = solver.solve(motion, contact, options.method, guess, belt)
-    said += slope_words(floor_slope(demand, soles_of(demand, settings), reactions.contact))
+        notes.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
+                     f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
+        dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
+        alignment = align(dynamics, plates) if plates is not None and measured else None
+    solver, moved = DoubleSupport(model, subject.feet, settings), soles_of(dynamics, settings)
+    reactions = solver.share(dynamics, contact, options.method, guess, moved)
+    notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     together = None
     if plates is not None and alignment is not None:
-        said += words(alignment)
+        notes += alignment_notes(alignment)
         errors[options.method] = foot_errors(reactions, plates)
         if abs(alignment.lag) > SAID_LAG:
             together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
                 errors[method] = foot_errors(
-                    solver.solve(motion, reactions.contact, method, ground_velocity=belt), plates)
-    notes += said
+                    solver.share(dynamics, reactions.contact, method, moved=moved), plates)
+    notes = [*subject.notes, *trial.notes, *notes]
     if not reactions.supported.all():
         notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
                      'than the feet must bear load (a seat, a hand): what is said of the feet '
@@ -296,25 +338,24 @@ def _solved(source: Path, subject: Subject, options: GaitOptions, settings: Gait
     silent = (~reactions.contact.any(axis=1)).sum()
     if silent:
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
-    result = GaitResult(source, model, subject.feet, found.start_ns, motion, reactions,
-                        options.method, origin, plates, errors, [*subject.notes, *notes],
-                        alignment, together, belt, subject.bodies, options.urdf)
+    result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
+                        options.method, origin, plates, errors, notes, dynamics, alignment,
+                        together, belt, subject.bodies, options.urdf)
     return result, subject.description
 
 
-def _belt(subject: Subject, motion: RecordedMotion, options: GaitOptions,
-          series: Series) -> tuple[np.ndarray | None, list[str]]:
-    """Return the velocity of what is under the feet, None for the floor, and what to say of it."""
-    feet = [foot.link for foot in subject.feet]
+def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[str]]:
+    """Return the velocity of the ground under each foot, None for the floor, and a note on it."""
+    motion, feet = trial.dynamics.motion, [foot.link for foot in trial.subject.feet]
     if tuple(options.belt_speed) == (AUTO,):
-        common = found_belt(ground_demand(subject.model, subject.feet, motion))
+        common = found_belt(trial.dynamics)
         if common is None:
             return None, []
         return np.tile(common, (len(motion), len(feet), 1)), [
             f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: taken for the '
             'belt of a treadmill (--belt-speed 0 if it is none).']
     belts = parse_belts(options.belt_speed, feet)
-    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, series)
+    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, trial.series)
     if not velocity.any():
         return None, []
     return velocity, ['The ground under the feet runs backward: '
@@ -338,7 +379,7 @@ def _weighed(model: RobotModel, options: GaitOptions, alignment: Alignment | Non
 
 
 # -------------------------------------------------------------------------------------------------
-# The recording that comes with the package: a made-up walker, in the files of OpenSim.
+# The sample that comes with the package: a synthetic walk, in files of OpenSim.
 
 
 ORIGIN = ('This is the sample, which nobody walked: a body of textbook masses is led along, and '
@@ -350,13 +391,18 @@ def sample_walk(options: GaitOptions | None = None) -> tuple[Path, GaitOptions]:
     """
     Return the sample's motion, and options with its model and its true forces.
 
-    Nobody walked it: `benchmarks/made_walk.py` says how it was made. In double support its truth
-    was chosen, so errors on it say that a method works, and nothing of people.
+    The walk is synthetic; `benchmarks/made_walk.py` makes it. The load sharing in double support
+    was chosen, so errors on it show that a method works, and nothing about people.
 
     Parameters
     ----------
     options : GaitOptions, optional
-        What the user says; a model or forces of its own are kept.
+        Options of the user; a model or forces of its own are kept.
+
+    Returns
+    -------
+    Path
+    GaitOptions
 
     """
     folder, options = share_directory() / 'config' / 'sample', options or GaitOptions()

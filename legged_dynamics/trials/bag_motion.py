@@ -3,9 +3,9 @@
 """
 Motion out of a bag: joints from joint states, the base from odometry or from an IMU.
 
-Odometry gives poses, which are differentiated like the joints. An IMU gives the base's rotation
-and acceleration themselves; where the base is then follows from the feet in contact, by leg
-odometry, and which feet stand from the on-line estimator.
+Odometry gives poses, which are differentiated as the joints are. An IMU gives the rotation and the
+acceleration of the base; its position then follows from the feet in contact, by leg odometry, with
+the contacts that the on-line estimator detects.
 """
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ class BagMotion:
     start_ns : int
         Stamp at which the motion's time is zero.
     motion : RecordedMotion
+        The motion, at an even rate.
     contact : (n, nf) bool array or None
-        Feet on the ground as the on-line estimator found them; None when the base's pose is known
-        and they are better found from that.
+        Feet on the ground as the on-line estimator detects them; None when the base's pose is
+        known, from which contact is detected better.
 
     """
 
@@ -68,18 +69,22 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
     config : RobotConfig
         Corrections of the joint sensors, and joints that messages may lack.
     joints, odometry : str
-        Topics.
+        Topics of the joint states and of the odometry.
     cutoff : float or None [Hz]
         Low-pass before differentiating; None for none.
     span : pair of int or None [ns]
         Receipts from the first up to, but not at, the second.
+
+    Returns
+    -------
+    BagMotion
 
     Raises
     ------
     BagError
         When the bag is damaged, or the topics do not overlap in time.
     MeasurementError
-        When a message has not the content needed, or there is a gap in time.
+        When a message lacks required content, or there is a gap in time.
 
     """
     read = SampleReader(model, config)
@@ -105,7 +110,7 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
     if both.sum() < 3:
         raise BagError(f'{bag.path}: {joints} and {odometry} have no time in common')
     pose, time = np.array(poses), time[both]
-    even_grid(known)        # says so where the odometry has a gap
+    even_grid(known)        # refuses odometry with a gap
     found = Poses(time, interpolated(known, pose[:, :3], time),
                   slerped(known, pose[:, 3:], time), np.array(positions)[both]).evenly()
     return BagMotion(start, RecordedMotion.from_poses(
@@ -117,18 +122,35 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                     settings: EstimatorSettings, joints: str, imu: str, cutoff: float | None,
                     span: tuple[int | None, int | None]) -> BagMotion:
     """
-    Return the motion of joint states and an IMU with orientation; see `motion_from_odometry`.
+    Return the motion of joint states and an IMU with orientation.
 
     Parameters
     ----------
-    bag, model, joints, cutoff, span
-        As there.
+    bag : BagReader
+        An open bag.
+    model : RobotModel
+        Whose joints and base they are.
     config : RobotConfig
         Feet, IMU mount, noise and corrections of the sensors.
     settings : EstimatorSettings
         Of contact detection; the rate is taken from the bag.
-    imu : str
-        Topic.
+    joints, imu : str
+        Topics of the joint states and of the IMU.
+    cutoff : float or None [Hz]
+        Low-pass before differentiating; None for none.
+    span : pair of int or None [ns]
+        Receipts from the first up to, but not at, the second.
+
+    Returns
+    -------
+    BagMotion
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged.
+    MeasurementError
+        When fewer than three joint states have a complete reading of the IMU, or there is a gap.
 
     """
     read, stream = SampleReader(model, config, joints, imu, ''), SensorStream()
@@ -166,14 +188,27 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
 
 def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return times since a stamp [s] and speeds [m/s] of a topic.
+    Return the speeds on a topic.
 
-    std_msgs Float64 or Float32, by their receipt, or the x of a TwistStamped, by its stamp.
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    name : str
+        Topic with std_msgs Float64 or Float32, timed by their receipt, or with a TwistStamped, of
+        which x is taken at its stamp.
+    start_ns : int
+        Stamp at which time is zero.
+
+    Returns
+    -------
+    time : (k,) array [s]
+    speed : (k,) array [m/s]
 
     Raises
     ------
     BagError
-        When the topic does not exist, has another type, or holds nothing.
+        When the topic does not exist, has another type, or holds no message.
 
     """
     kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
@@ -184,9 +219,9 @@ def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, n
     stamped = bag.topics[name].type == kinds[2]
     stamps, speeds = [], []
     for message in bag.messages({name}):
-        said = bag.decode(message)
-        stamps.append(stamp_ns(said.header.stamp) if stamped else message.receipt_ns)
-        speeds.append(said.twist.linear.x if stamped else said.data)
+        decoded = bag.decode(message)
+        stamps.append(stamp_ns(decoded.header.stamp) if stamped else message.receipt_ns)
+        speeds.append(decoded.twist.linear.x if stamped else decoded.data)
     if not stamps:
         raise BagError(f'{bag.path}: expected speeds on {name}, got no message')
     return _seconds(stamps, start_ns), np.array(speeds, float)
@@ -205,7 +240,7 @@ def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
 
 def _follow(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
             measurements: list[Measurement]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which feet stand, and where the base is."""
+    """Return contacts by the on-line estimator, and the base's position by leg odometry."""
     compile_first(ESTIMATOR)
     estimator, odometry = GroundReactionEstimator(model, config, settings), LegOdometry(model,
                                                                                        config)

@@ -13,22 +13,24 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError, OutputError
 
 # -------------------------------------------------------------------------------------------------
-# ExternalLoad: one measured force over time, where it acts, and the free moment there.
+# One measured force over time, its point of application, and the free moment there.
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalLoad:
     """
-    One force over time.
+    A measured force over time.
 
     Attributes
     ----------
     name : str
+        Of the load or the plate.
     body : str
-        That it acts on; empty when nothing says.
+        Body on which it acts; empty when that is not known.
     time : (n,) array [s]
+        Times of the samples.
     force, point, moment : (n, 3) array [N, m, N m]
-        On the person, in world axes; the moment about the point.
+        Force on the person, point of application, and free moment about that point, in world axes.
 
     """
 
@@ -41,7 +43,7 @@ class ExternalLoad:
 
 
 # -------------------------------------------------------------------------------------------------
-# Marker trajectories as .trc files have them: read, and written.
+# Marker trajectories, and .trc files, in which OpenSim reads them.
 
 
 UNITS = {'mm': 1e-3, 'cm': 1e-2, 'm': 1.0}
@@ -50,12 +52,14 @@ UNITS = {'mm': 1e-3, 'cm': 1e-2, 'm': 1.0}
 @dataclass(frozen=True, eq=False)
 class Markers:
     """
-    Trajectories of markers.
+    Trajectories of k markers.
 
     Attributes
     ----------
     time : (n,) array [s]
+        Times of the frames.
     names : tuple of str
+        Names of the markers.
     position : (n, k, 3) array [m]
         In the axes of the file; NaN where a marker was not seen.
 
@@ -64,50 +68,6 @@ class Markers:
     time: np.ndarray
     names: tuple[str, ...]
     position: np.ndarray
-
-
-def read_trc(path: str | Path) -> Markers:
-    """
-    Return the markers in a .trc file.
-
-    Raises
-    ------
-    MeasurementError
-        When it cannot be read or is no such file; the message names the line.
-
-    """
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding='utf-8-sig').splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MeasurementError(f'cannot read {path}: {error}') from error
-    if len(lines) < 6 or not lines[0].startswith('PathFileType'):
-        raise MeasurementError(f"{path}: expected a .trc file, which begins with 'PathFileType', "
-                               f'got {lines[0][:40] if lines else "nothing"!r}')
-    header = dict(zip(lines[1].split('\t'), (cell.strip() for cell in lines[2].split('\t'))))
-    unit = header.get('Units', '')
-    if unit not in UNITS:
-        raise MeasurementError(f'{path}, line 3: expected Units out of {", ".join(UNITS)}, got '
-                               f'{unit!r}')
-    names = tuple(cell.strip() for cell in lines[3].split('\t')[2:] if cell.strip())
-    rows, times, width = [], [], 3 * len(names)
-    for number, line in enumerate(lines[5:], start=6):
-        if not line.strip():
-            continue
-        cells = line.split('\t')
-        try:
-            times.append(float(cells[1]))
-            values = [float(cell) if cell.strip() else np.nan for cell in cells[2:2 + width]]
-        except (IndexError, ValueError) as error:
-            raise MeasurementError(f'{path}, line {number}: expected a frame, a time and '
-                                   f'{width} coordinates between tabs: {error}') from error
-        # Unseen markers at the end of a line are often not even tabs.
-        rows.append(values + [np.nan] * (width - len(values)))
-    if not rows or not names:
-        raise MeasurementError(f'{path}: expected markers and rows, got {len(names)} markers in '
-                               f'{len(rows)} rows')
-    position = UNITS[unit] * np.array(rows).reshape(len(rows), len(names), 3)
-    return Markers(np.array(times), names, position)
 
 
 def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
@@ -120,11 +80,11 @@ def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
     path : str or Path
         File to write.
     time : (n,) array [s]
-        Evenly spaced.
+        Times of the frames, evenly spaced.
     names : sequence of str
-        Of k markers.
+        Names of the k markers.
     position : (n, k, 3) array [m]
-        In OpenSim's axes, y up; NaN leaves the place empty.
+        In OpenSim's axes, y up; NaN leaves the cell empty.
 
     Raises
     ------
@@ -159,14 +119,14 @@ MOMENT_UNITS = {'Nmm': 1e-3, 'N.mm': 1e-3, 'Nm': 1.0, 'N.m': 1.0}
 @dataclass(frozen=True, eq=False)
 class C3dFile:
     """
-    What a C3D file holds.
+    Content of a C3D file.
 
     Attributes
     ----------
     markers : Markers
         In the axes of the laboratory.
     loads : list of ExternalLoad
-        One a force plate, on the person, in the axes of the laboratory.
+        One for each force plate, on the person, in the axes of the laboratory.
 
     """
 
@@ -176,7 +136,16 @@ class C3dFile:
 
 def read_c3d(path: str | Path) -> C3dFile:
     """
-    Return markers and force plates.
+    Read markers and force plates.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    C3dFile
 
     Raises
     ------
@@ -227,7 +196,7 @@ def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> Ex
     point = UNITS[units[2]] * np.nan_to_num(
         np.asarray(plate['center_of_pressure'], float).T)
     corners = np.asarray(plate['corners'], float)
-    # What presses on a plate, or what the plate presses back: it can only push its side of it.
+    # Files hold the force on the plate or that on the person, which points up.
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
     up = int(np.argmax(np.abs(normal)))
     if force[:, up].sum() < 0.0:

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates over time, as OpenSim's inverse kinematics writes them, as poses of a model."""
+"""
+Tables of OpenSim (.mot, .sto), and the coordinates in them as poses of a model.
+
+Coordinates are those that OpenSim's inverse kinematics writes. Angles are in degrees or radians,
+as the header states or, without that, as the values show.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +34,11 @@ class Storage:
     Attributes
     ----------
     names : tuple of str
-        Of the columns, `time` the first.
+        Names of the k columns, `time` the first.
     values : (n, k) array
+        The rows.
     in_degrees : bool or None
-        Whether angles are in degrees; None when the header does not say.
+        Whether angles are in degrees; None when the header does not state it.
 
     """
 
@@ -43,13 +49,22 @@ class Storage:
 
 def read_storage(path: str | Path) -> Storage:
     """
-    Return the table in a .sto or .mot file.
+    Read a .sto or .mot file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Storage
 
     Raises
     ------
     MeasurementError
-        When it cannot be read, has no header, or a row has not one number a column; the message
-        names the line.
+        When it cannot be read, has no header, or a row has not one number for each column; the
+        message names the line.
 
     """
     path = Path(path)
@@ -90,6 +105,19 @@ def write_storage(path: str | Path, title: str, names: Sequence[str], values: np
     """
     Write a table as OpenSim reads it.
 
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    title : str
+        First line of the file.
+    names : sequence of str
+        Names of the k columns, `time` the first.
+    values : (n, k) array
+        The rows.
+    in_degrees : bool
+        Whether angles are in degrees, for the header.
+
     Raises
     ------
     OutputError
@@ -116,11 +144,24 @@ LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 def read_coordinates(path: str | Path
                      ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
     """
-    Return coordinates by name, times, whether angles are in degrees, and names of other columns.
+    Read coordinates over time from a .mot or .sto file.
 
-    The unit is None where the header does not state it (`angle_units.angle_unit`). Values are as
-    they stand in the .mot or .sto file. Tables of states are read, too
-    (``/jointset/hip_r/hip_flexion_r/value``).
+    Tables of states are read as well (``/jointset/hip_r/hip_flexion_r/value``).
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    coordinates : dict of str to (n,) array
+        By name, with the values as they are in the file.
+    time : (n,) array [s]
+    in_degrees : bool or None
+        Whether angles are in degrees; None when the header does not state it (see `angle_unit`).
+    others : list of str
+        Names of the columns that are no coordinates.
 
     Raises
     ------
@@ -166,7 +207,24 @@ def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> 
 
 def spans_of(found: dict[str, np.ndarray], in_degrees: bool,
              osim: OpenSimModel) -> dict[str, tuple[float, float]]:
-    """Return the least and the largest value of each coordinate of a model [rad or m]."""
+    """
+    Return the range of each coordinate of a model in a recording.
+
+    Parameters
+    ----------
+    found : dict of str to (n,) array
+        Coordinates as they are in the table.
+    in_degrees : bool
+        Whether angles are in degrees.
+    osim : OpenSimModel
+        Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Least and largest value by name [rad or m].
+
+    """
     spans = {}
     for name in osim.coordinates:
         if name in found:
@@ -179,29 +237,35 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
              osim: OpenSimModel, model: RobotModel,
              missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Return the poses that coordinates tell.
+    Return the poses of a model by its coordinates.
 
     Parameters
     ----------
     path : str or Path
-        Of the table, for errors.
+        Of the table, for error messages.
     found : dict of str to (n,) array
-        Coordinates as they stand there.
+        Coordinates as they are in the table.
     time : (n,) array [s]
         Their times.
     in_degrees : bool
-        Whether its angles are in degrees.
+        Whether angles are in degrees.
     osim : OpenSimModel
         Whose coordinates they are.
     model : RobotModel
-        Made of it.
+        Made from it.
     missing_at_zero : bool
-        Coordinates that are not there have their default, instead of being an error.
+        Whether coordinates without a column take their default, instead of being an error.
+
+    Returns
+    -------
+    Poses
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
     MeasurementError
-        When coordinates are missing, not finite, or in another unit than the header says.
+        When coordinates are missing or not finite, or do not fit the unit that the header states.
 
     """
     values = {name: _radians(column, name, in_degrees, osim)
@@ -263,21 +327,21 @@ def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel
 
 
 # -------------------------------------------------------------------------------------------------
-# Whether a table's angles are degrees, and what coordinates that follow others may say.
+# The unit of angles in a table, and coordinates that contradict the model's couplings.
 #
 # OpenSim's header states the unit (``inDegrees``). Tables of SIMM and of the format's version 0
 # have no such line, and are in degrees; tables that other programs write without it may be in
 # either.
 
 
-# No joint of a body turns further, so beyond it an angle is not in radians.
+# No joint of a body turns further than this: a larger angle is in degrees.
 TURN = 2.0 * np.pi
-# A root may turn round with the whole body, a few times.
+# The same for the root, which turns with the whole body.
 TURNS = 4.0 * TURN
-# How far beyond a joint's range recordings go [rad]; a pair of arms goes further now and then,
-# several joints do not.
+# How far recordings go beyond a joint's range [rad], and how many joints must be out of theirs as
+# radians: a pair of arms sometimes is.
 BEYOND, SEVERAL = 0.5, 3
-# What follows another coordinate is within this of what the model couples it to [rad or m].
+# Largest difference of a coupled coordinate from what the model gives for it [rad or m].
 COUPLED = 0.2
 
 
@@ -289,11 +353,18 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     Parameters
     ----------
     found : mapping of str to (n,) array
-        Coordinates as they stand in the table.
+        Coordinates as they are in the table.
     stated : bool or None
-        What the header says; None when it says nothing.
+        Whether the header states degrees; None when it does not state the unit.
     osim : OpenSimModel
         Whose coordinates they are.
+
+    Returns
+    -------
+    bool
+        Whether angles are in degrees.
+    list of str
+        A note where the values decided it.
 
     """
     if stated is not None:
@@ -310,9 +381,9 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
                      f'radians, so they are taken for {unit}.']
 
 
-def _fits_as_degrees(values: np.ndarray, said: Coordinate) -> bool:
+def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
     """Return whether a joint's angles are in its range as degrees, and not as radians."""
-    low, high = said.lower - BEYOND, said.upper + BEYOND
+    low, high = coordinate.lower - BEYOND, coordinate.upper + BEYOND
     inside = [low <= unit * values.min() and unit * values.max() <= high
               for unit in (1.0, np.pi / 180.0)]
     return inside[1] and not inside[0]
@@ -323,17 +394,24 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
     """
     Return coordinates without those that contradict what the model couples them to.
 
-    A kneecap's angle follows the knee's, and programs write it in another unit, or as zero. The
-    model says what it is.
+    A kneecap's angle follows the knee's, but some programs write it in another unit, or as zero.
+    The model determines it then.
 
     Parameters
     ----------
     found : mapping of str to (n,) array
-        Coordinates as they stand in the table.
+        Coordinates as they are in the table.
     in_degrees : bool
         Whether angles are in degrees.
     osim : OpenSimModel
         Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (n,) array
+        The coordinates that are kept.
+    list of str
+        A note for each that is not.
 
     """
     def radians(name: str) -> np.ndarray:

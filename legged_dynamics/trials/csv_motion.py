@@ -1,20 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Motion, contacts and wrenches out of CSV files with stated column names.
+Motion, contacts and wrenches out of CSV files with given column names.
 
 ========================  =======================================================================
 file                      columns
 ========================  =======================================================================
 motion                    time [s]; base_x, base_y, base_z [m], the base's origin in the world,
-                          z up; base_qx, base_qy, base_qz, base_qw, its orientation; one column a
-                          joint, by the joint's name in the URDF [rad or m]
-contacts                  time; one column a foot, by the name of its link, 1 on the ground
+                          z up; base_qx, base_qy, base_qz, base_qw, its orientation; one column
+                          for each joint, by its name in the URDF [rad or m]
+contacts                  time; one column for each foot, by its link's name, 1 on the ground
 wrenches (as a guess)     time; <foot>_fx, _fy, _fz, _mx, _my, _mz, in the foot's axes about its
                           frame's origin [N, N m]: as results are written
 ========================  =======================================================================
 
-Other columns are left alone. Contacts and wrenches may come at another rate.
+Other columns are ignored. Contacts and wrenches may come at another rate.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.trials.poses import Poses, interpolated
 
 # -------------------------------------------------------------------------------------------------
-# Numbers by named columns out of a CSV file, and errors that say where the file is wrong.
+# A CSV file by the names of its columns; errors name line and column.
 
 
 TIME = 'time'
@@ -39,24 +39,27 @@ TIME = 'time'
 
 class CsvColumns:
     """
-    A CSV file: a line of column names, numbers below; lines that begin with # are left out.
+    A CSV file: a line of column names, then lines of numbers; lines that begin with # are ignored.
 
-    Only the columns that are asked for have to hold numbers.
+    Only the columns that are read have to hold numbers.
 
     Parameters
     ----------
     path : str or Path
+        The file.
 
     Attributes
     ----------
     path : Path
+        The file.
     names : tuple of str
+        Names of the columns.
 
     Raises
     ------
     MeasurementError
         When the file cannot be read, has no names or repeated ones, or a line has not one value
-        for each.
+        for each column.
 
     """
 
@@ -83,7 +86,7 @@ class CsvColumns:
                                        f'values, one a column, got {len(cells)}')
 
     def _lines(self) -> list[tuple[int, list[str]]]:
-        """Return number and cells of each line that says something."""
+        """Return number and cells of each line that is neither empty nor a comment."""
         try:
             with self.path.open(newline='', encoding='utf-8-sig') as file:
                 text = file.read()
@@ -103,11 +106,20 @@ class CsvColumns:
         """
         Return one column, (n,), or several, (n, k).
 
+        Parameters
+        ----------
+        names : str or sequence of str
+            Name of one column, or names of k columns.
+
+        Returns
+        -------
+        (n,) or (n, k) array
+
         Raises
         ------
         MeasurementError
-            When one is missing, or holds something that is no finite number; the message names
-            the columns there are, or line and column.
+            When a column is missing or holds something other than finite numbers; the message
+            lists the columns, or names line and column.
 
         """
         if isinstance(names, str):
@@ -145,7 +157,7 @@ class CsvColumns:
         Raises
         ------
         MeasurementError
-            When there is none, or it does not rise.
+            When there is none, or times do not increase.
 
         """
         time = self[TIME]
@@ -169,14 +181,14 @@ def _number(text: str) -> float | None:
 BASE_POSITION = ('base_x', 'base_y', 'base_z')
 BASE_QUATERNION = ('base_qx', 'base_qy', 'base_qz', 'base_qw')
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
-# A quaternion whose length is off by more than this is something else.
+# Largest error of a quaternion's length.
 UNIT = 0.01
 
 
 def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
                 missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Return the poses in a CSV file, and what is odd about them.
+    Read poses from a CSV file.
 
     Parameters
     ----------
@@ -185,9 +197,15 @@ def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
     model : RobotModel
         Whose joints the columns are.
     degrees : bool
-        Joint angles are in degrees; lengths stay metres.
+        Whether joint angles are in degrees; lengths are in metres.
     missing_at_zero : bool
-        Joints without a column stay at zero, instead of being an error.
+        Whether joints without a column stay at zero, instead of being an error.
+
+    Returns
+    -------
+    Poses
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -231,31 +249,59 @@ def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
 
 def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
     """
-    Return contact flags out of a CSV file, (n, nf) bool: at each time the last one said.
+    Read contact flags from a CSV file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    feet : sequence of str
+        Links of the nf feet, which name the columns.
+    time : (n,) array [s]
+        Instants of the motion.
+
+    Returns
+    -------
+    (n, nf) bool array
+        The last flags up to each instant.
 
     Raises
     ------
     MeasurementError
-        When the file cannot be read, a foot has no column, a flag is neither 0 nor 1, or it
+        When the file cannot be read, a foot has no column, a flag is neither 0 nor 1, or the file
         begins after the motion.
 
     """
     table = CsvColumns(path)
-    said, flags = table.time(), table[tuple(feet)]
+    stamps, flags = table.time(), table[tuple(feet)]
     if not np.isin(flags, (0.0, 1.0)).all():
         row, column = np.argwhere(~np.isin(flags, (0.0, 1.0)))[0]
         raise MeasurementError(f'{table.path}: expected 0 or 1 in column {feet[column]!r}, got '
-                               f'{flags[row, column]:g} at {said[row]:g} s')
+                               f'{flags[row, column]:g} at {stamps[row]:g} s')
     half = 0.5 * float(np.median(np.diff(time)))
-    if said[0] > time[0] + half:
+    if stamps[0] > time[0] + half:
         raise MeasurementError(f'{table.path}: expected contacts from {time[0]:g} s on, got the '
-                               f'first ones at {said[0]:g} s')
-    return flags[np.searchsorted(said, time + half, side='right') - 1] > 0.5
+                               f'first ones at {stamps[0]:g} s')
+    return flags[np.searchsorted(stamps, time + half, side='right') - 1] > 0.5
 
 
 def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
     """
-    Return wrenches out of a CSV file, (n, nf, 6) in foot axes [N, N m], linear in between.
+    Read wrenches from a CSV file, linearly interpolated.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    feet : sequence of str
+        Links of the nf feet.
+    time : (n,) array [s]
+        Instants of the motion.
+
+    Returns
+    -------
+    (n, nf, 6) array [N, N m]
+        In the feet's axes about their frames.
 
     Raises
     ------
@@ -264,10 +310,10 @@ def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
 
     """
     table = CsvColumns(path)
-    said = table.time()
+    stamps = table.time()
     step = float(np.median(np.diff(time)))
-    if said[0] > time[0] + step or said[-1] < time[-1] - step:
+    if stamps[0] > time[0] + step or stamps[-1] < time[-1] - step:
         raise MeasurementError(f'{table.path}: expected wrenches from {time[0]:g} to '
-                               f'{time[-1]:g} s, got them from {said[0]:g} to {said[-1]:g} s')
+                               f'{time[-1]:g} s, got them from {stamps[0]:g} to {stamps[-1]:g} s')
     names = tuple(f'{foot}_{component}' for foot in feet for component in COMPONENTS)
-    return interpolated(said, table[names], time).reshape(len(time), len(feet), 6)
+    return interpolated(stamps, table[names], time).reshape(len(time), len(feet), 6)

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What gait laboratories publish: curves per kilogram over the gait cycle, steps, and symmetry.
+Results as gait laboratories publish them: curves over the gait cycle, steps, and symmetry.
 
-Angles, moments, powers and ground forces of each side; with force plates, what follows from their
-forces beside what follows from motion alone.
+Angles, moments, powers and ground forces of each side, per kilogram, and with force plates the
+same quantities computed from the measured forces.
 """
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.exceptions import OutputError
-from legged_dynamics.gait.ground_demand import efforts_under
 from legged_dynamics.reports.page import Table
 from legged_dynamics.trials.analysis import GaitResult
 
 # -------------------------------------------------------------------------------------------------
-# Strides of each foot, and curves over them in percent, as gait laboratories publish them.
+# Strides of each foot, and curves over them in percent.
 
 
 PERCENT = np.arange(101.0)
@@ -33,13 +32,14 @@ _SIDE = (('r', r'(^|_)(r|right)(_|$)'), ('l', r'(^|_)(l|left)(_|$)'))
 @dataclass(frozen=True)
 class Stride:
     """
-    From one landing of a foot to its next one, or to its leaving.
+    From one touch-down of a foot to its next one, or to its toe-off.
 
     Attributes
     ----------
     foot : int
+        Index of the foot.
     start, off, end : float [s]
-        Landing, leaving, and next landing; `end` is `off` where only the stance is whole.
+        Touch-down, toe-off, and next touch-down; `end` is `off` where only the stance is complete.
 
     """
 
@@ -51,7 +51,7 @@ class Stride:
 
 def strides(time: np.ndarray, contact: np.ndarray) -> tuple[list[Stride], str]:
     """
-    Return whole strides, and whether they are gait cycles or, where there is none, stances.
+    Return complete strides, or the stances where no stride is complete.
 
     Parameters
     ----------
@@ -59,6 +59,12 @@ def strides(time: np.ndarray, contact: np.ndarray) -> tuple[list[Stride], str]:
         Evenly spaced.
     contact : (n, nf) bool array
         Feet on the ground.
+
+    Returns
+    -------
+    list of Stride
+    phase : {'gait cycle', 'stance'}
+        What they are.
 
     """
     whole, stances = [], []
@@ -77,8 +83,8 @@ def strides(time: np.ndarray, contact: np.ndarray) -> tuple[list[Stride], str]:
     return (whole, CYCLE) if whole else (stances, STANCE)
 
 
-def over_strides(time: np.ndarray, values: np.ndarray, found: Iterable[Stride]) -> np.ndarray:
-    """Return (strides, 101) values over strides; NaN where a value is not known."""
+def _over_strides(time: np.ndarray, values: np.ndarray, found: Iterable[Stride]) -> np.ndarray:
+    """Return (strides, 101) values over strides, in percent; NaN where one is not known."""
     rows = []
     for stride in found:
         at = stride.start + (stride.end - stride.start) * PERCENT / 100.0
@@ -86,7 +92,7 @@ def over_strides(time: np.ndarray, values: np.ndarray, found: Iterable[Stride]) 
     return np.array(rows).reshape(-1, len(PERCENT))
 
 
-def side_of(name: str) -> str:
+def _side_of(name: str) -> str:
     """Return 'r', 'l' or '' by the name of a link or a joint."""
     for side, pattern in _SIDE:
         if re.search(pattern, name, re.IGNORECASE):
@@ -95,18 +101,30 @@ def side_of(name: str) -> str:
 
 
 def without_side(name: str) -> str:
-    """Return a name without its side: 'knee_angle' for 'knee_angle_r'."""
+    """
+    Return a name without its side, such as 'knee_angle' for 'knee_angle_r'.
+
+    Parameters
+    ----------
+    name : str
+        Of a joint or a link.
+
+    Returns
+    -------
+    str
+
+    """
     for _, pattern in _SIDE:
         name = re.sub(pattern, lambda found: '_' if found[1] and found[3] else '', name,
                       flags=re.IGNORECASE)
     return name
 
 
-def other_side(name: str, names: Iterable[str]) -> str:
+def _other_side(name: str, names: Iterable[str]) -> str:
     """Return which of the names is the same on the other side; empty when none is."""
-    own = side_of(name)
+    own = _side_of(name)
     return next((other for other in names if own and other != name
-                 and side_of(other) not in ('', own) and without_side(other) == without_side(name)
+                 and _side_of(other) not in ('', own) and without_side(other) == without_side(name)
                  ), '')
 
 
@@ -114,7 +132,7 @@ def other_side(name: str, names: Iterable[str]) -> str:
 
 ANGLE, MOMENT, POWER = 'angle', 'moment', 'power'
 FORCES = ('fore-aft force', 'sideways force', 'vertical force')
-# Peaks below this part of the largest of their kind say nothing about symmetry.
+# Peaks below this part of the largest of their kind are left out of the table of symmetry.
 LEAST_PEAK = 0.1
 
 
@@ -125,12 +143,16 @@ class Curve:
 
     Attributes
     ----------
-    quantity, name, unit : str
-        `name` is that of a joint or a foot.
+    quantity : str
+        What it is, such as 'moment' or 'vertical force'.
+    name : str
+        Of the joint or the foot.
+    unit : str
+        Of the values.
     values : (k, 101) array
-        One row a stride.
+        One row for each stride.
     measured : (k, 101) array or None
-        The same by force plates; NaN where they do not say.
+        The same computed from force plates; NaN where they do not measure.
 
     """
 
@@ -147,7 +169,7 @@ class Curve:
 
     @property
     def measured_mean(self) -> np.ndarray | None:
-        """Mean of what plates say over the strides in which they do, (101,), or None."""
+        """Mean over the strides that plates measured, (101,), or None."""
         if self.measured is None or not np.isfinite(self.measured).any():
             return None
         known = np.isfinite(self.measured)
@@ -159,14 +181,16 @@ class Curve:
 @dataclass(frozen=True, eq=False)
 class GaitCycles:
     """
-    All strides of a recording.
+    Curves over all strides of a recording.
 
     Attributes
     ----------
     strides : list of Stride
-    phase : str
-        'gait cycle', or 'stance' where no stride is whole.
+        All feet's strides.
+    phase : {'gait cycle', 'stance'}
+        'stance' where no stride is complete.
     curves : list of Curve
+        Forces of each foot; angle, moment and power of each joint.
 
     """
 
@@ -175,12 +199,37 @@ class GaitCycles:
     curves: list[Curve]
 
     def of(self, quantity: str) -> list[Curve]:
-        """Return the curves of one quantity."""
+        """
+        Return the curves of one quantity.
+
+        Parameters
+        ----------
+        quantity : str
+            Such as 'moment' or 'vertical force'.
+
+        Returns
+        -------
+        list of Curve
+
+        """
         return [curve for curve in self.curves if curve.quantity == quantity]
 
 
 def gait_cycles(result: GaitResult) -> GaitCycles:
-    """Return the curves of a recording over its strides; none where there are no steps."""
+    """
+    Return the curves of a recording over its strides.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    GaitCycles
+        Without curves where there are no steps.
+
+    """
     r, motion, model = result.reactions, result.motion, result.model
     found, phase = strides(motion.time, r.contact)
     if not found:
@@ -193,8 +242,8 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
             plates: np.ndarray | None = None) -> None:
         if by_foot[foot]:
             curves.append(Curve(quantity, name, unit,
-                                over_strides(motion.time, values, by_foot[foot]),
-                                None if plates is None else over_strides(
+                                _over_strides(motion.time, values, by_foot[foot]),
+                                None if plates is None else _over_strides(
                                     motion.time, plates, by_foot[foot])))
 
     turned, truth = _walking_axes(result, r.force), None
@@ -220,14 +269,14 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
 
 
 def _feet_of_joints(result: GaitResult) -> dict[int, int]:
-    """Return whose foot's strides count for each joint: its leg's, its side's, or the first's."""
+    """Return the foot whose strides count for each joint: of its leg, its side, or the first."""
     model, feet = result.model, result.reactions.feet
     chains = [set(model.chain(model.frame(foot).body)) for foot in feet]
     found = {}
     for k, joint in enumerate(model.joints):
         own = [i for i, chain in enumerate(chains) if k + 1 in chain]
-        side = [i for i, foot in enumerate(feet) if side_of(joint.name)
-                and side_of(foot) == side_of(joint.name)]
+        side = [i for i, foot in enumerate(feet) if _side_of(joint.name)
+                and _side_of(foot) == _side_of(joint.name)]
         found[k] = own[0] if len(own) == 1 else side[0] if side else 0
     return found
 
@@ -241,11 +290,11 @@ def _measured_effort(result: GaitResult) -> np.ndarray | None:
     if wrench is None:
         return None
     known = result.plates.valid & np.isfinite(wrench).all(axis=(1, 2))
-    effort = efforts_under(result.model, result.feet, result.motion, np.nan_to_num(wrench))
+    effort = result.dynamics.joint_efforts(np.nan_to_num(wrench))
     return np.where(known[:, None], effort, np.nan)
 
 
-def forward_of(result: GaitResult) -> np.ndarray:
+def _forward_of(result: GaitResult) -> np.ndarray:
     """Return the level direction in which the base faces on average, (3,); x when it turns."""
     level = result.motion.base_rotation[:, :, 0].mean(axis=0) * [1.0, 1.0, 0.0]
     length = float(np.linalg.norm(level))
@@ -254,15 +303,30 @@ def forward_of(result: GaitResult) -> np.ndarray:
 
 def _walking_axes(result: GaitResult, force: np.ndarray) -> np.ndarray:
     """Return forces forward, to the left and up."""
-    forward = forward_of(result)
+    forward = _forward_of(result)
     left = np.cross([0.0, 0.0, 1.0], forward)
     return force @ np.column_stack([forward, left, [0.0, 0.0, 1.0]])
 
 
 def steps_table(result: GaitResult, cycles: GaitCycles) -> Table:
-    """Return one row a foot: times, lengths and speed of its strides, means and deviations."""
+    """
+    Return duration, length and speed of each foot's strides: means and standard deviations.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    cycles : GaitCycles
+        Its strides.
+
+    Returns
+    -------
+    Table
+        One row for each foot.
+
+    """
     r, rows, time = result.reactions, [], result.motion.time
-    forward = forward_of(result)
+    forward = _forward_of(result)
     over_ground = result.ground_velocity
     for i, foot in enumerate(r.feet):
         own = [stride for stride in cycles.strides if stride.foot == i]
@@ -292,18 +356,30 @@ def steps_table(result: GaitResult, cycles: GaitCycles) -> Table:
 
 def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
     """
-    Return largest and least mean of forces and moments, by side, and their symmetry.
+    Return maxima and minima of mean forces, moments and powers by side, and their symmetry.
 
     The symmetry index is the difference of right and left over their mean, in percent.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    cycles : GaitCycles
+        Its curves.
+
+    Returns
+    -------
+    Table
+
     """
     rows, kinds = [], (FORCES[2], FORCES[0], MOMENT, POWER)
     for kind in kinds:
         curves = {curve.name: curve for curve in cycles.of(kind)}
         scale = max((float(np.abs(curve.mean).max()) for curve in curves.values()), default=0.0)
         for name, curve in curves.items():
-            other = curves.get(other_side(name, curves))
-            if side_of(name) == 'l' and other is not None:
-                continue        # told beside the right one
+            other = curves.get(_other_side(name, curves))
+            if _side_of(name) == 'l' and other is not None:
+                continue        # in the row of the right one
             for what, pick in (('most', np.max), ('least', np.min)):
                 pair = [float(pick(one.mean)) for one in (curve, other) if one is not None]
                 if max(map(abs, pair)) < LEAST_PEAK * scale or (
@@ -335,7 +411,14 @@ def _mean(values: object, digits: int) -> str:
 
 def write_cycles(cycles: GaitCycles, path: Path) -> None:
     """
-    Write one row a quantity, a name and a percent: mean, deviation, and what plates say.
+    Write the curves as CSV, one row for each quantity, name and percent of the cycle.
+
+    Parameters
+    ----------
+    cycles : GaitCycles
+        What to write: mean, standard deviation, and the mean from plates.
+    path : Path
+        File to write.
 
     Raises
     ------

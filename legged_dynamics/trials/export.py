@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint torques and foot wrenches as CSV and as a bag."""
+"""Results of a trial as CSV, Parquet, data frames, a bag, and files of OpenSim."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,12 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.dynamics.kinematics import (
-    POSITION,
-    ROTATION,
-    body_workspace,
-    forward_kinematics,
-)
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
@@ -33,7 +27,20 @@ POINT = 'geometry_msgs/msg/PointStamped'
 
 
 def table_of(result: GaitResult) -> dict[str, np.ndarray]:
-    """Return the columns that `write_csv` writes, (n,) each, by name."""
+    """
+    Return the columns that `write_csv` writes.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    dict of str to (n,) array
+        By name.
+
+    """
     r = result.reactions
     columns: dict[str, np.ndarray] = {'time': result.motion.time}
 
@@ -55,14 +62,21 @@ def table_of(result: GaitResult) -> dict[str, np.ndarray]:
 
 def write_csv(result: GaitResult, path: Path) -> None:
     """
-    Write one row an instant.
+    Write one row for each instant.
 
-    ``<joint>`` is the torque or force that muscles or motors deliver [N m or N];
+    ``<joint>`` is the torque or force of muscles or motors [N m or N];
     ``<foot>_fx .. _mz`` the wrench of the ground on the foot, in the foot's axes about its
     frame's origin [N, N m]; ``<foot>_world_fx ..`` its force in world axes; ``<foot>_cop_x ..``
-    where it presses, in the world [m], nan without load; ``<foot>_contact`` 1 on the ground;
-    ``root_..`` what no foot explains, in world axes about the base's origin; ``supported`` 0 where
-    something else than the feet must bear load.
+    its centre of pressure in the world [m], nan without load; ``<foot>_contact`` 1 on the ground;
+    ``root_..`` what no foot can explain, in world axes about the base's origin; ``supported`` 0
+    where something other than the feet must carry load.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    path : Path
+        File to write.
 
     Raises
     ------
@@ -79,7 +93,20 @@ def write_csv(result: GaitResult, path: Path) -> None:
 
 
 def to_pandas(result: GaitResult) -> pandas.DataFrame:
-    """Return the columns that `write_csv` writes as a DataFrame over time (extra `tables`)."""
+    """
+    Return the columns that `write_csv` writes as a DataFrame over time (extra `tables`).
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Source, model, mass and method in its `attrs`.
+
+    """
     import pandas
 
     frame = pandas.DataFrame(table_of(result)).set_index('time')
@@ -91,8 +118,18 @@ def to_xarray(result: GaitResult) -> xarray.Dataset:
     """
     Return the result as a Dataset over time, foot, joint and axis (extra `tables`).
 
-    Force, moment, where it presses, contact; angle, velocity and effort of joints; and what no
-    foot explains; units in the attributes.
+    It holds force, moment, centre of pressure and contact of each foot, position, velocity and
+    effort of each joint, and the root residual, with units in the attributes.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    xarray.Dataset
+
     """
     import xarray
 
@@ -122,7 +159,19 @@ def _about(result: GaitResult) -> dict[str, Any]:
 
 def write_parquet(result: GaitResult, path: Path) -> Path:
     """
-    Write the columns that `write_csv` writes as Parquet (extra `tables`), and return the path.
+    Write the columns that `write_csv` writes as Parquet (extra `tables`).
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    path : Path
+        File to write.
+
+    Returns
+    -------
+    Path
+        The same path.
 
     Raises
     ------
@@ -197,8 +246,9 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
 # -------------------------------------------------------------------------------------------------
 # External loads, joint moments and frames as OpenSim reads them.
 #
-# OpenSim's ground has y up and z to the right; ours z up and y to the left. External loads are the
-# force of the ground, where it presses, and the free moment there, all in the ground's axes.
+# OpenSim's ground has y up and z to the right; ours has z up and y to the left. An external load
+# is the force of the ground, its centre of pressure, and the free moment there, in the ground's
+# axes.
 
 
 LOADS, LOADS_XML, MOMENTS = 'external_loads.mot', 'external_loads.xml', 'inverse_dynamics.sto'
@@ -209,10 +259,22 @@ TO_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
     """
-    Write external loads with the file that applies them, joint moments, and the links' places.
+    Write external loads, joint moments and the positions of the links for OpenSim.
 
-    The loads act on the bodies that carry the soles of an OpenSim model, or else on those named as
-    the feet's links: where they are called otherwise, change `applied_to_body` in the XML file.
+    The loads act on the bodies that carry the soles of an OpenSim model, or else on bodies named
+    as the feet's links: where they have other names, change `applied_to_body` in the XML file.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    folder : Path
+        Where to write.
+
+    Returns
+    -------
+    list of Path
+        The files.
 
     Raises
     ------
@@ -260,20 +322,6 @@ def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
     except OSError as error:
         raise OutputError(f'cannot write {applied}: {error}') from error
     links = [name for name in result.model.frames if not name.endswith('_link')]
-    write_trc(folder / FRAMES, result.motion.time, links, _places(result, links) @ TO_OPENSIM.T)
+    write_trc(folder / FRAMES, result.motion.time, links,
+              result.dynamics.link_positions(links) @ TO_OPENSIM.T)
     return [loads, applied, moments, folder / FRAMES]
-
-
-def _places(result: GaitResult, links: list[str]) -> np.ndarray:
-    """Return where the origins of links are in the world, (n, k, 3) [m]."""
-    model, motion = result.model, result.motion
-    bodies, at = body_workspace(model), np.empty((len(motion), len(links), 3))
-    frames = [model.frame(link) for link in links]
-    zero, still = np.zeros(model.nv), np.zeros(9)
-    for t in range(len(motion)):
-        forward_kinematics(model.tree, motion.position[t], zero, zero, still, bodies)
-        R = bodies[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
-        p = bodies[:, POSITION:POSITION + 3]
-        in_base = np.array([p[body] + R[body] @ pose.p for body, pose in frames])
-        at[t] = motion.base_position[t] + in_base @ motion.base_rotation[t].T
-    return at

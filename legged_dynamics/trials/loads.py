@@ -3,7 +3,8 @@
 """
 Measured forces: OpenSim's external loads (.xml, .mot, .sto), and force plates of C3D files.
 
-A load is a force, where it acts, and a free moment there, over time, in our axes (z up).
+A load is a force over time, its point of application, and a free moment there, in our axes (z up).
+Loads that do not name a foot are assigned to the foot under whose sole they act.
 """
 from __future__ import annotations
 
@@ -16,8 +17,16 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.recordings.file_formats import (
+    C3D,
+    LOADS,
+    LOADS_XML,
+    OPENSIM_TABLE,
+    format_of,
+    readable,
+)
 from legged_dynamics.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.trials.coordinates import Storage, read_storage
 from legged_dynamics.trials.plates import Plates
@@ -25,7 +34,18 @@ from legged_dynamics.trials.plates import Plates
 
 def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
     """
-    Return the loads in a file, by its suffix, and what is odd about them.
+    Read the loads in a file, by its format.
+
+    Parameters
+    ----------
+    path : str or Path
+        External loads of OpenSim, or a C3D file.
+
+    Returns
+    -------
+    list of ExternalLoad
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -33,16 +53,10 @@ def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
         When it cannot be read, or holds no forces.
 
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == '.xml':
-        return _of_xml(path)
-    if suffix in ('.mot', '.sto'):
-        return _of_table(path), []
-    if suffix == '.c3d':
-        return read_c3d(path).loads, []
-    raise MeasurementError(f'--loads: expected external loads of OpenSim (.xml, .mot, .sto) or '
-                           f'force plates (.c3d), got {path}')
+    path, found = Path(path), format_of(path)
+    if found not in READERS:
+        raise MeasurementError(f'--loads: expected {readable(LOADS)}, got {path}')
+    return READERS[found](path)
 
 
 def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
@@ -56,7 +70,7 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     said = (every.findtext('datafile') or '').strip()
     data = path.parent / said
     if not said or not data.is_file():
-        # People move files; the name alone is looked for beside this one.
+        # The path may be of another computer: look for the name in this folder.
         data = path.parent / Path(said.replace('\\', '/')).name
     if not said or not data.is_file():
         raise MeasurementError(f'{path}: its <datafile> {said!r} is not there; put it beside the '
@@ -82,7 +96,11 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     return found, notes
 
 
-def _of_table(path: Path) -> list[ExternalLoad]:
+def _of_c3d(path: Path) -> tuple[list[ExternalLoad], list[str]]:
+    return read_c3d(path).loads, []
+
+
+def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     table, found = read_storage(path), []
     for name in table.names:
         match = re.fullmatch(r'(.*force.*?_?)vx', name)
@@ -95,11 +113,14 @@ def _of_table(path: Path) -> list[ExternalLoad]:
         raise MeasurementError(f"{path}: expected columns '..force_vx', '..force_px' and so on, "
                                f'got {", ".join(table.names[:8])}; an .xml file of external loads '
                                'names columns that are called otherwise')
-    return found
+    return found, []
+
+
+READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table, C3D: _of_c3d}
 
 
 def _torques(stem: str) -> tuple[str, ...]:
-    """Return what the columns of the free moment may be called."""
+    """Return the names that columns of the free moment may have."""
     named = stem.replace('force', 'torque')
     moment = stem.replace('force', 'moment')
     return (named, f'{named}_', named.rstrip('_'), f'{named}m', moment, f'{stem}m',
@@ -127,35 +148,42 @@ def _text(element: ElementTree.Element, tag: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which foot is on which plate, when that is known, and the truth of each foot from it.
+# The true force on each foot: which foot is on which plate, and when that is known.
 
 
 # A plate is loaded from this vertical force on [N].
 LOADED = 20.0
-# A step is on a foot whose sole is within this of where it presses [m].
+# A step belongs to a foot whose sole is within this distance of its centre of pressure [m].
 NEAR = 0.10
-# Plates count where they bear this part of what the motion asks for, over so long [s].
-BORNE, AVERAGED = 0.75, 0.1
+# Plates count where they measure this part of the force that the motion requires, averaged over
+# this time [s].
+MEASURED, AVERAGED = 0.75, 0.1
 
 
-def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
+def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
               bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
     """
-    Return the truth of each foot at the instants of a motion.
+    Return the true force on each foot at the instants of a motion.
 
-    A load that names the body it acts on is that foot's. For others, each step is assigned to the
-    foot whose sole is nearest to where it presses; a step beside all soles belongs to no foot and
-    counts as not measured. So do instants in which the plates bear clearly less than the motion
-    requires, because a foot is then beside them.
+    A load that names its body is that foot's. Each step of other loads is assigned to the foot
+    whose sole is nearest to its centre of pressure; a step away from all soles belongs to no foot
+    and counts as not measured. So do instants in which the plates measure clearly less than the
+    motion requires, because a foot is then beside them.
 
     Parameters
     ----------
     loads : sequence of ExternalLoad
         In the axes of the motion.
-    demand : GroundDemand
-        Where the feet are, and what the motion asks for.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
     bodies : mapping of str to str
         Body that carries each foot, by the foot's link.
+
+    Returns
+    -------
+    Plates
+    list of str
+        Notes on what is not compared.
 
     Raises
     ------
@@ -163,17 +191,17 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         When loads and motion have no time in common.
 
     """
-    time, n, nf = demand.time, len(demand.time), len(demand.feet)
+    time, n, nf = dynamics.time, len(dynamics.time), len(dynamics.feet)
     force, moment = np.zeros((n, nf, 3)), np.zeros((n, nf, 3))
     inside, lost, notes = np.ones(n, bool), np.zeros(n, bool), []
-    step = demand.step
+    step = dynamics.step
     for load in loads:
         inside &= (time >= load.time[0] - step) & (time <= load.time[-1] + step)
         f, p, m = (_sampled(load, values, time, step, values is load.point)
                    for values in (load.force, load.point, load.moment))
         about_origin = m + np.cross(p, f)
         on = f[:, 2] > LOADED
-        owner = [i for i, foot in enumerate(demand.feet)
+        owner = [i for i, foot in enumerate(dynamics.feet)
                  if load.body in (foot.link, bodies.get(foot.link, ''))]
         if load.body and not owner:
             notes.append(f'Load {load.name!r} acts on {load.body}, which is not a foot: instants '
@@ -188,7 +216,7 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
             if not len(run):
                 continue
-            nearest = _nearest(demand, run, p[run], f[run, 2])
+            nearest = _nearest(dynamics, run, p[run], f[run, 2])
             if nearest is None:
                 lost[run] = True
             else:
@@ -203,9 +231,9 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
         notes.append(f'In {100.0 * lost.mean():.0f} % of the samples a plate is loaded beside all '
                      'soles, or by two feet: these are not compared.')
     size = max(round(AVERAGED / step), 1)
-    asked, borne = (uniform_filter1d(values, size, mode='nearest')
-                    for values in (demand.wrench[:, 2], force[..., 2].sum(axis=1)))
-    short = borne < BORNE * asked - 0.05 * demand.weight
+    required, measured = (uniform_filter1d(values, size, mode='nearest')
+                    for values in (dynamics.wrench[:, 2], force[..., 2].sum(axis=1)))
+    short = measured < MEASURED * required - 0.05 * dynamics.weight
     if (short & inside).any():
         notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
                      'clearly less than the motion asks for: a foot is beside them, and these are '
@@ -214,18 +242,32 @@ def plates_of(loads: Sequence[ExternalLoad], demand: GroundDemand,
     return Plates(force, np.zeros(nf, bool), valid, moment), notes
 
 
-def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
+def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
               ) -> tuple[list[ExternalLoad], str]:
     """
-    Return loads in the axes of the motion, and how they were turned; empty if they were not.
+    Return loads in the axes of the motion.
 
-    Laboratories call any axis up and any forward. Of the rotations by quarters the one is taken
-    in which the plates press where the soles are.
+    Laboratories differ in which axis is up and which is forward. Of all rotations by quarter
+    turns, the one is taken in which the plates are loaded where the soles are.
+
+    Parameters
+    ----------
+    loads : sequence of ExternalLoad
+        In the axes of the laboratory.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+
+    Returns
+    -------
+    list of ExternalLoad
+        In the axes of the motion.
+    str
+        A note on the rotation; empty if there was none.
 
     Raises
     ------
     MeasurementError
-        When no rotation puts them there.
+        When no rotation fits.
 
     """
     from scipy.spatial.transform import Rotation  # slow to import
@@ -235,15 +277,16 @@ def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
     for R in turns:
         misses, weight = 0.0, 0.0
         for load in loads:
-            f, p = (_sampled(load, values @ R.T, demand.time, demand.step, values is load.point)
+            f, p = (_sampled(load, values @ R.T, dynamics.time, dynamics.step,
+                             values is load.point)
                     for values in (load.force, load.point))
             on = np.flatnonzero(f[:, 2] > LOADED)
             if len(on):
-                away = np.min([_beside(demand, i, on, p[on])
-                               for i in range(len(demand.feet))], axis=0)
+                away = np.min([_distance_to_sole(dynamics, i, on, p[on])
+                               for i in range(len(dynamics.feet))], axis=0)
                 misses += float(np.sum(f[on, 2] * np.minimum(away, 1.0)))
                 weight += float(np.sum(f[on, 2]))
-        mean = misses / weight if weight > 0.1 * demand.weight else np.inf
+        mean = misses / weight if weight > 0.1 * dynamics.weight else np.inf
         if mean < 0.5 * least:
             best, least = R, mean
     if least > NEAR:
@@ -263,35 +306,36 @@ def turned_to(loads: Sequence[ExternalLoad], demand: GroundDemand
 
 def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: float,
              by_force: bool = False) -> np.ndarray:
-    """Return values of a load at the motion's times: means over its steps where it is faster."""
+    """Return values of a load at the motion's times, averaged where its rate is higher."""
     size = max(round(step / float(np.median(np.diff(load.time)))), 1)
     if size > 1:
-        # Where it presses has no meaning without load, and must not blur into the steps.
+        # The point has no meaning without load, and must not be averaged into the steps.
         weight = 1.0 + 1e6 * by_force * np.linalg.norm(load.force, axis=1)[:, None]
         values = uniform_filter1d(values * weight, size, axis=0, mode='nearest') / (
             uniform_filter1d(weight, size, axis=0, mode='nearest'))
     return np.stack([np.interp(time, load.time, column) for column in values.T], axis=1)
 
 
-def _nearest(demand: GroundDemand, run: np.ndarray, point: np.ndarray,
+def _nearest(dynamics: GaitInverseDynamics, run: np.ndarray, point: np.ndarray,
              weight: np.ndarray) -> int | None:
-    """Return the foot on which a step is; None when that is none or more than one."""
-    away = [np.average(_beside(demand, i, run, point), weights=weight)
-            for i in range(len(demand.feet))]
+    """Return the foot to which a step belongs, or None when no sole is near."""
+    away = [np.average(_distance_to_sole(dynamics, i, run, point), weights=weight)
+            for i in range(len(dynamics.feet))]
     best = int(np.argmin(away))
     return best if away[best] < NEAR else None
 
 
-def _beside(demand: GroundDemand, i: int, samples: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return how far points are from one sole, seen from above [m]."""
-    origin = (demand.base_position + demand.foot_arm[:, i])[samples]
-    local = np.einsum('nji,nj->ni', demand.foot_rotation[samples, i], point - origin)
-    foot = demand.feet[i]
+def _distance_to_sole(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
+                      point: np.ndarray) -> np.ndarray:
+    """Return the distance of points from one sole, (k,) [m]; heights below `NEAR` count as 0."""
+    origin = (dynamics.base_position + dynamics.foot_arm[:, i])[samples]
+    local = np.einsum('nji,nj->ni', dynamics.foot_rotation[samples, i], point - origin)
+    foot = dynamics.feet[i]
     if len(foot.corners) == 1:
         return np.linalg.norm((point - origin)[:, :2], axis=1)
     front, back, left, right = foot.edges
     x = local[:, 0] - np.clip(local[:, 0], back, front)
     y = local[:, 1] - np.clip(local[:, 1], right, left)
-    # A plate is far below a foot that swings over it.
+    # A foot that swings over a plate is far above it.
     above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
     return np.sqrt(x ** 2 + y ** 2 + above ** 2)

@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What force plates or a simulator say of each foot, at the instants of a motion."""
+"""
+True forces on the feet, by force plates or a simulator, and the belts of a treadmill.
+
+Everything is given at the instants of a motion.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,32 +13,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.gait.ground_demand import GroundDemand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.sole_motion import speed_scale
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
 from legged_dynamics.recordings.truth import MAX_GAP
 
-# A flag has no stamp: it holds for samples whose stamp is this much before its receipt, too [ns].
+# A flag has no stamp: it also holds for samples up to this time before its receipt [ns].
 SLACK_NS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Plates:
     """
-    True forces on the feet.
+    True forces on nf feet at n instants.
 
     Attributes
     ----------
     force : (n, nf, 3) array [N]
-        On the robot; in world axes, or in the foot's where `in_foot` says so; NaN if not known.
+        Of the ground on each foot; in world axes, or in the foot's where `in_foot` is set; NaN
+        where it is not known.
     in_foot : (nf,) bool array
+        Feet whose forces are in the foot's own axes.
     valid : (n,) bool array
         Where all contacts are measured.
     moment : (n, nf, 3) array or None [N m]
-        About the world's origin in world axes, or about the foot's in its own where `in_foot`
-        says so; None when it is not known.
+        About the world's origin in world axes, or about the foot's in its own where `in_foot` is
+        set; None when it is not known.
 
     """
 
@@ -44,19 +50,36 @@ class Plates:
     moment: np.ndarray | None = None
 
     def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
-        """Return (n, nf, 3) forces in world axes [N], given the feet's (n, nf, 3, 3) R_WF."""
+        """
+        Return the forces in world axes.
+
+        Parameters
+        ----------
+        foot_rotation : (n, nf, 3, 3) array
+            R_WF.
+
+        Returns
+        -------
+        (n, nf, 3) array [N]
+
+        """
         turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
         return np.where(self.in_foot[None, :, None], turned, self.force)
 
     def wrench_in_feet(self, foot_position: np.ndarray,
                        foot_rotation: np.ndarray) -> np.ndarray | None:
         """
-        Return (n, nf, 6) wrenches in the feet's axes about their frames [N, N m], or None.
+        Return the wrenches in the feet's axes about their frames.
 
         Parameters
         ----------
         foot_position, foot_rotation : (n, nf, 3), (n, nf, 3, 3) array [m]
             p_WF and R_WF.
+
+        Returns
+        -------
+        (n, nf, 6) array or None [N, N m]
+            None where the moments are not known.
 
         """
         if self.moment is None:
@@ -71,7 +94,7 @@ class Plates:
 def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
                 stamps: np.ndarray) -> Plates | None:
     """
-    Return the truth in a bag, or None when it has none.
+    Read the true forces in a bag.
 
     Parameters
     ----------
@@ -80,11 +103,16 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
     topics : mapping of str to str
         Topic with the true wrench, by foot.
     feet : tuple of str
-        In the order of the results.
+        Links of the feet, in the order of the results.
     valid : str
-        Topic with the flag that says when the truth is complete; empty when it always is.
+        Topic with the flag that is true while the truth is complete; empty when it always is.
     stamps : (n,) int array [ns]
-        When.
+        Stamps of the instants.
+
+    Returns
+    -------
+    Plates or None
+        None when there are no topics.
 
     Raises
     ------
@@ -122,7 +150,7 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
 
 
 # -------------------------------------------------------------------------------------------------
-# The belts of a treadmill: what is under each foot runs backward.
+# The belts of a treadmill, which move the ground under each foot backward.
 #
 # Speeds are positive for a belt that runs from front to back, as under a person who walks forward;
 # "back" is opposite to the mean heading of the base. Where no speed is given, soles that lie flat
@@ -131,19 +159,32 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
 
 
 AUTO = 'auto'
-# A belt slower than this is taken for noise, as a multiple of sqrt(g l).
+# Least speed of a belt, as a multiple of sqrt(g l); less is noise.
 LEAST_SPEED = 0.05
-# Soles that turn slower than this lie flat [rad/s]; near their lowest, as a part of the leg.
+# A sole lies flat while it turns slower than this [rad/s] and is this near to its lowest position,
+# as a part of the leg length.
 TURNING, NEAR = 0.5, 0.02
-# Feet that never lie flat tell while the ground bears this part of the weight.
-BEARS = 0.7
-# Flat soles that differ by more than this part of their speed are on no common belt.
+# Feet that never lie flat are used while the vertical force is above this part of the weight.
+LOADED = 0.7
+# Soles on one belt differ by less than this part of its speed.
 SPREAD = 0.25
 
 
 def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
     """
-    Return a speed, a topic or a column by foot from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+    Return the belt of each foot from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What the user gives; NAME is a topic or a column.
+    feet : sequence of str
+        Links of the feet.
+
+    Returns
+    -------
+    dict of str to str
+        Speed, topic or column, by foot.
 
     Raises
     ------
@@ -169,20 +210,30 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
                   base_rotation: np.ndarray,
                   series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """
-    Return the velocity of what is under each foot, (n, nf, 3) in world axes [m/s].
+    Return the velocity of the ground under each foot.
 
     Parameters
     ----------
     belts : mapping of str to str
         As `parse_belts` returns it.
     feet : sequence of str
-        In the order of the results.
+        Links of the feet, in the order of the results.
     time : (n,) array [s]
-        Of the motion.
+        Instants of the motion.
     base_rotation : (n, 3, 3) array
         R_WB.
     series : callable
         Returns times [s] and speeds [m/s] of a topic or a column by its name.
+
+    Returns
+    -------
+    (n, nf, 3) array [m/s]
+        In world axes.
+
+    Raises
+    ------
+    ConfigurationError
+        When the base turns about, so that no direction is back.
 
     """
     forward = base_rotation[:, :2, 0].mean(axis=0)
@@ -201,44 +252,58 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
     return np.stack(speeds, axis=1)[..., None] * back
 
 
-def found_belt(demand: GroundDemand) -> np.ndarray | None:
-    """Return the velocity that all flat soles have in common, (3,) [m/s]; None when at rest."""
-    scale, seen = speed_scale(demand), []
-    for i, points in enumerate(demand.sole_points()):
+def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
+    """
+    Return the velocity of a treadmill's belt, found by the soles.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+
+    Returns
+    -------
+    (3,) array or None [m/s]
+        Velocity that all soles in stance have in common; None when they are at rest or differ.
+
+    """
+    scale, seen = speed_scale(dynamics), []
+    for i, points in enumerate(dynamics.sole_points()):
         middle = points.mean(axis=1)
-        velocity = np.gradient(middle, demand.step, axis=0)
-        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * demand.leg_length
-        flat = low & (_turning(demand, i) < TURNING)
+        velocity = np.gradient(middle, dynamics.step, axis=0)
+        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * dynamics.leg_length
+        flat = low & (_turning(dynamics, i) < TURNING)
         if flat.sum() < 3:
-            return _common(_rolling(demand), scale)
+            return _common(_rolling(dynamics), scale)
         seen.append(velocity[flat, :2])
     return _common(seen, scale)
 
 
-def _rolling(demand: GroundDemand) -> list[np.ndarray]:
-    """Return how each sole moves while it bears the body and turns least: of who runs."""
-    points = demand.sole_points()
+def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
+    """Return each sole's horizontal velocities in stance while it turns least, for runners."""
+    points = dynamics.sole_points()
     height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
     seen = []
     for i, part in enumerate(points):
-        bears = (demand.load > BEARS) & (height.argmin(axis=1) == i) & (
-            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * demand.leg_length)
-        # A stiff sole's lowest part goes back faster than the belt while the heel rises.
-        turning = _turning(demand, i)
-        steady = bears & (turning <= np.percentile(turning[bears], 25.0) if bears.any() else bears)
-        velocity = np.gradient(part.mean(axis=1), demand.step, axis=0)
+        stance = (dynamics.load > LOADED) & (height.argmin(axis=1) == i) & (
+            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * dynamics.leg_length)
+        # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
+        turning = _turning(dynamics, i)
+        steady = stance & (turning <= np.percentile(turning[stance], 25.0) if stance.any()
+                           else stance)
+        velocity = np.gradient(part.mean(axis=1), dynamics.step, axis=0)
         seen.append(velocity[steady, :2])
     return seen
 
 
-def _turning(demand: GroundDemand, i: int) -> np.ndarray:
+def _turning(dynamics: GaitInverseDynamics, i: int) -> np.ndarray:
     """Return how fast one foot turns, (n,) [rad/s]."""
-    return np.linalg.norm(np.gradient(demand.foot_rotation[:, i], demand.step, axis=0),
+    return np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], dynamics.step, axis=0),
                           axis=(1, 2)) / np.sqrt(2.0)
 
 
 def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
-    """Return the velocity that all feet have in common, (3,) [m/s]; None at rest or in doubt."""
+    """Return the velocity that all feet have in common, (3,) [m/s]; None if there is none."""
     if any(len(values) < 3 for values in seen):
         return None
     middles = [np.median(values, axis=0) for values in seen]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded poses, put on an even grid of times where they are not on one already."""
+"""Recorded poses, resampled to an even rate where they are not."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
 
-# Intervals that differ from their median by less than this part of it are even.
+# Intervals are even when they differ from their median by less than this part of it.
 JITTER = 0.02
-# An interval longer than this many medians is a gap, and not to be interpolated over.
+# An interval longer than this many medians is a gap, which is not interpolated.
 GAP = 5.5
 
 
@@ -24,7 +26,7 @@ class Poses:
     Attributes
     ----------
     time : (n,) array [s]
-        Rising.
+        Increasing.
     base_position : (n, 3) array [m]
         p_WB.
     base_quaternion : (n, 4) array
@@ -48,15 +50,54 @@ class Poses:
                      slerped(self.time, self.base_quaternion, grid),
                      interpolated(self.time, self.position, grid))
 
+    def motion(self, model: RobotModel, cutoff: float | None) -> tuple[RecordedMotion, list[str]]:
+        """
+        Return the motion of these poses at an even rate, and a note where they were resampled.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Whose joints they are.
+        cutoff : float or None [Hz]
+            Low-pass before differentiating; None for none.
+
+        Returns
+        -------
+        RecordedMotion
+        list of str
+
+        Raises
+        ------
+        MeasurementError
+            When there is a gap too long to interpolate over, or the recording is too short or too
+            slow for the cut-off.
+
+        """
+        even = self.evenly()
+        notes = [] if even is self else [
+            'Times are uneven: resampled evenly, linear in between.']
+        return RecordedMotion.from_poses(model, even.time, even.base_position,
+                                         even.base_quaternion, even.position, cutoff), notes
+
 
 def even_grid(time: np.ndarray) -> np.ndarray:
     """
-    Return evenly spaced times over the span of others [s]; the same array where they are even.
+    Return evenly spaced times over the span of others.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Increasing.
+
+    Returns
+    -------
+    (m,) array [s]
+        The same array where it is even already.
 
     Raises
     ------
     MeasurementError
-        When there are too few, or there is a gap too long to interpolate over.
+        When there are too few times, or there is a gap too long to interpolate over.
 
     """
     if len(time) < 3:
@@ -76,13 +117,42 @@ def even_grid(time: np.ndarray) -> np.ndarray:
 
 
 def interpolated(time: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return (n, k) values, linear in between, at other times; the first and last beyond."""
+    """
+    Return values at other times, linearly interpolated and constant beyond the ends.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Increasing.
+    values : (n, k) array
+        At these times.
+    at : (m,) array [s]
+        Other times.
+
+    Returns
+    -------
+    (m, k) array
+
+    """
     return np.stack([np.interp(at, time, column) for column in values.T], axis=1)
 
 
 def slerped(time: np.ndarray, xyzw: np.ndarray, at: np.ndarray) -> np.ndarray:
     """
-    Return (n, 4) unit quaternions, turning evenly in between, at other times.
+    Return unit quaternions at other times, by spherical linear interpolation.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Increasing.
+    xyzw : (n, 4) array
+        Quaternions at these times, the scalar last.
+    at : (m,) array [s]
+        Other times; those beyond the ends count as the ends.
+
+    Returns
+    -------
+    (m, 4) array
 
     Raises
     ------

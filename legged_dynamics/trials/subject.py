@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Whose motion a recording is: model, feet, and what its YAML says of truth and sensors."""
+"""The robot or person of a recording: model, feet, and the topics that its YAML names."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 
 # -------------------------------------------------------------------------------------------------
-# What a user can say about inverse dynamics over a recording.
+# Options of inverse dynamics over a recording.
 
 
 # Default low-pass of recorded poses [Hz]: slow human movement is filtered at 6, walking at 10.
@@ -30,7 +30,7 @@ SOLE = (0.13, -0.1, 0.04, -0.04)
 @dataclass(frozen=True)
 class GaitOptions:
     """
-    Options; the defaults find everything in a bag.
+    Options; by default everything is found in a bag.
 
     Attributes
     ----------
@@ -40,42 +40,44 @@ class GaitOptions:
         Name of a robot that comes with the package, or path of a YAML; empty: recognised by its
         URDF, unless feet are given.
     feet : tuple of str
-        Links; empty: those of the robot's YAML.
+        Links of the feet; empty: those of the robot's YAML.
     sole : tuple of float or None [m]
-        Front, back, left and right edge of the feet given, in their frames; None: `SOLE`, or for
-        an OpenSim model what its bones and the recording say.
+        Front, back, left and right edge of the given feet, in their frames; None: `SOLE`, or for
+        an OpenSim model by its bones and the recording.
     point_radius : float or None [m]
-        The feet given are balls of this radius, and not soles.
+        The given feet are balls of this radius, and not soles.
     method : str
-        One of `methods.METHODS`.
+        One of `gait.double_support.METHODS`.
     cutoff : float or None [Hz]
         Low-pass before differentiating; None for none.
     contact : str
         'detected', or path of a CSV file.
     guess : str
-        Path of a CSV file with wrenches, for the method that stays near a guess.
+        Path of a CSV file with wrenches, for the method 'guess'.
     settings : mapping
-        Names and values of `gait.settings.SETTINGS`.
+        Values by the names of `gait.settings.SETTINGS`.
     degrees, missing_at_zero : bool
-        How a CSV file is read; OpenSim's tables say themselves whether they are in degrees.
+        Whether angles in a CSV file are in degrees, and whether joints without a column stay at
+        zero. Tables of OpenSim state their unit.
     joint_states, imu, odometry : str
         Topics of a bag; empty: found by type and name.
     base : {'', 'odometry', 'imu'}
-        What tells the base's motion; empty: odometry where there is one.
+        Source of the base's motion; empty: odometry where there is one.
     truth : mapping of str to str
-        Topic of the true wrench, by foot; beside what the YAML says.
+        Topic of the true wrench, by foot, in addition to those in the YAML.
     valid : str
-        Bool topic that says when the truth is complete; empty: what the YAML says.
+        Bool topic that is true while the truth is complete; empty: that of the YAML.
     start, end : float or None [s]
         Range of a bag, from its beginning.
     loads : str
-        Path of measured forces: OpenSim's external loads (.xml, .mot, .sto) or a .c3d.
+        Path of measured forces: external loads of OpenSim or a C3D file.
     mass : str
-        Total mass of the model [kg], 'plates' for what force plates say, or empty for the URDF's.
+        Total mass of the model [kg], 'plates' for that by force plates, or empty for the model's.
     belt_speed : tuple of str
-        Speed of a treadmill's belts, as `belt.parse_belts` takes them; 'auto': found by the soles.
+        Speed of a treadmill's belts, as `plates.parse_belts` takes them; 'auto': found by the
+        soles.
     compare : bool
-        Whether the other methods are measured against the truth, too.
+        Whether the other methods are compared with the truth as well.
 
     """
 
@@ -121,19 +123,21 @@ class Subject:
     Attributes
     ----------
     model : RobotModel
+        Its model.
     config : RobotConfig
-        With the feet that count.
+        Its configuration, with the feet.
     parameters : dict of str to value
         Of the YAML; empty without one.
     truth : dict of str to str
         Topic of the true wrench, by foot.
     valid : str
-        Topic that says when the truth is complete.
+        Topic of the flag that is true while the truth is complete.
     description : str
-        The URDF itself.
+        Text of the URDF.
     notes : list of str
+        What was assumed.
     bodies : dict of str to str
-        Body that carries a foot, by the foot, where files of forces may name it.
+        Body that carries a foot, by the foot, as files of forces may name it.
 
     """
 
@@ -148,13 +152,13 @@ class Subject:
 
     @property
     def feet(self) -> tuple[Foot, ...]:
-        """Where it touches the ground."""
+        """Feet that touch the ground."""
         return self.config.feet
 
 
 def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Subject:
     """
-    Return whose motion a bag is.
+    Return the robot or person of a bag.
 
     Parameters
     ----------
@@ -163,7 +167,11 @@ def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Su
     description : str
         Topic of the robot description; empty when the bag has none.
     options : GaitOptions
-        What the user says.
+        Options of the user.
+
+    Returns
+    -------
+    Subject
 
     Raises
     ------
@@ -181,12 +189,21 @@ def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Su
 
 def subject_of_file(options: GaitOptions) -> Subject:
     """
-    Return whose motion a CSV file is, which says nothing of that itself.
+    Return the robot or person of a CSV file, by the options alone.
+
+    Parameters
+    ----------
+    options : GaitOptions
+        Options of the user.
+
+    Returns
+    -------
+    Subject
 
     Raises
     ------
     LeggedDynamicsError
-        When the options do not say enough, or do not fit.
+        When the options are not enough, or do not fit.
 
     """
     yaml, beside = robot_files(options.robot) if options.robot else (None, None)
@@ -218,7 +235,7 @@ def _chosen(choice: RobotChoice, urdf: str | Path | None, options: GaitOptions) 
 
 
 def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
-    """Return a subject of which only the URDF and the feet are known."""
+    """Return a subject without a YAML, by its URDF and the given feet."""
     model, notes = read_model(urdf)
     if not options.point_radius:
         front, back, left, right = options.sole or SOLE
@@ -244,14 +261,30 @@ def _text(urdf: str | Path | None) -> str:
 def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, Any]
                  ) -> tuple[dict[str, str], str]:
     """
-    Return the topics of the truth by foot, and of the flag that says when it is complete.
+    Return the topics of the truth.
 
-    What a YAML says holds for all recordings of a robot, and need not be in each of them.
+    A YAML names topics for all recordings of a robot; those that a recording lacks are left out.
+
+    Parameters
+    ----------
+    subject : Subject
+        The robot.
+    options : GaitOptions
+        Options of the user, which may name topics.
+    topics : mapping of str
+        Topics of the bag.
+
+    Returns
+    -------
+    dict of str to str
+        Topic of the true wrench, by foot.
+    str
+        Topic of the flag that is true while the truth is complete; empty when there is none.
 
     Raises
     ------
     ConfigurationError
-        When the options name a foot that does not count.
+        When the options name something that is not a foot.
 
     """
     feet = [foot.link for foot in subject.feet]

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A person's trial: an OpenSim model with a motion of its own, as subject, motion and plates."""
+"""A person's trial: an OpenSim model with a motion of its own, and measured forces."""
 from __future__ import annotations
 
 import re
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
-from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.model import PointFoot, RobotConfig
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.opensim import OpenSimModel, read_osim
 from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.recordings.file_formats import C3D, MOTION, OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.trials.coordinates import (
     angle_unit,
@@ -28,30 +28,31 @@ from legged_dynamics.trials.coordinates import (
 from legged_dynamics.trials.csv_motion import read_motion
 from legged_dynamics.trials.loads import plates_of, read_loads, turned_to
 from legged_dynamics.trials.plates import Plates
-from legged_dynamics.trials.poses import Poses
 from legged_dynamics.trials.subject import GaitOptions, Subject
 
 # -------------------------------------------------------------------------------------------------
-# Soles of a person's model: where they are on its feet, seen in a recording.
+# Soles of a person's model.
 #
-# Models of people have bones and no soles. The foot's length is that from the heel's frame to the
-# joint of the toes; the sole's plane is the floor, as it lies in the foot's frame while the foot
-# rests on it.
+# Models of people have bones and no soles. The length of the sole is in proportion to the distance
+# from the heel's frame to the toe joint; its plane is the floor in the foot's frame, while the
+# foot rests on it.
 
 
 FEET = re.compile(r'(calcn|calcaneus|hindfoot|foot)', re.IGNORECASE)
 TOES = re.compile(r'toe|mtp', re.IGNORECASE)
-# Distance from heel to toe joint where the model has none: that of a man of 1.75 m [m].
+# Distance from heel to toe joint of a man of 1.75 m, for models without a toe joint [m].
 BALL = 0.19
-# Edges of the sole, in parts of that distance, from its middle: the front is where toes push off.
+# Edges of the sole from its middle, as multiples of that distance; the front reaches to where the
+# toes push off.
 FRONT, BACK, SIDE = 0.68, -0.53, 0.21
-# A sole's plane differs from the foot's own axes by less [rad], and is this near below [m].
+# Largest angle between the sole's plane and the foot's own axes [rad], and largest distance below
+# the foot's frame [m].
 LARGEST_TILT, LARGEST_DEPTH = 0.35, 0.12
 
 
-def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
+def _feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
     """
-    Return the bodies that stand on the ground.
+    Return the bodies of the feet.
 
     Parameters
     ----------
@@ -79,33 +80,32 @@ def feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def sole_frames(osim: OpenSimModel, feet: Sequence[str], motion: RecordedMotion,
+def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseDynamics,
                 sole: tuple[float, float, float, float] | None
                 ) -> tuple[dict[str, tuple[str, Transform]], list[FlatFoot], list[str]]:
     """
-    Return frames in the soles, the feet, and what was assumed.
+    Return frames in the soles, the feet, and notes on what was assumed.
 
     Parameters
     ----------
     osim : OpenSimModel
         The model.
     feet : sequence of str
-        Bodies that stand on the ground.
-    motion : RecordedMotion
-        In which they do.
+        Bodies of the feet.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of a recording in which they rest on the ground.
     sole : tuple of float or None [m]
         Front, back, left and right edge that the user gives, in the feet's own frames.
 
     """
-    model = osim.robot()
-    demand = ground_demand(model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet],
-                           motion)
+    dynamics = dynamics.with_feet(
+        dynamics.model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet])
     frames, found, notes = {}, [], []
     for i, name in enumerate(feet):
         ball = next((joint.placement.p[0] for joint in osim.joints if joint.parent == name
                      and TOES.search(joint.name + joint.child)), BALL)
-        plane = _plane(demand.foot_rotation[:, i],
-                       demand.base_position + demand.foot_arm[:, i], demand.step)
+        plane = _plane(dynamics.foot_rotation[:, i],
+                       dynamics.base_position + dynamics.foot_arm[:, i], dynamics.step)
         middle = 0.0 if sole else 0.5 * ball
         if plane is None:
             R, depth = np.eye(3), 0.0
@@ -130,7 +130,7 @@ def sole_frames(osim: OpenSimModel, feet: Sequence[str], motion: RecordedMotion,
 
 
 def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray, float] | None:
-    """Return the floor in the foot's frame while it rests: R_F,sole and how far it is below."""
+    """Return the floor in the frame of a resting foot: R_F,sole, and the distance below it."""
     ends = [p_WF + R_WF[:, :, 0] * x for x in (0.0, BALL)]
     speed = np.max([np.linalg.norm(np.gradient(at, step, axis=0), axis=1) for at in ends], axis=0)
     height = p_WF[:, 2]
@@ -145,55 +145,52 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
     x /= np.linalg.norm(x)
     R = np.column_stack([x, np.cross(up, x), up])
     depth = float(np.median(height[rests]))
-    # The floor is where z is zero, in a laboratory; a foot far from it says that z is not.
+    # In a laboratory the floor is at z = 0, unless the foot rests far from there.
     return R, depth if 0.0 <= depth <= LARGEST_DEPTH else 0.0
 
 
 # -------------------------------------------------------------------------------------------------
 
-MODEL, TABLES = '.osim', ('.mot', '.sto')
-# What is given as a motion and is none, and what to do instead.
-NO_MOTION = {
-    '.osim': 'it is a model; give it with --model, and the coordinates that inverse kinematics '
-             'writes (.mot) as the motion',
-    '.trc': 'it holds markers; run your inverse kinematics on it (OpenSim: Scale, then Inverse '
-            'Kinematics) and give the coordinates it writes (.mot), with --model and the scaled '
-            'model',
-    '.c3d': 'it holds markers and forces; "legged-dynamics convert" writes both as OpenSim reads '
-            'them (.trc, .mot). Run inverse kinematics on the markers, give the coordinates it '
-            'writes (.mot) with --model and the scaled model, and this file with --loads',
-    '.b3d': "it is AddBiomechanics' own format, which only nimblephysics reads; give the .osim "
-            '(--model) and the inverse kinematics (.mot) that come in the same download',
-    '.urdf': 'it is a model; give it with --urdf, and a recording as the motion',
-    '.xml': 'a motion is a bag, a CSV file, or a table of coordinates (.mot, .sto)',
-    '.xlsx': 'save the sheet as CSV',
-}
-
 
 def refuse_no_motion(source: Path) -> None:
     """
-    Refuse files that hold no motion, and say what to do.
+    Refuse a file of a format that holds no motion, with advice.
+
+    Parameters
+    ----------
+    source : Path
+        The file that is given as a motion.
 
     Raises
     ------
     MeasurementError
-        When the file is of such a kind.
+        When the file is of such a format.
 
     """
-    if source.suffix.lower() in NO_MOTION:
-        raise MeasurementError(f'{source} is not a motion: {NO_MOTION[source.suffix.lower()]}')
+    found = format_of(source)
+    if found is not None and MOTION not in found.uses:
+        raise MeasurementError(f'{source} is not a motion: {found.advice}')
 
 
-def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMotion, list[str]]:
+def read_trial(source: Path, options: GaitOptions
+               ) -> tuple[Subject, GaitInverseDynamics, list[str]]:
     """
-    Return whose motion a file is, the motion, and what was odd.
+    Read a person's trial: the model and its motion.
 
     Parameters
     ----------
     source : Path
         A table of coordinates (.mot, .sto), or CSV.
     options : GaitOptions
-        With the model.
+        Options of the user, with the model.
+
+    Returns
+    -------
+    Subject
+    GaitInverseDynamics
+        Inverse dynamics of the motion, with feet on the ground at rest.
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -202,17 +199,17 @@ def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMot
 
     """
     path = Path(options.urdf)
-    if path.suffix.lower() != MODEL:
+    if format_of(path) is not OSIM:
         raise ConfigurationError(
             f'{source} holds coordinates of an OpenSim model, whose root has axes of its own: '
             'give the model with --model MODEL.osim'
             + (f', got {options.urdf!r}' if options.urdf else ''))
-    if source.suffix.lower() in TABLES:
+    osim = read_osim(path)
+    if format_of(source) is OPENSIM_TABLE:
         found, time, stated, others = read_coordinates(source)
-        osim = read_osim(path)
         degrees, unit = angle_unit(found, stated, osim)
         found, contradicted = without_contradictions(found, degrees, osim)
-        osim = read_osim(path, spans_of(found, degrees, osim))
+        osim = osim.fitted(spans_of(found, degrees, osim))
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)
@@ -221,31 +218,23 @@ def read_trial(source: Path, options: GaitOptions) -> tuple[Subject, RecordedMot
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
                          'are left alone.')
     else:
-        osim = read_osim(path)
         model = osim.robot()
         poses, notes = read_motion(source, model, degrees=options.degrees,
                                    missing_at_zero=options.missing_at_zero)
-    even = poses.evenly()
-    if even is not poses:
-        notes.append('Times are uneven: resampled evenly, linear in between.')
-    motion = recorded(model, even, options.cutoff)
-    return _subject(osim, motion, options), motion, notes
+    motion, uneven = poses.motion(model, options.cutoff)
+    dynamics = GaitInverseDynamics.of(model, (), motion)
+    subject = _subject(osim, dynamics, options)
+    return subject, dynamics.with_feet(subject.model, subject.feet), [*notes, *uneven]
 
 
-def recorded(model: RobotModel, poses: Poses, cutoff: float | None) -> RecordedMotion:
-    """Return the motion of poses."""
-    return RecordedMotion.from_poses(model, poses.time, poses.base_position,
-                                     poses.base_quaternion, poses.position, cutoff)
-
-
-def _subject(osim: OpenSimModel, motion: RecordedMotion, options: GaitOptions) -> Subject:
-    bodies, notes = feet_of(osim, options.feet), list(osim.notes)
+def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOptions) -> Subject:
+    bodies, notes = _feet_of(osim, options.feet), list(osim.notes)
     frames: dict[str, tuple[str, Transform]] = {}
     found: list[Foot]
     if options.point_radius is not None:
         found = [PointFoot(name, options.point_radius) for name in bodies]
     else:
-        frames, feet, said = sole_frames(osim, bodies, motion, options.sole)
+        frames, feet, said = _sole_frames(osim, bodies, dynamics, options.sole)
         found, notes = [*feet], [*notes, *said]
     links, joints = osim.parts(frames)
     config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
@@ -254,9 +243,24 @@ def _subject(osim: OpenSimModel, motion: RecordedMotion, options: GaitOptions) -
 
 
 def measured_forces(options: GaitOptions, subject: Subject,
-                    demand: GroundDemand) -> tuple[Plates, list[str]]:
+                    dynamics: GaitInverseDynamics) -> tuple[Plates, list[str]]:
     """
-    Return the truth of each foot from a file of measured forces, and what is odd about it.
+    Read the true force on each foot from a file of measured forces.
+
+    Parameters
+    ----------
+    options : GaitOptions
+        Options of the user, with the file.
+    subject : Subject
+        The person.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion.
+
+    Returns
+    -------
+    Plates
+    list of str
+        Notes on what is odd.
 
     Raises
     ------
@@ -265,10 +269,10 @@ def measured_forces(options: GaitOptions, subject: Subject,
 
     """
     loads, notes = read_loads(options.loads)
-    if Path(options.loads).suffix.lower() == '.c3d':
+    if format_of(options.loads) is C3D:
         if not loads:
             raise MeasurementError(f'{options.loads}: expected force plates, got none')
-        loads, turned = turned_to(loads, demand)
+        loads, turned = turned_to(loads, dynamics)
         notes += [turned] if turned else []
-    plates, more = plates_of(loads, demand, subject.bodies)
+    plates, more = plates_of(loads, dynamics, subject.bodies)
     return plates, [*notes, *more]

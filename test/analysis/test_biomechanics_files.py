@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from trc_files import read_trc
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.c3d import read_trc, write_trc
+from legged_dynamics.trials.c3d import write_trc
 from legged_dynamics.trials.coordinates import (
     angle_unit,
     read_storage,
@@ -257,12 +258,6 @@ def test_markers_that_were_not_seen(tmp_path):
     assert found.names == ('heel', 'toe')
     np.testing.assert_allclose(found.position, position, atol=1e-9)
     np.testing.assert_allclose(found.time, time, atol=1e-9)
-    text = (tmp_path / 'm.trc').read_text()
-    for old, new, said in (('mm', 'inch', 'Units out of'), ('PathFileType', 'Path', 'begins with'),
-                           ('0.010000', 'soon', 'line 8')):
-        (tmp_path / 'bad.trc').write_text(text.replace(old, new))
-        with pytest.raises(MeasurementError, match=said):
-            read_trc(tmp_path / 'bad.trc')
 
 
 def test_the_gait_cycle_per_kilogram(tmp_path, walk):

@@ -9,11 +9,17 @@ from walkers import DT, MASS, two_footed_walk
 from legged_dynamics.cli import main
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.trials import plates as belt
-from legged_dynamics.trials.accuracy import align, floor_slope, plates_later, slope_words, words
+from legged_dynamics.trials.accuracy import (
+    align,
+    alignment_notes,
+    floor_slope,
+    plates_later,
+    slope_notes,
+)
 from legged_dynamics.trials.analysis import analyse_gait
 from legged_dynamics.trials.plates import Plates, parse_belts
 
@@ -34,14 +40,18 @@ def plates(lag=0.0, yaw=0.0, mass=1.0, tilt=0.0):
     return Plates(mass * late @ turn.T @ lean.T, np.zeros(2, bool), valid)
 
 
-def demand(**more):
-    return ground_demand(WALK.model, WALK.feet, WALK.motion(**more))
+def dynamics(**more):
+    return dynamics_of(WALK.motion(**more))
+
+
+def dynamics_of(motion):
+    return GaitInverseDynamics.of(WALK.model, WALK.feet, motion)
 
 
 @pytest.mark.parametrize('lag', [-0.013, 0.0, 0.008])
 def test_the_clock_of_the_plates(lag):
     """The walker bears its weight at all times: only its horizontal force can tell."""
-    assert np.isnan(align(demand(), plates(lag)).lag)
+    assert np.isnan(align(dynamics(), plates(lag)).lag)
     rng = np.random.default_rng(0)
     bob = 0.02 * np.sin(2.0 * np.pi * 1.8 * WALK.time)
     up = -(2.0 * np.pi * 1.8) ** 2 * bob * MASS
@@ -50,9 +60,9 @@ def test_the_clock_of_the_plates(lag):
     share = late.force[..., 2] / late.force[..., 2].sum(axis=1, keepdims=True)
     late.force[..., 2] += share * np.interp(WALK.time - lag, WALK.time, up)[:, None]
     late.force[:] += rng.normal(0.0, 3.0, late.force.shape)
-    found = align(ground_demand(WALK.model, WALK.feet, WALK.motion(base=base)), late)
+    found = align(dynamics(base=base), late)
     assert found.lag == pytest.approx(lag, abs=0.0015)
-    said = ' '.join(words(found))
+    said = ' '.join(alignment_notes(found))
     assert ('behind' in said) == (lag > 0.0) and ('ahead of' in said) == (lag < 0.0)
     together = plates_later(late, WALK.time, found.lag)
     np.testing.assert_allclose(together.force[20:-20, :, 0].sum(axis=1),
@@ -61,13 +71,13 @@ def test_the_clock_of_the_plates(lag):
 
 
 def test_heading_tilt_and_mass_of_the_plates():
-    straight = align(demand(), plates())
+    straight = align(dynamics(), plates())
     assert abs(straight.heading) < 0.01 and straight.tilt < 0.005
-    assert straight.mass == pytest.approx(1.0, abs=0.01) and not words(straight)
-    assert align(demand(), plates(yaw=0.1)).heading == pytest.approx(0.1, abs=0.01)
-    assert align(demand(), plates(mass=1.06)).mass == pytest.approx(1.06, abs=0.01)
-    assert align(demand(), plates(tilt=0.04)).tilt == pytest.approx(0.04, abs=0.006)
-    said = ' '.join(words(align(demand(), plates(yaw=-0.1, mass=0.9, tilt=0.05))))
+    assert straight.mass == pytest.approx(1.0, abs=0.01) and not alignment_notes(straight)
+    assert align(dynamics(), plates(yaw=0.1)).heading == pytest.approx(0.1, abs=0.01)
+    assert align(dynamics(), plates(mass=1.06)).mass == pytest.approx(1.06, abs=0.01)
+    assert align(dynamics(), plates(tilt=0.04)).tilt == pytest.approx(0.04, abs=0.006)
+    said = ' '.join(alignment_notes(align(dynamics(), plates(yaw=-0.1, mass=0.9, tilt=0.05))))
     for part in ('-5.7 deg about up', '-10.', '--mass', 'not level'):
         assert part in said
 
@@ -78,12 +88,12 @@ def test_a_floor_that_is_not_level_is_found():
     xyzw = np.tile([0.0, np.sin(0.025), 0.0, np.cos(0.025)], (len(WALK.time), 1))
     motion = RecordedMotion.from_poses(WALK.model, WALK.time, WALK.base @ lean.T, xyzw,
                                        WALK.position)
-    seen = ground_demand(WALK.model, WALK.feet, motion)
+    seen = dynamics_of(motion)
     x, y = floor_slope(seen, soles_of(seen, GaitSettings.from_parameters()), WALK.contact)
     assert np.arctan(x) == pytest.approx(-0.05, abs=0.005) and np.isnan(y)
-    assert '-2.8 deg along x' in slope_words((x, y))[0]
-    level = demand()
-    assert not slope_words(floor_slope(level, soles_of(level, GaitSettings.from_parameters()),
+    assert '-2.8 deg along x' in slope_notes((x, y))[0]
+    level = dynamics()
+    assert not slope_notes(floor_slope(level, soles_of(level, GaitSettings.from_parameters()),
                                        WALK.contact))
 
 
@@ -113,7 +123,7 @@ def test_the_belt_of_who_has_no_flat_soles(monkeypatch):
     monkeypatch.setattr(belt, 'TURNING', 0.0)
     for speed, found in ((3.0, True), (0.0, False)):
         gone = np.outer(WALK.time, [speed, 0.0, 0.0])
-        seen = belt.found_belt(ground_demand(WALK.model, WALK.feet, WALK.motion(WALK.base - gone)))
+        seen = belt.found_belt(dynamics_of(WALK.motion(WALK.base - gone)))
         assert (seen is not None) == found
     assert seen is None
 

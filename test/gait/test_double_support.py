@@ -28,7 +28,7 @@ from legged_dynamics.gait.double_support import (
     smooth_transition,
     travelling_reference,
 )
-from legged_dynamics.gait.ground_demand import efforts_under, ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import _nonnegative
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import runs, stances
@@ -78,15 +78,15 @@ def test_the_travelling_reference_is_worth_its_while(method):
 
 @pytest.mark.parametrize('method', sorted(set(METHODS) - {'guess'}))
 def test_what_all_methods_keep(method):
-    """The demand is met or its rest reported; feet in the air bear nothing; efforts follow."""
+    """The dynamics is met or its rest reported; feet in the air bear nothing; efforts follow."""
     found = solve(WALK, method)
     motion = WALK.motion()
-    demand = ground_demand(WALK.model, WALK.feet, motion)
+    dynamics = GaitInverseDynamics.of(WALK.model, WALK.feet, motion)
     arm = found.foot_position - motion.base_position[:, None]
     moment = np.einsum('nfij,nfj->nfi', found.foot_rotation, found.wrench[..., 3:])
     borne = np.hstack([found.force.sum(axis=1),
                        (moment + np.cross(arm, found.force)).sum(axis=1)])
-    np.testing.assert_allclose(borne + found.root_residual, demand.wrench, atol=1e-9 * WEIGHT)
+    np.testing.assert_allclose(borne + found.root_residual, dynamics.wrench, atol=1e-9 * WEIGHT)
     assert np.abs(found.root_residual[:, :3]).max() < 1e-3
     assert not found.wrench[~found.contact].any()
     solver = ContactInverseDynamics(WALK.model, WALK.feet)
@@ -116,12 +116,12 @@ def test_a_walk_on_blades_is_told_as_one_on_soles():
     motion = WALK.motion()
     found = DoubleSupport(WALK.model, blades, AIM).solve(motion)
     assert load_error(found, WALK) < 2.5
-    demand = ground_demand(WALK.model, blades, motion)
+    dynamics = GaitInverseDynamics.of(WALK.model, blades, motion)
     moment = np.einsum('nfij,nfj->nfi', found.foot_rotation, found.wrench[..., 3:])
     arm = found.foot_position - motion.base_position[:, None]
     borne = np.hstack([found.force.sum(axis=1),
                        (moment + np.cross(arm, found.force)).sum(axis=1)])
-    np.testing.assert_allclose(borne + found.root_residual, demand.wrench, atol=1e-9 * WEIGHT)
+    np.testing.assert_allclose(borne + found.root_residual, dynamics.wrench, atol=1e-9 * WEIGHT)
     assert np.abs(found.root_residual[:, :3]).max() < 1e-3
     level = found.contact & (np.abs(found.foot_rotation[..., 2, 0]) < 1e-9)
     level &= found.force[..., 2] > 1.0
@@ -242,7 +242,7 @@ def test_efforts_follow_from_wrenches_on_any_link():
         np.arange(3) * 0.01, *rng.normal(size=(3, 3, model.nv)), np.zeros((3, 3)),
         np.tile(np.eye(3), (3, 1, 1)), rng.normal(size=(3, 9)))
     wrench = rng.normal(size=(3, 2, 6))
-    found = efforts_under(model, feet, motion, wrench)
+    found = GaitInverseDynamics.of(model, feet, motion).joint_efforts(wrench)
     solver = ContactInverseDynamics(model, [])
     for t in range(3):
         expected = solver.solve(motion.instant(t), external=dict(zip(links, wrench[t])))
@@ -251,8 +251,8 @@ def test_efforts_follow_from_wrenches_on_any_link():
 
 def test_the_path_runs_from_heel_to_toe_inside_the_sole():
     motion = WALK.motion()
-    demand = ground_demand(WALK.model, WALK.feet, motion)
-    path = travelling_reference(demand, WALK.contact, GaitSettings.from_parameters())
+    dynamics = GaitInverseDynamics.of(WALK.model, WALK.feet, motion)
+    path = travelling_reference(dynamics, WALK.contact, GaitSettings.from_parameters())
     whole = [s for s in stances(WALK.contact) if s.landed and s.left]
     assert len(whole) >= 3
     for stance in whole:
@@ -260,7 +260,7 @@ def test_the_path_runs_from_heel_to_toe_inside_the_sole():
         assert x.min() >= BACK and x.max() <= FRONT
         assert x[0] < BACK + 0.03 and x[-1] > FRONT - 0.03
         truth = (WALK.pressure - motion.base_position[:, None, :2])[stance.samples, stance.foot, 0]
-        seen = demand.points(path)[stance.samples, stance.foot, 0]
+        seen = dynamics.points(path)[stance.samples, stance.foot, 0]
         assert np.sqrt(np.mean((seen - truth) ** 2)) < 0.02
 
 

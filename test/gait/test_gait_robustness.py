@@ -22,7 +22,7 @@ from walkers import (
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.double_support import DoubleSupport
-from legged_dynamics.gait.ground_demand import ground_demand
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model import FlatFoot
@@ -64,8 +64,8 @@ def test_a_foot_presses_on_the_floor_and_not_under_it():
 
 
 def test_a_foot_rolls_about_the_line_that_rests():
-    demand = ground_demand(WALK.model, WALK.feet, WALK.motion())
-    moved = soles_of(demand, GaitSettings.from_parameters())
+    dynamics = GaitInverseDynamics.of(WALK.model, WALK.feet, WALK.motion())
+    moved = soles_of(dynamics, GaitSettings.from_parameters())
     sharp = WALK.contact & (moved.roll_rate > 2.0)
     sharp[1:] &= WALK.contact[:-1]
     sharp[:-1] &= WALK.contact[1:]

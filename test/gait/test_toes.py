@@ -1,10 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Toes that bend stay on the floor while the heel rises, and a stiff sole dips under it."""
+"""Toes that bend stay on the floor while the heel rises, and a rigid sole dips under it."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from legged_dynamics.gait.ground_demand import ground_demand, toes_of
+from legged_dynamics.gait.inverse_dynamics import toes_of
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.trials.analysis import sample_walk
 from legged_dynamics.trials.trial import read_trial
@@ -13,12 +15,12 @@ from legged_dynamics.trials.trial import read_trial
 @pytest.fixture(scope='module')
 def walker():
     path, options = sample_walk()
-    subject, motion, _ = read_trial(path, options)
-    return subject, motion, ground_demand(subject.model, subject.feet, motion)
+    subject, dynamics, _ = read_trial(path, options)
+    return subject, dynamics
 
 
 def test_a_toe_joint_is_found_and_other_joints_are_none(walker):
-    subject, _, _ = walker
+    subject, _ = walker
     model, feet = subject.model, subject.feet
     for toe, side in zip(toes_of(model, feet), 'rl'):
         assert model.joint_names[toe.body - 1] == f'mtp_angle_{side}'
@@ -30,12 +32,12 @@ def test_a_toe_joint_is_found_and_other_joints_are_none(walker):
 
 
 def test_toes_stay_on_the_floor_while_the_heel_rises(walker):
-    subject, motion, demand = walker
+    subject, dynamics = walker
+    motion = dynamics.motion
     bend = motion.position[:, subject.model.joint_index('mtp_angle_r')]
-    stiff = ground_demand(subject.model, subject.feet, motion)
-    object.__setattr__(stiff, 'toes', ())
+    rigid = replace(dynamics, toes=())
     front = [found.sole_points()[0].reshape(len(motion), 5, 3, 3)[:, -1].mean(axis=1)
-             for found in (demand, stiff)]
+             for found in (dynamics, rigid)]
     # The heel is up and the toes have not left yet.
     rolls = (bend > 0.1) & (bend < 0.6) & (np.gradient(bend) > 0.0)
     assert rolls.sum() > 10

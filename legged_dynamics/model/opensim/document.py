@@ -3,9 +3,10 @@
 """
 Bodies and joints of an .osim file of OpenSim 3 or 4, in OpenSim's own axes (y up).
 
-Every kind of joint is one spatial transform: three rotations about axes that turn with the child,
-one after the other, and three translations along axes of the parent, each a function of
-coordinates.
+Every kind of joint is represented as one spatial transform, as OpenSim's CustomJoint has it: three
+rotations about axes that turn with the child, one after the other, and three translations along
+axes of the parent, each a function of coordinates (Seth and others, Minimal formulation of
+joint motion for biomechanisms, Nonlinear Dynamics, 2010).
 """
 from __future__ import annotations
 
@@ -34,14 +35,14 @@ KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVS
 @dataclass(frozen=True, eq=False)
 class OpenSimFunction:
     """
-    A function of coordinates.
+    A function of k coordinates.
 
     Attributes
     ----------
     evaluate : callable
-        Takes (n, k) values of k coordinates, returns (n,).
+        Takes (n, k) values of the coordinates, returns (n,).
     linear : tuple of float or None
-        Coefficients of the coordinates and the constant behind them, where it is linear.
+        Coefficients of the coordinates, then the constant, where the function is linear.
 
     """
 
@@ -156,7 +157,7 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
 
 def _beyond(inside: Callable[[np.ndarray], np.ndarray], x: np.ndarray, y: np.ndarray,
             slopes: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return values of a function that goes on straight beyond its points."""
+    """Return values of a function that is extrapolated linearly beyond its points."""
     near = np.clip(at, x[0], x[-1])
     slope = np.where(at < x[0], slopes[0], slopes[-1])
     return inside(near) + slope * (at - near)
@@ -173,7 +174,7 @@ def _divided(x: np.ndarray, y: np.ndarray) -> float:
 # -------------------------------------------------------------------------------------------------
 
 GROUND = 'ground'
-# Kinds whose coordinates drive these axes, by their places: three rotations, three translations.
+# Axes that the coordinates of a joint drive, by its kind: 0 to 2 rotations, 3 to 5 translations.
 SIMPLE = {'WeldJoint': (), 'PinJoint': (2,), 'SliderJoint': (3,), 'UniversalJoint': (0, 1),
           'GimbalJoint': (0, 1, 2), 'BallJoint': (0, 1, 2), 'PlanarJoint': (2, 3, 4),
           'FreeJoint': (0, 1, 2, 3, 4, 5)}
@@ -204,14 +205,16 @@ class TransformAxis:
 @dataclass(frozen=True, eq=False)
 class OpenSimJoint:
     """
-    A joint.
+    A joint of OpenSim.
 
     Attributes
     ----------
-    name, parent, child : str
-        Parent and child are names of bodies, or 'ground'.
+    name : str
+        Of the joint.
+    parent, child : str
+        Names of bodies, or 'ground'.
     in_parent, in_child : Transform
-        Where the joint's frames are in the two bodies.
+        Pose of the joint's frames in the two bodies.
     coordinates : tuple of Coordinate
         Coordinates that drive the joint.
     axes : tuple of TransformAxis
@@ -239,8 +242,26 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """What a file says."""
+    """
+    The bodies, joints and constraints of a file.
 
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        Of the model.
+    bodies : dict of str to Inertia
+        By name, in OpenSim's axes.
+    joints : list of OpenSimJoint
+    couplings : list of Coupling
+        Constraints that make one coordinate a function of others.
+    notes : list of str
+        Constraints that are left out.
+
+    """
+
+    path: Path
     name: str
     bodies: dict[str, Inertia]
     joints: list[OpenSimJoint]
@@ -311,7 +332,7 @@ def read_document(path: str | Path) -> Document:
                          'out: coordinates are taken as the recording has them.')
     if not joints:
         raise ModelError(f'{path}: expected joints in its JointSet, got none')
-    return Document(model.get('name') or path.stem, bodies, joints, couplings, notes)
+    return Document(path, model.get('name') or path.stem, bodies, joints, couplings, notes)
 
 
 def _inertia(body: Element, where: str) -> Inertia:
@@ -418,7 +439,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
 
 
 def _functions(axis: Element) -> Iterable[Element]:
-    """Return what stands where a function is expected, in 3.x and 4.x."""
+    """Yield the elements of functions of an axis, in files of OpenSim 3 and 4."""
     for child in axis:
         if child.tag == 'function':
             yield from child

@@ -1,6 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""OpenSim's joints as chains of joints with one degree of freedom, named as their coordinates."""
+"""
+OpenSim's joints as chains of joints with one degree of freedom, named as their coordinates.
+
+Where one coordinate moves several axes, the joint becomes the nearest hinge or slider by nonlinear
+least squares, and a note states its error.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -24,9 +29,9 @@ from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vec
 # -------------------------------------------------------------------------------------------------
 # The hinge or slider that best approximates a joint whose one coordinate moves several axes.
 #
-# OpenSim's knees turn about one axis and meanwhile shift and turn a little about the others, all
-# functions of the flexion angle. Over the range of that angle the pose of the child is a curve in
-# SE(3); the nearest curve of a hinge,
+# OpenSim's knees turn about one axis and at the same time shift and turn a little about the
+# others, all functions of the flexion angle. Over the range of that angle the pose of the child is
+# a curve in SE(3); the nearest curve of a hinge,
 #
 # .. math:: X(q) \approx \mathrm{Trans}(c)\,\mathrm{Rot}(n, s q)\,E,
 #
@@ -50,15 +55,16 @@ class OneAxis:
     kind : {'revolute', 'prismatic'}
         Kind of the joint.
     start : Transform
-        Of the axis in the joint's parent frame.
+        Pose of the axis in the joint's parent frame.
     axis : (3,) array
         Unit vector there.
     scale : float
         Movement of the joint for one unit of the coordinate [rad or m].
     end : Transform
-        Of the joint's child frame behind the axis.
+        Pose of the joint's child frame beyond the axis.
     millimetres, degrees : (float, float)
-        Root mean square and largest error of where points of the child are, and of its attitude.
+        Root mean square and largest error of the position of points of the child, and of its
+        orientation.
 
     """
 
@@ -74,18 +80,22 @@ class OneAxis:
 def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray,
                  center: np.ndarray) -> OneAxis:
     """
-    Return the joint of one axis that comes nearest.
+    Return the nearest joint of one axis.
 
     Parameters
     ----------
     q : (n,) array [rad or m]
         Values of the coordinate, evenly over its range.
     R, p : (n, 3, 3), (n, 3) array [m]
-        Of the child frame in the parent frame at these values.
+        Pose of the child frame in the parent frame at these values.
     points : (k, 3) array [m]
-        Of the child frame that must be where they are: the next joints, the centre of mass.
+        Points of the child frame whose positions count: the next joints, the centre of mass.
     center : (3,) array [m]
-        About which its attitude counts.
+        Point about which its orientation counts.
+
+    Returns
+    -------
+    OneAxis
 
     """
     middle = len(q) // 2
@@ -117,7 +127,7 @@ def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray
         return axis, c + x[8:11], end, at
 
     def misfit(x: np.ndarray) -> np.ndarray:
-        # A pivot may slide along its axis; keep it where it is.
+        # The pivot's position along its axis is free; a small weight keeps it in place.
         return np.append((model(x)[3] - truth).ravel(), 1e-3 * x)
 
     best = least_squares(misfit, np.zeros(11)).x
@@ -170,7 +180,7 @@ def _spread(values: object) -> tuple[float, float]:
 
 # OpenSim's ground and bodies: x forward, y up, z right; ours: x forward, y left, z up.
 TO_OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-# Order in which axes move the child: translations in the parent, then rotations.
+# Order of the axes from parent to child: translations, then rotations.
 ORDER = (*TRANSLATIONS, 0, 1, 2)
 # Range of a coordinate without one, or with an unlimited one [rad or m].
 WIDE, ASSUMED = 7.0, (-1.5, 1.5)
@@ -184,7 +194,7 @@ def _ours(pose: Transform) -> Transform:
 @dataclass
 class Chain:
     """
-    What one joint of OpenSim becomes.
+    The joints of one degree of freedom that one joint of OpenSim becomes.
 
     Attributes
     ----------
@@ -195,7 +205,7 @@ class Chain:
     scale : dict of str to float
         Position of a joint for one unit of its coordinate, where that is not 1.
     notes : list of str
-        What was approximated, and how well.
+        What was approximated, with its error.
 
     """
 
@@ -219,19 +229,23 @@ class _Step:
 def chain_of(joint: OpenSimJoint, points: np.ndarray, center: np.ndarray,
              spans: Mapping[str, tuple[float, float]] | None) -> Chain:
     """
-    Return the joints of one degree of freedom that a joint of OpenSim's becomes.
+    Return the joints of one degree of freedom that a joint of OpenSim becomes.
 
     Parameters
     ----------
     joint : OpenSimJoint
         The joint.
     points : (k, 3) array [m]
-        Of the child body that an approximation must keep where they are.
+        Points of the child body whose positions an approximation must keep.
     center : (3,) array [m]
         The child's centre of mass.
     spans : mapping of str to (float, float), optional
         Least and largest value of coordinates in a recording [rad or m]: approximations are
-        fitted over these, and locked coordinates that move there do move.
+        fitted over these, and locked coordinates that move there are free.
+
+    Returns
+    -------
+    Chain
 
     Raises
     ------
@@ -270,7 +284,7 @@ def _driven(joint: OpenSimJoint, axis: TransformAxis, still: Mapping[str, float]
 
 def _value(axis: TransformAxis, values: Mapping[str, float], name: str = '',
            at: float | np.ndarray = 0.0) -> np.ndarray:
-    """Return how far an axis is moved while one coordinate has the values given."""
+    """Return the displacement along or about an axis at given values of one coordinate."""
     at = np.atleast_1d(np.asarray(at, float))
     table = np.array([at if other == name else np.full(len(at), values.get(other, 0.0))
                       for other in axis.coordinates]).reshape(len(axis.coordinates), len(at)).T
@@ -334,7 +348,7 @@ def _line(axis: TransformAxis, name: str, coordinates: Mapping[str, Coordinate],
 
 def _span(coordinate: Coordinate,
           spans: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
-    """Return over which range an approximation is fitted."""
+    """Return the range over which an approximation is fitted."""
     low, high = max(coordinate.lower, -WIDE), min(coordinate.upper, WIDE)
     if high - low > 2.0 * np.pi or high - low < 1e-3:
         low, high = ASSUMED
@@ -351,7 +365,7 @@ def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, f
               points: np.ndarray, center: np.ndarray,
               spans: Mapping[str, tuple[float, float]],
               chain: Chain) -> tuple[list[_Step], Transform]:
-    """Return the one step that comes nearest to a joint whose coordinate moves several axes."""
+    """Return the nearest single axis to a joint whose coordinate moves several axes."""
     q = np.linspace(*_span(coordinate, spans), SAMPLES)
     values = {name: np.full(len(q), value) for name, value in still.items()}
     R, p = joint_pose(joint.axes, {**values, coordinate.name: q})

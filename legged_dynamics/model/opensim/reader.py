@@ -46,13 +46,15 @@ class OpenSimModel:
     root : OpenSimJoint
         Between the ground and the root body.
     coordinates : dict of str to Coordinate
-        All, the root's included.
+        All of them, including the root's.
     scale : dict of str to float
         Position of a joint for one unit of its coordinate, where that is not 1.
     couplings : list of Coupling
         Coordinates that are functions of others.
     notes : list of str
         What was approximated or left out.
+    document : Document
+        Content of the file.
 
     """
 
@@ -64,15 +66,46 @@ class OpenSimModel:
     scale: dict[str, float]
     couplings: list[Coupling]
     notes: list[str]
+    document: Document
+
+    def fitted(self, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
+        """
+        Return the model of the same file with its approximations fitted over other ranges.
+
+        Parameters
+        ----------
+        spans : mapping of str to (float, float)
+            Least and largest value of coordinates in a recording [rad or m].
+
+        Returns
+        -------
+        OpenSimModel
+
+        Raises
+        ------
+        ModelError
+            When the bodies are no tree of joints that can be represented.
+
+        """
+        return _model_of(self.document, spans)
 
     def robot(self, frames: Mapping[str, tuple[str, Transform]] | None = None) -> RobotModel:
         """
-        Return the model, with further links without mass fixed to others.
+        Return the model as a RobotModel.
 
         Parameters
         ----------
         frames : mapping of str to (str, Transform), optional
-            By name, the link a frame is fixed to, and its pose there.
+            Further links without mass: by name, the link they are fixed to, and their pose there.
+
+        Returns
+        -------
+        RobotModel
+
+        Raises
+        ------
+        UnknownNameError
+            When a frame is fixed to a link that does not exist.
 
         """
         links, joints = self.parts(frames)
@@ -116,12 +149,17 @@ class OpenSimModel:
 
     def base_pose(self, values: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the root body's pose in the world, R_WB (n, 3, 3) and p_WB (n, 3) [m].
+        Return the root body's pose in the world.
 
         Parameters
         ----------
         values : mapping of str to (n,) array [rad or m]
-            Of the root's coordinates; those that are not there have their default.
+            Coordinates of the root; those that are missing have their default.
+
+        Returns
+        -------
+        R_WB : (n, 3, 3) array
+        p_WB : (n, 3) array [m]
 
         """
         n = len(next(iter(values.values()))) if values else 1
@@ -160,18 +198,23 @@ def read_osim(path: str | Path,
     """
     Read an OpenSim model, of version 3 or 4.
 
-    Weld, pin, slider, universal, gimbal, planar, free and custom joints stay what they are. A
-    joint whose one coordinate moves several axes becomes the nearest hinge or slider; an axis that
-    follows another along a curve follows it along a line; both are said with their error. Locked
-    coordinates are fixed at their default. Coordinates tied to others by a constraint follow them.
-    Muscles, markers and geometry are passed over.
+    Weld, pin, slider, universal, gimbal, planar, free and custom joints are kept. A joint whose
+    one coordinate moves several axes becomes the nearest hinge or slider; an axis that is a curved
+    function of another coordinate becomes a linear one; notes state the error of both. Locked
+    coordinates are fixed at their default. Coordinates coupled to others by a constraint follow
+    them. Muscles, markers and geometry are ignored.
 
     Parameters
     ----------
     path : str or Path
         The file.
     spans : mapping of str to (float, float), optional
-        Least and largest value of coordinates in a recording [rad or m].
+        Least and largest value of coordinates in a recording [rad or m], over which approximations
+        are fitted.
+
+    Returns
+    -------
+    OpenSimModel
 
     Raises
     ------
@@ -179,46 +222,51 @@ def read_osim(path: str | Path,
         When it cannot be read, or its bodies are no tree of such joints.
 
     """
-    said = read_document(path)
-    notes = list(said.notes)
-    root, kept = _root(said, notes)
-    links = {name: _turned(said.bodies[name]) for name in kept}
+    return _model_of(read_document(path), spans or {})
+
+
+def _model_of(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
+    """Return the model that a document describes; see :func:`read_osim`."""
+    notes = list(document.notes)
+    root, kept = _root(document, notes)
+    links = {name: _turned(document.bodies[name]) for name in kept}
     joints: list[Joint] = []
     scale: dict[str, float] = {}
-    spans = _with_followers(said, spans or {})
-    for joint in said.joints:
+    spans = _with_followers(document, spans)
+    for joint in document.joints:
         if joint is root or joint.child not in kept:
             continue
-        below = [other.in_parent.p for other in said.joints if other.parent == joint.child]
-        center = said.bodies[joint.child].com
+        below = [other.in_parent.p for other in document.joints if other.parent == joint.child]
+        center = document.bodies[joint.child].com
         chain = chain_of(joint, np.array([np.zeros(3), *below]), center, spans)
         for link in chain.links:
             if link in links:
-                raise ModelError(f'{path}: the name {link!r} is needed for a link between '
-                                 'joints; call the body otherwise')
+                raise ModelError(f'{document.path}: the name {link!r} is needed for a link '
+                                 'between joints; call the body otherwise')
             links[link] = Inertia()
         joints += chain.joints
         scale |= chain.scale
         notes += chain.notes
-    coordinates = {found.name: found for joint in said.joints if joint.child in kept
+    coordinates = {found.name: found for joint in document.joints if joint.child in kept
                    for found in joint.coordinates}
-    joints = _followers(said.couplings, joints, coordinates, scale, notes)
+    joints = _followers(document.couplings, joints, coordinates, scale, notes)
     locked = [name for name, found in coordinates.items() if found.locked
               and name not in {joint.name for joint in joints}
               and name not in {found.name for found in root.coordinates}]
     if locked:
         notes.append(f'Locked, and so fixed at their default: {", ".join(locked)}.')
-    return OpenSimModel(said.name, links, joints, root, coordinates, scale, said.couplings, notes)
+    return OpenSimModel(document.name, links, joints, root, coordinates, scale,
+                        document.couplings, notes, document)
 
 
-def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
-    """Return the joint to the ground that carries most, and the bodies behind it."""
+def _root(document: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
+    """Return the joint to the ground that carries most mass, and the bodies of its tree."""
     below: dict[str, list[OpenSimJoint]] = {}
-    for joint in said.joints:
-        if joint.child not in said.bodies or joint.parent not in {GROUND, *said.bodies}:
-            odd = joint.child if joint.child not in said.bodies else joint.parent
+    for joint in document.joints:
+        if joint.child not in document.bodies or joint.parent not in {GROUND, *document.bodies}:
+            odd = joint.child if joint.child not in document.bodies else joint.parent
             raise ModelError(f'joint {joint.name!r}: there is no body {odd!r}; the bodies are: '
-                             f'{", ".join(said.bodies)}')
+                             f'{", ".join(document.bodies)}')
         below.setdefault(joint.parent, []).append(joint)
 
     def bodies(joint: OpenSimJoint, seen: frozenset[str] = frozenset()) -> list[str]:
@@ -233,7 +281,7 @@ def _root(said: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:
     if not to_ground:
         raise ModelError('expected a joint whose parent is the ground, got none')
     trees = {joint.name: bodies(joint) for joint in to_ground}
-    root = max(to_ground, key=lambda joint: sum(said.bodies[name].mass
+    root = max(to_ground, key=lambda joint: sum(document.bodies[name].mass
                                                 for name in trees[joint.name]))
     others = [name for joint in to_ground if joint is not root for name in trees[joint.name]]
     if others:
@@ -245,13 +293,13 @@ def _turned(inertia: Inertia) -> Inertia:
     return Inertia(inertia.mass, TO_OURS @ inertia.com, TO_OURS @ inertia.about_com @ TO_OURS.T)
 
 
-def _with_followers(said: Document,
+def _with_followers(document: Document,
                     spans: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Return the spans, with those of coordinates tied to others by a constraint."""
-    ranges = {found.name: (found.lower, found.upper) for joint in said.joints
+    ranges = {found.name: (found.lower, found.upper) for joint in document.joints
               for found in joint.coordinates}
     every = dict(spans)
-    for coupling in said.couplings:
+    for coupling in document.couplings:
         if len(coupling.independent) == 1 and coupling.dependent not in every:
             low, high = spans.get(coupling.independent[0],
                                   ranges.get(coupling.independent[0], (-np.inf, np.inf)))

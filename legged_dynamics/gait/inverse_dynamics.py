@@ -1,0 +1,478 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inverse dynamics of a recorded motion: the wrench that it requires, and where the feet are.
+
+One pass of the recursive Newton-Euler algorithm over the recording (Featherstone 2008, section
+5.3). The base's equation gives the sum of all ground reactions, without any assumption on how the
+feet share it; given the wrench on each foot, the joints' equations give their efforts. A recording
+is computed once, and handed to every method that is compared on it.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    N_FOOT_STATE,
+    contact_points,
+    feet_table,
+    lean_on_lowest_part,
+)
+from legged_dynamics.dynamics.kinematics import (
+    FORCE,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import (
+    add_joint_physics,
+    inertial_wrenches,
+    joint_efforts,
+    relieve_bodies,
+)
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.tree import COM, MASS
+from legged_dynamics.spatial.frames import Transform
+
+# -------------------------------------------------------------------------------------------------
+# Toe joints. Where a model has one, the toes rest on the floor while the heel rises.
+#
+# A toe joint is a hinge across the foot, in the front of its sole, that carries one last body.
+# What of the sole is in front of the hinge moves with the toes.
+
+
+# Least cosine between the hinge's axis and the foot's y axis, and the front part of the sole.
+ACROSS, FRONT_PART = 0.7, 0.3
+
+
+class Toe(NamedTuple):
+    """
+    The toes of one foot.
+
+    Attributes
+    ----------
+    body : int
+        Index of the toes' body.
+    pose : Transform
+        Of the foot's frame in that body while the joint is at zero.
+    start : float [m]
+        Where the toes begin, along x of the foot's frame.
+
+    """
+
+    body: int
+    pose: Transform
+    start: float
+
+
+def toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
+    """
+    Return the toes of each foot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot or person.
+    feet : sequence of Foot
+        Feet of the model.
+
+    Returns
+    -------
+    list of Toe or None
+        One a foot; None where the sole does not bend.
+
+    """
+    parents = [model.frame(joint.parent).body for joint in model.joints]
+    found: list[Toe | None] = []
+    for foot in feet:
+        body, pose = model.frame(foot.link)
+        (front, back, *_), toes = foot.edges, None
+        for k, joint in enumerate(model.joints):
+            if (front == back or parents[k] != body or k + 1 in parents
+                    or joint.kind not in ('revolute', 'continuous')):
+                continue
+            in_foot = pose.inverse() @ model.frame(joint.parent).pose @ joint.placement
+            across = abs(float((in_foot.R @ joint.axis)[1]))
+            start = float(in_foot.p[0])
+            least = back + (1.0 - FRONT_PART - 0.2) * (front - back)
+            if across > ACROSS and least < start < front:
+                toes = Toe(k + 1, model.frame(joint.child).pose @ in_foot.inverse(), start)
+        found.append(toes)
+    return found
+
+
+def _bent(points: np.ndarray, grid: np.ndarray, toe: Toe, R_WT: np.ndarray,
+          p_WT: np.ndarray) -> np.ndarray:
+    """
+    Return the sole's points with those of the toes where the toes are.
+
+    Parameters
+    ----------
+    points : (n, k, 3) array [m]
+        Of the rigid sole, in the world.
+    grid : (k, 3) array [m]
+        The same in the foot's frame.
+    toe : Toe
+        The toes.
+    R_WT, p_WT : (n, 3, 3), (n, 3) array [m]
+        Pose of the toes' body.
+
+    """
+    moved = points.copy()
+    front = grid[:, 0] > toe.start
+    in_toe = grid[front] @ toe.pose.R.T + toe.pose.p
+    moved[:, front] = p_WT[:, None] + np.einsum('nij,kj->nki', R_WT, in_toe)
+    return moved
+
+
+# -------------------------------------------------------------------------------------------------
+
+# Columns of a body's pose in the kernels' workspace: rotation and position.
+POSE = slice(ROTATION, POSITION + 3)
+WRENCH = slice(FORCE, FORCE + 6)
+
+
+@dataclass(frozen=True, eq=False)
+class GaitInverseDynamics:
+    """
+    Inverse dynamics of n instants with nf feet; made by :meth:`of`.
+
+    Arms are vectors from the base's origin.
+
+    Attributes
+    ----------
+    model : RobotModel
+    feet : tuple of Foot
+    motion : RecordedMotion
+    body_pose : (n, nb, 12) array [-, m]
+        Rotation (by rows) and position of every body, in base axes from the base's origin.
+    body_wrench : (n, nb, 6) array [N, N m]
+        ``[f; m]`` that accelerates each body as it moves, gravity included, about the body's
+        origin in base axes.
+    wrench : (n, 6) array [N, N m]
+        ``[f; m]`` that the motion requires of the ground, about the base's origin, in world axes.
+    center_of_mass : (n, 3) array [m]
+        Arm to the centre of mass, in world axes.
+    foot_arm : (n, nf, 3) array [m]
+        Arm to each foot's frame, in world axes.
+    foot_rotation : (n, nf, 3, 3) array
+        R_WF.
+    low_point : (n, nf, 3) array [m]
+        Lowest part of the sole (bottom of the ball), in the foot's frame.
+    ground_velocity : (n, nf, 3) array [m/s]
+        Velocity of the ground under each foot, in world axes: zero but for treadmill belts.
+    toes : tuple
+        A foot's toes with their R_WT (n, 3, 3) and p_WT (n, 3) [m]; None where the sole is rigid.
+
+    """
+
+    model: RobotModel
+    feet: tuple[Foot, ...]
+    motion: RecordedMotion
+    body_pose: np.ndarray
+    body_wrench: np.ndarray
+    wrench: np.ndarray
+    center_of_mass: np.ndarray
+    foot_arm: np.ndarray
+    foot_rotation: np.ndarray
+    low_point: np.ndarray
+    ground_velocity: np.ndarray
+    toes: tuple[tuple[Toe, np.ndarray, np.ndarray] | None, ...] = ()
+
+    @classmethod
+    def of(cls, model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,
+           ground_velocity: np.ndarray | None = None) -> GaitInverseDynamics:
+        """
+        Compute the inverse dynamics of a motion.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot or person.
+        feet : sequence of Foot
+            Where it touches the ground.
+        motion : RecordedMotion
+            How it moves.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        GaitInverseDynamics
+
+        Raises
+        ------
+        MeasurementError
+            When the motion does not fit the model, or the velocities do not fit the motion.
+        UnknownNameError
+            When a foot is not in the model.
+
+        """
+        motion = motion.checked(model)
+        feet_table(model, feet)         # refuses feet that the model does not have
+        n, nb, tree = len(motion), model.n_bodies, model.tree
+        bodies, tau = body_workspace(model), np.zeros(model.nv)
+        mass, com = tree.constants[:, MASS], tree.constants[:, COM:COM + 3]
+        pose, inertial = np.zeros((n, nb, 12)), np.zeros((n, nb, 6))
+        base, center = np.zeros((n, 6)), np.zeros((n, 3))
+        for i in range(n):
+            forward_kinematics(tree, motion.position[i], motion.velocity[i],
+                               motion.acceleration[i], motion.base_motion[i], bodies)
+            inertial_wrenches(tree, bodies)
+            pose[i], inertial[i] = bodies[:, POSE], bodies[:, WRENCH]
+            joint_efforts(tree, bodies, tau)
+            base[i] = bodies[0, WRENCH]
+            R = bodies[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
+            center[i] = mass @ (bodies[:, POSITION:POSITION + 3] + np.einsum('bij,bj->bi', R, com))
+        R_WB = motion.base_rotation
+        wrench = np.hstack([np.einsum('nij,nj->ni', R_WB, base[:, :3]),
+                            np.einsum('nij,nj->ni', R_WB, base[:, 3:])])
+        center = np.einsum('nij,nj->ni', R_WB, center / model.total_mass)
+        none = np.zeros((n, 0, 3))
+        return cls(model, (), motion, pose, inertial, wrench, center, none, none[..., None], none,
+                   none).with_feet(model, feet, ground_velocity)
+
+    def with_feet(self, model: RobotModel, feet: Sequence[Foot],
+                  ground_velocity: np.ndarray | None = None) -> GaitInverseDynamics:
+        """
+        Return the same motion on other feet, without computing its dynamics again.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Of the same bodies; it may have further frames without mass, as soles are.
+        feet : sequence of Foot
+            Where it touches the ground.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        GaitInverseDynamics
+
+        Raises
+        ------
+        ConfigurationError
+            When the model has other bodies or joints.
+        MeasurementError
+            When the velocities do not fit the motion.
+        UnknownNameError
+            When a foot is not in the model.
+
+        """
+        if not all(np.array_equal(*tables) for tables in zip(model.tree, self.model.tree)):
+            raise ConfigurationError('expected a model of the same bodies and joints, got others: '
+                                     'compute its inverse dynamics anew')
+        motion, n, nf = self.motion, len(self.motion), len(feet)
+        table, bodies = feet_table(model, feet), body_workspace(model)
+        states, found = np.zeros((nf, N_FOOT_STATE)), np.zeros((n, nf, N_FOOT_STATE))
+        for i in range(n):
+            bodies[:, POSE] = self.body_pose[i]
+            up = tuple(motion.base_rotation[i, 2].tolist())
+            contact_points(table, bodies, up, states)
+            lean_on_lowest_part(table, up, states)
+            found[i] = states
+        R_WB = motion.base_rotation
+        R_BF = found[..., FOOT_ROTATION:FOOT_ROTATION + 9].reshape(n, nf, 3, 3)
+        p_BF = found[..., FOOT_POSITION:FOOT_POSITION + 3]
+        placed = replace(
+            self, model=model, feet=tuple(feet),
+            foot_arm=np.einsum('nij,nfj->nfi', R_WB, p_BF),
+            foot_rotation=np.einsum('nij,nfjk->nfik', R_WB, R_BF),
+            low_point=np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF),
+            toes=tuple(None if toe is None else (toe, *self._body_in_world(toe.body))
+                       for toe in toes_of(model, feet)))
+        return placed.on_ground(ground_velocity)
+
+    def on_ground(self, ground_velocity: np.ndarray | None) -> GaitInverseDynamics:
+        """
+        Return the same motion over a ground that moves, as the belts of a treadmill do.
+
+        Parameters
+        ----------
+        ground_velocity : (n, nf, 3) array or None [m/s]
+            Velocity of the ground under each foot, in world axes; None for ground at rest.
+
+        Returns
+        -------
+        GaitInverseDynamics
+
+        Raises
+        ------
+        MeasurementError
+            When the velocities do not fit the motion.
+
+        """
+        n, nf = self.foot_arm.shape[:2]
+        moving = (np.zeros((n, nf, 3)) if ground_velocity is None
+                  else np.array(ground_velocity, float))
+        if moving.shape != (n, nf, 3) or not np.isfinite(moving).all():
+            raise MeasurementError('expected finite velocities of the ground of shape '
+                                   f'({n}, {nf}, 3), got {moving.shape}')
+        return replace(self, ground_velocity=moving)
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) times of the instants [s]."""
+        return self.motion.time
+
+    @property
+    def base_position(self) -> np.ndarray:
+        """(n, 3) p_WB [m]."""
+        return self.motion.base_position
+
+    @property
+    def weight(self) -> float:
+        """Weight of the model [N]."""
+        return self.model.total_mass * GRAVITY
+
+    @property
+    def step(self) -> float:
+        """Time between instants [s]."""
+        return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
+
+    @cached_property
+    def leg_length(self) -> float:
+        """Longest distance between the base and a foot in the recording [m]."""
+        return float(np.linalg.norm(self.foot_arm, axis=2).max())
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        """(n,) vertical force that the motion requires, as a multiple of the weight."""
+        return self.wrench[:, 2] / self.weight
+
+    def points(self, in_foot: np.ndarray) -> np.ndarray:
+        """
+        Return points that are given in the feet's frames as arms in world axes.
+
+        Parameters
+        ----------
+        in_foot : (n, nf, 3) or (nf, 3) array [m]
+            One point a foot, in the foot's frame.
+
+        Returns
+        -------
+        (n, nf, 3) array [m]
+
+        """
+        return self.foot_arm + np.einsum('nfij,nfj->nfi', self.foot_rotation, in_foot)
+
+    def pressure_in_feet(self) -> np.ndarray:
+        """
+        Return where the motion's centre of pressure lies in each foot, (n, nf, 2) [m].
+
+        It is where the wrench's axis of no tipping moment meets the plane of the sole. NaN
+        without load, and where the sole is upright.
+        """
+        R, arm = self.foot_rotation, self.foot_arm
+        f = np.einsum('nfji,nj->nfi', R, self.wrench[:, :3])
+        m = np.einsum('nfji,nfj->nfi', R, self.wrench[:, None, 3:]
+                      - np.cross(arm, self.wrench[:, None, :3]))
+        pressed = (self.load > 1e-3)[:, None] & (f[..., 2] > 1e-3 * self.weight)
+        normal = np.where(pressed, f[..., 2], np.nan)
+        return np.stack([-m[..., 1] / normal, m[..., 0] / normal], axis=-1)
+
+    def sole_points(self, per_side: int = 5) -> list[np.ndarray]:
+        """
+        Return points of the soles in the world, spread over all that may touch the ground.
+
+        Parameters
+        ----------
+        per_side : int
+            Number of points along the sole's length.
+
+        Returns
+        -------
+        list of (n, k, 3) array [m]
+            One array a foot; with toes that bend where the model has a toe joint.
+
+        """
+        found = []
+        for i, foot in enumerate(self.feet):
+            origin = self.base_position + self.foot_arm[:, i]
+            front, back, left, right = foot.edges
+            x = np.linspace(back, front, per_side if front > back else 1)
+            y = np.linspace(right, left, 3 if left > right else 1)
+            grid = np.array([[a, b, 0.0] for a in x for b in y])
+            points = origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2)
+            points -= [0.0, 0.0, foot.radius]
+            toes = self.toes[i] if self.toes else None
+            found.append(points if toes is None else _bent(points, grid, *toes))
+        return found
+
+    def joint_efforts(self, wrench: np.ndarray) -> np.ndarray:
+        """
+        Return the joint efforts of the motion under given ground reactions.
+
+        Parameters
+        ----------
+        wrench : (n, nf, 6) array [N, N m]
+            ``[f; m]`` of the ground on each foot, in the foot's axes about its frame's origin.
+
+        Returns
+        -------
+        (n, nv) array [N m or N]
+
+        """
+        model, motion, n = self.model, self.motion, len(self.motion)
+        on_bodies = np.zeros((n, model.n_bodies, 6))
+        for i, foot in enumerate(self.feet):
+            body, pose = model.frame(foot.link)
+            f = wrench[:, i, :3] @ pose.R.T
+            on_bodies[:, body, :3] += f
+            on_bodies[:, body, 3:] += wrench[:, i, 3:] @ pose.R.T + np.cross(pose.p, f)
+        bodies, efforts = body_workspace(model), np.zeros((n, model.nv))
+        for i in range(n):
+            bodies[:, POSE], bodies[:, WRENCH] = self.body_pose[i], self.body_wrench[i]
+            relieve_bodies(on_bodies[i], bodies)
+            joint_efforts(model.tree, bodies, efforts[i])
+            add_joint_physics(model.tree, motion.position[i], motion.velocity[i],
+                              motion.acceleration[i], efforts[i])
+        return efforts
+
+    def link_positions(self, links: Sequence[str]) -> np.ndarray:
+        """
+        Return where the origins of links are.
+
+        Parameters
+        ----------
+        links : sequence of str
+            k names.
+
+        Returns
+        -------
+        (n, k, 3) array [m]
+            In the world.
+
+        Raises
+        ------
+        UnknownNameError
+            When a link is not in the model.
+
+        """
+        frames = [self.model.frame(link) for link in links]
+        at = np.empty((len(self.motion), len(links), 3))
+        for i, poses in enumerate(self.body_pose):
+            R, p = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
+            in_base = np.array([p[body] + R[body] @ pose.p for body, pose in frames])
+            at[i] = self.base_position[i] + in_base @ self.motion.base_rotation[i].T
+        return at
+
+    def _body_in_world(self, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a body's rotation (n, 3, 3) and position (n, 3) [m] in the world."""
+        R_WB, pose = self.motion.base_rotation, self.body_pose[:, body]
+        return (R_WB @ pose[:, :9].reshape(-1, 3, 3),
+                self.base_position + np.einsum('nij,nj->ni', R_WB, pose[:, 9:]))

@@ -1,0 +1,115 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The file formats that the package reads, and for what; the command line and errors quote it.
+
+A new format is a row of :data:`FORMATS`, and a reader where files of its use are read: bags in
+:mod:`.bags`, motions in `trials.analysis`, measured forces in `trials.loads`, models in
+:mod:`.robot` and `model.opensim`. docs/biomechanics.md lists them for users.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Uses of a file.
+MOTION, MODEL, LOADS, CONVERT = 'motion', 'model', 'loads', 'convert'
+
+
+@dataclass(frozen=True, eq=False)
+class FileFormat:
+    """
+    One format.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        With their dots, in lower case.
+    uses : mapping of str to str
+        What a file holds, for each use that it has (`MOTION`, `MODEL`, `LOADS`, `CONVERT`).
+    advice : str
+        What to do when it is given as a motion and holds none.
+
+    """
+
+    suffixes: tuple[str, ...]
+    uses: Mapping[str, str] = field(default_factory=dict)
+    advice: str = ''
+
+
+BAG = FileFormat(('.mcap', '.db3'), {MOTION: 'rosbag2 recording'})
+OPENSIM_TABLE = FileFormat(('.mot', '.sto'), {
+    MOTION: 'coordinates of an OpenSim model', LOADS: 'external loads of OpenSim'})
+CSV = FileFormat(('.csv',), {MOTION: 'poses of base and joints'})
+URDF = FileFormat(('.urdf',), {MODEL: 'robot model'}, (
+    'it is a model; give it with --urdf, and a recording as the motion'))
+OSIM = FileFormat(('.osim',), {MODEL: 'OpenSim model', CONVERT: 'OpenSim model'}, (
+    'it is a model; give it with --model, and the coordinates that inverse kinematics writes '
+    '(.mot) as the motion'))
+LOADS_XML = FileFormat(('.xml',), {LOADS: 'external loads of OpenSim'}, (
+    'a motion is a bag, a CSV file, or a table of coordinates (.mot, .sto)'))
+C3D = FileFormat(('.c3d',), {LOADS: 'force plates', CONVERT: 'markers and force plates'}, (
+    'it holds markers and forces; "legged-dynamics convert" writes both as OpenSim reads them '
+    '(.trc, .mot). Run inverse kinematics on the markers, give the coordinates it writes (.mot) '
+    'with --model and the scaled model, and this file with --loads'))
+FORMATS = (
+    BAG, OPENSIM_TABLE, CSV, URDF, OSIM, LOADS_XML, C3D,
+    FileFormat(('.trc',), advice=(
+        'it holds markers; run your inverse kinematics on it (OpenSim: Scale, then Inverse '
+        'Kinematics) and give the coordinates it writes (.mot), with --model and the scaled '
+        'model')),
+    FileFormat(('.b3d',), advice=(
+        "it is AddBiomechanics' own format, which only nimblephysics reads; give the .osim "
+        '(--model) and the inverse kinematics (.mot) that come in the same download')),
+    FileFormat(('.xlsx',), advice='save the sheet as CSV'),
+    FileFormat(('.parquet',), advice=(
+        'tables of results are written as Parquet, and motions are not read from it; save the '
+        'motion as CSV')),
+)
+_BY_SUFFIX = {suffix: found for found in FORMATS for suffix in found.suffixes}
+
+
+def format_of(path: str | Path) -> FileFormat | None:
+    """
+    Return the format of a file by its suffix.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which need not exist.
+
+    Returns
+    -------
+    FileFormat or None
+        None for a suffix that is in no row of the table.
+
+    """
+    return _BY_SUFFIX.get(Path(path).suffix.lower())
+
+
+def readable(use: str) -> str:
+    """
+    Return what is read for a use, with the suffixes, as a phrase for help and errors.
+
+    Parameters
+    ----------
+    use : str
+        `MOTION`, `MODEL`, `LOADS` or `CONVERT`.
+
+    Returns
+    -------
+    str
+        Such as 'external loads of OpenSim (.mot, .sto, .xml) or force plates (.c3d)'.
+
+    """
+    kinds: dict[str, list[str]] = {}
+    for found in FORMATS:
+        if use in found.uses:
+            kinds.setdefault(found.uses[use], []).extend(found.suffixes)
+    phrases = [f'{what} ({", ".join(suffixes)})' for what, suffixes in kinds.items()]
+    return ' or '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+# How a bag is given on the command line.
+BAG_PATH = f'folder, {" or ".join(BAG.suffixes)} file'
