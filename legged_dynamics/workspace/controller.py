@@ -238,22 +238,22 @@ class WorkspaceController:
         if not isinstance(settings, WorkspaceSettings):
             settings = WorkspaceSettings.from_parameters(settings)
         self.settings = settings
-        self._gains = settings.gains.copy()     # a read-only array costs more to hand over
-        self._method = METHODS.index(settings['division.method'])
-        self._big_base = settings['dynamics'] == 'big_base'
+        self._gains = settings.gains
+        self._method = METHODS.index(settings.division_method)
+        self._big_base = settings.dynamics == 'big_base'
         self._parameters = np.zeros(codes.PARAMETER.width)
         for at, value in (
-                (codes.PARAMETER.threshold, settings['singularity.threshold']),
-                (codes.PARAMETER.posture_stiffness, settings['posture.stiffness']),
-                (codes.PARAMETER.posture_damping, settings['posture.damping']),
+                (codes.PARAMETER.threshold, settings.singularity_threshold),
+                (codes.PARAMETER.posture_stiffness, settings.posture_stiffness),
+                (codes.PARAMETER.posture_damping, settings.posture_damping),
                 (codes.PARAMETER.tolerance, TOLERANCE * self.model.total_mass * GRAVITY),
-                (codes.PARAMETER.far, settings['limits.error.linear']),
-                (codes.PARAMETER.turned, settings['limits.error.angular'])):
+                (codes.PARAMETER.far, settings.linear_error_limit),
+                (codes.PARAMETER.turned, settings.angular_error_limit)):
             self._parameters[at] = value
-        self._force_rate = settings['division.force_rate'] * self.model.total_mass * GRAVITY
-        self._patience_ns = round(settings['limits.patience'] * 1e9)
+        self._force_rate = settings.force_rate * self.model.total_mass * GRAVITY
+        self._patience_ns = round(settings.patience * 1e9)
         self._stances: dict[bytes, StanceFeet] = {}
-        self.ground = GroundReading(self._config.feet, settings['division.friction'])
+        self.ground = GroundReading(self._config.feet, settings.friction)
         self._stance: bytes | None = None
 
     def reset(self) -> None:
@@ -348,7 +348,7 @@ class WorkspaceController:
             return ANYTHING
         ground, members = self.ground, self._last.members
         return support_of(self._last.arrays, state, ground.axes[members], float(
-            ground.friction[members].min()), self.settings['reference.spare'])
+            ground.friction[members].min()), self.settings.reference_spare)
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:

@@ -95,7 +95,7 @@ class ReferenceGenerator:
         now, limits = self.at(stamp_ns), self._limits()
         v, w = now.rotation @ now.twist[:3], now.twist[3:]
         T = max(1.5 * np.linalg.norm(v) / limits[1], 1.5 * np.linalg.norm(w) / limits[3],
-                self.settings['reference.shortest'])
+                self.settings.shortest_motion)
         self._go([stamp_ns], [self._from_now(now, now.position + 0.5 * T * v, 0.5 * T * w, T)])
 
     def move_to(self, stamp_ns: int, pose: BodyPose, duration: float | None = None) -> float:
@@ -130,7 +130,7 @@ class ReferenceGenerator:
         T = max(PEAK_SPEED * linear / limits[0], math.sqrt(PEAK_ACCELERATION * linear / limits[1]),
                 PEAK_SPEED * angular / limits[2],
                 math.sqrt(PEAK_ACCELERATION * angular / limits[3]),
-                self.settings['reference.shortest'], duration or 0.0)
+                self.settings.shortest_motion, duration or 0.0)
         best, least = None, math.inf
         for _ in range(TRIES):
             made = self._from_now(now, pose.position, phi, T)
@@ -268,9 +268,9 @@ class ReferenceGenerator:
 
     def _limits(self) -> np.ndarray:
         s = self.settings
-        return np.array([s['reference.velocity'], s['reference.acceleration'],
-                         s['reference.angular_velocity'], s['reference.angular_acceleration'],
-                         s['reference.jerk']])
+        return np.array([s.reference_velocity, s.reference_acceleration,
+                         s.reference_angular_velocity, s.reference_angular_acceleration,
+                         s.reference_jerk])
 
     def _slower(self, rows: np.ndarray, first: int, last: int, samples: int,
                 slower: float) -> float:

@@ -66,17 +66,17 @@ class StanceFeet:
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}
         self._standing, self._seen, self._version = standing, -1, -1
-        self._margin = settings['division.sole_margin']
-        self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
+        self._margin = settings.sole_margin
+        self._minimum = settings.minimum_load * model.total_mass * GRAVITY
         self.program = division_program(
-            standing, table.size, nv, settings['division.friction'], self._minimum,
+            standing, table.size, nv, settings.friction, self._minimum,
             self.arrays.ground, UPRIGHT)
-        weights = table.rows.scales(1.0, settings['division.moment_arm'] ** -2)
+        weights = table.rows.scales(1.0, settings.moment_arm ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
                       if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
         limits = model.effort_limits
-        limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
+        limits = np.where(np.isfinite(limits), limits, 0.0) * settings.effort_fraction
         self.memory = StanceMemory(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
             np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),

@@ -23,9 +23,9 @@ PATTERNS = ('diagonal', 'wave')
 
 
 @dataclass(frozen=True)
-class Gait:
+class Gait(CheckedSettings):
     """
-    A periodic gait.
+    A periodic gait; `from_parameters` checks the range of each value.
 
     Attributes
     ----------
@@ -41,10 +41,14 @@ class Gait:
 
     """
 
-    pattern: str = 'diagonal'
-    period: float = 1.0
-    duty: float = 0.6
-    amplitude: float = 0.147
+    pattern: str = setting(
+        'gait.pattern', 'diagonal', '', 'Which feet step together.', choices=PATTERNS)
+    period: float = setting(
+        'gait.period', 1.0, 's', 'Duration of one cycle of the gait.', 0.01, 100.0)
+    duty: float = setting(
+        'gait.duty', 0.6, '', 'Fraction of the period that a foot is on the wall.', 0.05, 0.99)
+    amplitude: float = setting(
+        'gait.amplitude', 0.147, 'rad', 'Half of the sweep of a rest angle.', -1.5, 1.5)
 
     def __post_init__(self) -> None:
         if self.pattern not in PATTERNS:
