@@ -162,6 +162,12 @@ class CheckedSettings:
         """Return the settings, in the order in which they are shown."""
         return tuple(one.metadata['setting'] for one in fields(cls))      # type: ignore[arg-type]
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the values by dotted name, as :meth:`from_parameters` takes them."""
+        return {one.metadata['setting'].name: getattr(self, one.name)
+                for one in fields(self)}      # type: ignore[arg-type]
+
     @classmethod
     def from_parameters(cls: type[S], values: Mapping[str, Any] | None = None) -> S:
         """

@@ -3,7 +3,7 @@
 """Settings that are said once: each name reaches its own field, whatever order they stand in."""
 import pkgutil
 import random
-from dataclasses import fields, make_dataclass
+from dataclasses import fields, make_dataclass, replace
 from importlib import import_module
 
 import pytest
@@ -24,6 +24,8 @@ def kinds():
 
 
 KINDS = kinds()
+# Settings that go with the other value of one only.
+COMPANIONS = {'dynamics': {'division.method': 'even'}}
 
 
 def another(one):
@@ -40,7 +42,8 @@ def another(one):
         low = one.default - 1.0 if one.lower is None else one.lower
         return (one.default + low) / 2.0 if low < one.default else low + 1e-3
     if isinstance(one.default, list):
-        return one.default * 2 or ([1.0] if one.unit else ['something'])
+        return [another(replace(one, default=item)) for item in one.default] or (
+            [1.0] if one.unit else ['something'])
     return one.default * 2 or 'something'
 
 
@@ -54,10 +57,11 @@ def test_a_name_reaches_its_own_field_and_no_other(kind):
     for field in fields(kind):
         one = field.metadata['setting']
         assert getattr(rest, field.name) == one.default
-        changed = kind.from_parameters({one.name: another(one)})
-        differing = [other.name for other in fields(kind)
-                     if getattr(changed, other.name) != getattr(rest, other.name)]
-        assert differing == [field.name], one.name
+        given = {one.name: another(one), **COMPANIONS.get(one.name, {})}
+        changed = kind.from_parameters(given)
+        differing = {other.metadata['setting'].name for other in fields(kind)
+                     if getattr(changed, other.name) != getattr(rest, other.name)}
+        assert differing == set(given), one.name
 
 
 @pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.__qualname__)
@@ -73,3 +77,9 @@ def test_the_order_of_the_fields_does_not_matter(kind):
     assert (vars(other.from_parameters({name: given[name] for name in names}))
             == vars(kind.from_parameters(given)))
     assert {one.name for one in other.table()} == {one.name for one in kind.table()}
+
+
+@pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.__qualname__)
+def test_the_values_are_those_that_were_given(kind):
+    given = {one.name: another(one) for one in kind.table()}
+    assert kind.from_parameters(given).values == given

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One climb in simulation: controller and robot in a loop, and what came of it."""
+"""One climb in simulation: controller and robot in a loop, and the results of the climb."""
 from __future__ import annotations
 
 import math
@@ -30,7 +30,7 @@ STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs
 
 
 class Climber(Protocol):
-    """What climbs, as :class:`ClimbingSimulation` does: follows commands, and knows its state."""
+    """A simulated robot that follows commands, such as :class:`ClimbingSimulation`."""
 
     @property
     def time(self) -> float:
@@ -80,10 +80,25 @@ class Climber(Protocol):
         """Forget the largest reactions."""
 
     def measure(self) -> StickybotMeasurement:
-        """Return what the sensors say."""
+        """Return what the sensors measure."""
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
-        """Follow a command for some time; return what happened to feet."""
+        """
+        Follow a command for some time.
+
+        Parameters
+        ----------
+        command : StickybotCommand
+            Its rest positions are reached at the end of the duration.
+        duration : float [s]
+            How long.
+
+        Returns
+        -------
+        list of FootEvent
+            What happened to feet.
+
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +140,7 @@ class ClimbTrace:
     rests: tuple[RestPosition, ...]
 
     @classmethod
-    def of_samples(cls, samples: Sequence[tuple]) -> ClimbTrace:
+    def _of_samples(cls, samples: Sequence[tuple]) -> ClimbTrace:
         """Return the trace of samples, each a tuple in the order of the attributes."""
         columns = list(zip(*samples))
         return cls(*map(np.array, columns[:-3]), *columns[-3:])
@@ -134,12 +149,12 @@ class ClimbTrace:
 @dataclass(frozen=True, eq=False)
 class Climb:
     """
-    What came of a climb.
+    Results of a climb.
 
     Attributes
     ----------
     rise : float [m]
-        Up the wall, over the whole climb.
+        Distance up the wall, over the whole climb.
     speed : float [m/s]
         Up the wall, over the whole periods of the second half.
     peak, mean : float [N]
@@ -152,8 +167,9 @@ class Climb:
     failures : int
         How often a foot let go.
     n_steps : int
-        Of the integration.
+        Number of steps of the integration.
     trace : ClimbTrace or None
+        Samples of the climb, when they were asked for.
 
     """
 
@@ -174,7 +190,7 @@ def climb(model: StickybotModel, gait: Gait | None = None,
           climber: Climber | None = None,
           progress: Callable[[float], None] | None = None) -> Climb:
     """
-    Let the robot climb from rest and return what came of it.
+    Let the robot climb from rest and return the results.
 
     Parameters
     ----------
@@ -187,7 +203,7 @@ def climb(model: StickybotModel, gait: Gait | None = None,
     pads : sequence of Adhesion, optional
         Limits of the feet, known to the controller.
     seconds : float
-        Rounded up to whole periods, at least two.
+        Duration, rounded up to whole periods, at least two.
     trace : bool
         Whether to keep every sample.
     tolerance : float
@@ -197,6 +213,10 @@ def climb(model: StickybotModel, gait: Gait | None = None,
         before it climbs.
     progress : callable, optional
         Called with the fraction done, once per period.
+
+    Returns
+    -------
+    Climb
 
     Raises
     ------
@@ -246,7 +266,7 @@ def climb(model: StickybotModel, gait: Gait | None = None,
     return Climb(height - begin, speed, float(simulation.peak.max()), total / max(feet, 1),
                  simulation.energy, tuple(events),
                  sum(event.kind in FAILURES for event in events), simulation.n_steps,
-                 ClimbTrace.of_samples(samples) if trace else None)
+                 ClimbTrace._of_samples(samples) if trace else None)
 
 
 def _at_first_pose(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion] | None,

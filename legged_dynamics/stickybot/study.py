@@ -24,6 +24,16 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """
     Return every combination of a grid's values, the last parameter changing fastest.
 
+    Parameters
+    ----------
+    grid : mapping of str to sequence
+        Values of each parameter.
+
+    Returns
+    -------
+    list of dict
+        One value of each parameter.
+
     Raises
     ------
     ConfigurationError
@@ -37,13 +47,13 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, chosen)) for chosen in itertools.product(*grid.values())]
 
 
-def study_row(parameters: Mapping[str, Any], changes: Mapping[str, Any], seconds: float
+def _study_row(parameters: Mapping[str, Any], changes: Mapping[str, Any], seconds: float
               ) -> dict[str, Any]:
     """
     Climb once; return the changes and the results as one flat row.
 
     Results are in SI units; ``cost_of_transport`` is work over weight times distance climbed. A
-    climb that cannot be made has NaN results and says why in ``error``.
+    climb that fails has NaN results and the reason in ``error``.
     """
     row: dict[str, Any] = {**changes, **dict.fromkeys(RESULTS, math.nan), 'failures': 0,
                            'error': ''}
@@ -89,8 +99,8 @@ def study(parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], *,
     Raises
     ------
     ConfigurationError
-        When a parameter of the grid is unknown or without value; a value out of range is told in
-        its rows.
+        When a parameter of the grid is unknown or has no value; a value out of range is reported
+        in its rows.
 
     """
     return climb_each(parameters, combinations(grid), seconds=seconds, workers=workers,
@@ -108,23 +118,26 @@ def climb_each(parameters: Mapping[str, Any], changes: Sequence[Mapping[str, Any
     parameters : mapping
         Dotted names of `settings.SETTINGS`, common to all climbs.
     changes : sequence of mapping
-        What is other in each climb.
+        Settings that differ in each climb.
     seconds : float
-        Of each climb.
+        Duration of each climb.
     workers : int, optional
-        Processes; as many as there are cores unless given. With 1, this process does it all.
+        Number of processes; as many as there are cores unless given. With 1, this process does
+        everything.
     progress : callable, optional
         Called with the number of climbs done and of all.
 
     Returns
     -------
     list of dict
-        One row per set of changes, see :func:`study_row`.
+        One row per set of changes: the changes, and the results in SI units; ``cost_of_transport``
+        is work over weight times distance climbed. A climb that fails has NaN results and the
+        reason in ``error``.
 
     Raises
     ------
     ConfigurationError
-        When a parameter is unknown; a value out of range is told in its row.
+        When a parameter is unknown; a value out of range is reported in its row.
 
     """
     base = StickybotSettings.from_parameters(parameters)
@@ -138,14 +151,14 @@ def climb_each(parameters: Mapping[str, Any], changes: Sequence[Mapping[str, Any
     rows: list[dict[str, Any]] = []
     if count == 1 or len(changes) <= 1:
         for change in changes:
-            rows.append(study_row(parameters, change, seconds))
+            rows.append(_study_row(parameters, change, seconds))
             if progress is not None:
                 progress(len(rows), len(changes))
         return rows
     # A fresh interpreter per worker: a forked one would share the parent's threads and locks.
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(min(count, len(changes)), mp_context=context) as pool:
-        futures = [pool.submit(study_row, dict(parameters), dict(change), seconds)
+        futures = [pool.submit(_study_row, dict(parameters), dict(change), seconds)
                    for change in changes]
         for future in futures:
             rows.append(future.result())

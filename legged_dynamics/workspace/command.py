@@ -47,17 +47,19 @@ class WorkspaceCommand:
     Attributes
     ----------
     stamp_ns : int [ns]
-        Of the measurement that it answers.
+        Stamp of the measurement that it answers.
     faults : WorkspaceFault
+        What limits the motion.
     contact : (nf,) array of bool
-        Feet taken to be in contact.
+        Feet that count as in contact.
     n_joints : int
+        Number of joints.
     data : array
         All results in one row; the properties below are views of it.
     asked : mapping of int to (3,) array [N]
-        What feet were asked for, in world axes, by the foot's place.
+        Requested forces in world axes, by the foot's number.
     clipped : mapping of int to str
-        Why a foot's force is not as asked, by the foot's place.
+        Why a foot does not get its requested force, by the foot's number.
 
     """
 
@@ -144,7 +146,7 @@ class WorkspaceCommand:
 
 
 # -------------------------------------------------------------------------------------------------
-# BodyTarget: where the base is wanted, and how it is to move there.
+# Target of the base.
 
 
 _PARTS = (('rotation', (3, 3)), ('position', (3,)), ('twist', (6,)), ('acceleration', (6,)))
@@ -153,13 +155,12 @@ _PARTS = (('rotation', (3, 3)), ('position', (3,)), ('twist', (6,)), ('accelerat
 @dataclass(frozen=True, eq=False, slots=True)
 class BodyTarget:
     """
-    Wanted pose, twist and acceleration of the base: ``g_d``, ``V_d``, ``Vdot_d`` of (3.21)-(3.23).
+    Desired motion of the base: ``g_d``, ``V_d``, ``Vdot_d`` of (3.21)-(3.23).
 
     Attributes
     ----------
     packed : (24,) array
-        Rotation by rows, position, twist, acceleration; taken as it is. Use :meth:`of`, which
-        checks.
+        Rotation by rows, position, twist, acceleration; not checked. Use :meth:`of`, which checks.
 
     """
 
@@ -174,18 +175,23 @@ class BodyTarget:
         Parameters
         ----------
         position : (3,) array [m]
-            ``p_WB``, of the base's origin in the world.
+            ``p_WB``, position of the base's origin in the world.
         rotation : (3, 3) array
             ``R_WB``.
         twist : (6,) array [m/s, rad/s], optional
-            ``[v; w]`` in the axes of the *wanted* base; zero by default.
+            ``[v; w]`` in the axes of the *desired* base; zero by default.
         acceleration : (6,) array [m/s^2, rad/s^2], optional
             Component-wise derivative of that twist; zero by default.
+
+        Returns
+        -------
+        BodyTarget
 
         Raises
         ------
         ConfigurationError
-            When a shape is wrong, a value is not finite, or the rotation is none (to 1e-6).
+            When a shape is wrong, a value is not finite, or the rotation is not a rotation matrix
+            (to 1e-6).
 
         """
         zero = np.zeros(6)

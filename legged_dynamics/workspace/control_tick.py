@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One tick of workspace control: the stages, one after another, in three kernels."""
+"""One tick of workspace control: the four stages, one after another, in three kernels."""
 from __future__ import annotations
 
 import math
@@ -56,7 +56,7 @@ class Parameters(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """Where the base is and should be; each at the columns `POSE`."""
+    """Motion of the base and its target; each at the columns `POSE`."""
 
     body: int = POSE.acceleration
     target: int = POSE.width
@@ -65,7 +65,7 @@ class Inputs(NamedTuple):
 
 class Outputs(NamedTuple):
     """
-    What a tick found, in one row; base axes.
+    Results of a tick in one row; base axes.
 
     From `effort` on: efforts (nv), wrenches of all feet in their own axes (6 nf), smallest
     singular value of their legs (nf).
@@ -85,20 +85,20 @@ PARAMETER, INPUT, OUTPUT = offsets(Parameters()), offsets(Inputs()), offsets(Out
 
 class StanceMemory(NamedTuple):
     """
-    What belongs to one set of k stance feet besides its StanceArrays.
+    Memory of one set of k stance feet in addition to its StanceArrays.
 
     Attributes
     ----------
     members, group : (k,) int array
-        Place of each stance foot among all feet, and its group.
+        Number of each stance foot among all feet, and its group.
     limits : (nv,) array [N m or N]
-        Zero for a joint without a limit.
+        Effort limits; zero for a joint without a limit.
     weights, shares : (nc,) array
-        Of the division, and its result.
-    asked : (k, 4) array [N]
-        Whether a foot is asked for a force, and that force in base axes.
+        Weights of the division, and its result.
+    asked : (k, 4) array [-, N, N, N]
+        Flag whether a force is requested of a foot, and that force in base axes.
     load, moved : (6,) array [m/s^2, rad/s^2]
-        Wanted acceleration of the base: what a load takes, and what is left to move it.
+        Desired acceleration of the base: the part that holds a load, and the part that moves it.
     acceleration : (n,) array
         Of base and joints.
     wrenches : (6 k,) array
@@ -119,7 +119,7 @@ class StanceMemory(NamedTuple):
 
 
 @part
-def cut_efforts(effort, limits):
+def _cut_efforts(effort, limits):
     """Cut efforts to their limits; return whether any was cut."""
     cut = False
     for j in range(effort.shape[0]):
@@ -131,21 +131,21 @@ def cut_efforts(effort, limits):
 
 
 @part
-def far_off(error, far, turned):
-    """Return whether the base is too far off its target."""
+def _far_off(error, far, turned):
+    """Return whether the base is too far from its target."""
     return (error[0] ** 2 + error[1] ** 2 + error[2] ** 2 > far * far
             or error[3] ** 2 + error[4] ** 2 + error[5] ** 2 > turned * turned)
 
 
 @part
-def report(feet, states, singular, inertia, bias, memory, out, nv):
+def _report(feet, states, singular, inertia, bias, memory, out, nv):
     """
-    Copy what the stages left to where all feet have a place.
+    Copy results of the stages to the row that has a place for every foot.
 
     Parameters
     ----------
     feet : FeetTable
-        Those in contact.
+        Feet in contact.
     states : (k, N_FOOT_STATE) array
         Their frames and contact points.
     singular : (ng, 2) array
@@ -185,7 +185,7 @@ def find_dynamics(s, parameters, held, inputs):
     parameters : (6,) array
         At the places `PARAMETER`.
     held : (nv,) array [rad or m]
-        Posture of joints that the feet leave free.
+        Positions that joints which do not move the feet should keep.
     inputs : (42,) array
         Pose and twist of the base, target; at the places `INPUT`.
 
@@ -208,24 +208,24 @@ def find_dynamics(s, parameters, held, inputs):
 @lean_kernel
 def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     """
-    Run stage 3, and fill what the feet are to give and the efforts without them.
+    Run stage 3, and fill the wrench that the feet must produce and the efforts without them.
 
     Parameters
     ----------
     s : StanceArrays
         After stages 1 and 2.
     memory : StanceMemory
-        Of these feet; its shares are even ones afterwards.
+        Of these feet; its shares are the even ones afterwards.
     method : int
-        Of division.
+        Method of the division.
     gains : (5, 6) array
         Of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
-    integral : (6,) array
-        Advanced in place.
+    integral : (6,) array [m s, rad s]
+        Integral of the error in world axes; advanced in place.
     inputs : (42,) array
         Pose and twist of the base, target; at the places `INPUT`.
     dt : float [s]
-        Zero keeps the integral.
+        Time to integrate over; zero keeps the integral.
     out : array
         Results, at the places `OUTPUT`.
 
@@ -255,7 +255,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
 @lean_kernel
 def find_efforts(s, memory, method, outcome, parameters, out):
     """
-    Run stage 4 on divided forces; return the bits of what went wrong.
+    Run stage 4 on the divided forces.
 
     Parameters
     ----------
@@ -264,11 +264,16 @@ def find_efforts(s, memory, method, outcome, parameters, out):
     memory : StanceMemory
         Of these feet, after stage 3.
     method, outcome : int
-        Of division.
+        Method of the division, and how it ended.
     parameters : (6,) array
         At the places `PARAMETER`.
     out : array
         Results, at the places `OUTPUT`.
+
+    Returns
+    -------
+    int
+        Bits of `command.WorkspaceFault`.
 
     """
     nv, errors = s.v.shape[0], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
@@ -288,12 +293,12 @@ def find_efforts(s, memory, method, outcome, parameters, out):
             faults |= UNBALANCED
         if errors[SERVO.cut, i] != 0.0:
             faults |= ACCELERATION_LIMIT
-    if cut_efforts(effort, memory.limits):
+    if _cut_efforts(effort, memory.limits):
         faults |= EFFORT_LIMIT
     for g in range(s.singular.shape[0]):
         if s.singular[g, 0] < parameters[PARAMETER.threshold]:
             faults |= SINGULAR
-    if far_off(errors[SERVO.error], parameters[PARAMETER.far], parameters[PARAMETER.turned]):
+    if _far_off(errors[SERVO.error], parameters[PARAMETER.far], parameters[PARAMETER.turned]):
         faults |= LOST
-    report(s.feet, s.states, s.singular, s.inertia, s.bias, memory, out, nv)
+    _report(s.feet, s.states, s.singular, s.inertia, s.bias, memory, out, nv)
     return faults

@@ -37,11 +37,7 @@ from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support
 from legged_dynamics.workspace.workspace_dynamics import wanted_acceleration
 
 # -------------------------------------------------------------------------------------------------
-# Desired foot forces: how fast they are applied and released, and why one is not met.
-#
-# Of the forces under a robot only the internal part, which sums to zero, is free: what one foot
-# gains the others lose. A request cannot run away from what is feasible: it stays within a tenth
-# of the weight of it, so that a request of ten weights is released as quickly as one of a third.
+# Requested foot forces.
 
 
 AXES = ('world', 'base', 'foot')
@@ -54,18 +50,19 @@ AHEAD = 0.1
 @dataclass(frozen=True, eq=False)
 class AskedForce:
     """
-    A force asked for, of the ground on one foot.
+    A requested force of the ground on one foot.
 
     Attributes
     ----------
     force : (3,) array [N]
+        Components of the force.
     axes : {'world', 'base', 'foot'}
-        Axes of its components.
+        Axes of these components.
 
     Raises
     ------
     ConfigurationError
-        When it is not three finite numbers, or the axes are none of these.
+        When the force is not three finite numbers, or the axes have another name.
 
     """
 
@@ -80,16 +77,20 @@ class AskedForce:
             raise ConfigurationError(f'expected axes {", ".join(AXES)}; got {self.axes!r}')
         object.__setattr__(self, 'force', force)
 
-    def in_world(self, R_WB: np.ndarray, R_BF: np.ndarray) -> np.ndarray:
+    def _in_world(self, R_WB: np.ndarray, R_BF: np.ndarray) -> np.ndarray:
         """Return its components in world axes, (3,) [N]."""
         if self.axes == 'world':
             return self.force
         return R_WB @ (self.force if self.axes == 'base' else R_BF @ self.force)
 
 
-class ForceRequests:
+class _ForceRequests:
     """
-    Moves each target force towards what is asked, and back when it is no longer asked for.
+    Moves the target force of each foot towards its request, and back when the request ends.
+
+    Of the forces of the feet only the internal part, which sums to zero, is free: what one foot
+    gains the others lose. A target stays within a tenth of the weight of the feasible force, so
+    that a request of ten weights is released as fast as one of a third.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class ForceRequests:
     Attributes
     ----------
     sought : dict of int to (3,) array [N]
-        Forces worked towards, in world axes, by the foot's place.
+        Target forces in world axes, by the foot's number.
 
     """
 
@@ -111,21 +112,21 @@ class ForceRequests:
              given: Callable[[int], np.ndarray],
              free: Callable[[Mapping[int, np.ndarray]], Mapping[int, np.ndarray]]) -> None:
         """
-        Move on by one step.
+        Advance all target forces by one step.
 
         Parameters
         ----------
         asked : mapping of int to (3,) array [N]
-            In world axes.
+            Requested forces in world axes.
         step : float [N]
-            Length of the step.
+            Largest change of a target.
         standing : container of int
-            Feet that can have a force.
+            Feet in contact.
         given : callable
-            Returns what such a foot had last, (3,) [N].
+            Returns the force that a foot had last, (3,) [N].
         free : callable
-            Returns what they get when only these forces are sought: where a foot that nobody asks
-            any more goes back to.
+            Returns the forces of all feet when only the given targets are sought; a foot whose
+            request has ended goes back to its force there.
 
         """
         for foot in [foot for foot in self.sought if foot not in standing]:
@@ -147,7 +148,7 @@ class ForceRequests:
                 self.sought[foot] = goal if far <= step else start + gap * (step / far)
 
     def stay_near(self, given: Callable[[int], np.ndarray]) -> list[int]:
-        """Keep each target force near what is feasible; return feet that do not get it."""
+        """Keep each target near the feasible force; return the feet that miss it."""
         short = []
         for foot, sought in self.sought.items():
             gap = sought - given(foot)
@@ -160,6 +161,7 @@ class ForceRequests:
 
 
 # -------------------------------------------------------------------------------------------------
+# The controller.
 
 
 # A longer gap between ticks integrates no error [s].
@@ -227,7 +229,12 @@ class WorkspaceController:
 
     def configure(self, settings: WorkspaceSettings | Mapping[str, Any] | None = None) -> None:
         """
-        Take other settings from the next tick on; the integral is kept.
+        Use other settings from the next tick on; the integral is kept.
+
+        Parameters
+        ----------
+        settings : WorkspaceSettings or mapping, optional
+            Checked settings, or dotted names; the defaults unless given.
 
         Raises
         ------
@@ -238,22 +245,22 @@ class WorkspaceController:
         if not isinstance(settings, WorkspaceSettings):
             settings = WorkspaceSettings.from_parameters(settings)
         self.settings = settings
-        self._gains = settings.gains.copy()     # a read-only array costs more to hand over
-        self._method = METHODS.index(settings['division.method'])
-        self._big_base = settings['dynamics'] == 'big_base'
+        self._gains = settings.gains
+        self._method = METHODS.index(settings.division_method)
+        self._big_base = settings.dynamics == 'big_base'
         self._parameters = np.zeros(codes.PARAMETER.width)
         for at, value in (
-                (codes.PARAMETER.threshold, settings['singularity.threshold']),
-                (codes.PARAMETER.posture_stiffness, settings['posture.stiffness']),
-                (codes.PARAMETER.posture_damping, settings['posture.damping']),
+                (codes.PARAMETER.threshold, settings.singularity_threshold),
+                (codes.PARAMETER.posture_stiffness, settings.posture_stiffness),
+                (codes.PARAMETER.posture_damping, settings.posture_damping),
                 (codes.PARAMETER.tolerance, TOLERANCE * self.model.total_mass * GRAVITY),
-                (codes.PARAMETER.far, settings['limits.error.linear']),
-                (codes.PARAMETER.turned, settings['limits.error.angular'])):
+                (codes.PARAMETER.far, settings.linear_error_limit),
+                (codes.PARAMETER.turned, settings.angular_error_limit)):
             self._parameters[at] = value
-        self._force_rate = settings['division.force_rate'] * self.model.total_mass * GRAVITY
-        self._patience_ns = round(settings['limits.patience'] * 1e9)
+        self._force_rate = settings.force_rate * self.model.total_mass * GRAVITY
+        self._patience_ns = round(settings.patience * 1e9)
         self._stances: dict[bytes, StanceFeet] = {}
-        self.ground = GroundReading(self._config.feet, settings['division.friction'])
+        self.ground = GroundReading(self._config.feet, settings.friction)
         self._stance: bytes | None = None
 
     def reset(self) -> None:
@@ -264,7 +271,7 @@ class WorkspaceController:
         self._unbalanced_since: int | None = None
         self._integrate = True
         self._last: StanceFeet | None = None
-        self._requests = ForceRequests(self.model.total_mass * GRAVITY)
+        self._requests = _ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
 
     def update(self, state: BodyState, measurement: Measurement, target: BodyTarget,
@@ -276,15 +283,19 @@ class WorkspaceController:
         Parameters
         ----------
         state : BodyState
-            Pose, twist and feet in contact, of the same instant as the measurement.
+            Pose, twist and feet in contact, at the instant of the measurement.
         measurement : Measurement
             Joint positions and velocities, in the model's order.
         target : BodyTarget
-            Where the base is wanted at that instant.
+            Desired pose, twist and acceleration of the base at that instant.
         asked : mapping of int to AskedForce, optional
-            By the foot's place; only 'friction_cone' and 'least_squares' division give them.
+            Requested forces by the foot's number; the 'even' division ignores them.
         ground : Ground, optional
-            What is known of it beside where the feet stand.
+            Known normals of the ground, in addition to what the places of the feet tell.
+
+        Returns
+        -------
+        WorkspaceCommand
 
         Raises
         ------
@@ -335,31 +346,58 @@ class WorkspaceController:
         return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
 
     def forces(self) -> dict[int, np.ndarray]:
-        """Return what each stance foot was given last, (3,) [N] in world axes, by its place."""
+        """Return the last commanded forces on the feet in contact, (3,) [N], world axes."""
         return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
 
     def unloaded(self) -> np.ndarray:
-        """Return the efforts (nj,) of unloaded legs, as of the last tick [N m or N]."""
+        """Return the efforts (nj,) [N m or N] that hold the legs alone, as of the last tick."""
         return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
 
     def support(self, state: BodyState) -> Support:
-        """Return what the ground gives the stance of the last tick."""
+        """
+        Return the limits of the ground for the stance of the last tick.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose of the base at that tick.
+
+        Returns
+        -------
+        Support
+            No limits before the first tick.
+
+        """
         if self._last is None:
             return ANYTHING
         ground, members = self.ground, self._last.members
         return support_of(self._last.arrays, state, ground.axes[members], float(
-            ground.friction[members].min()), self.settings['reference.spare'])
+            ground.friction[members].min()), self.settings.reference_spare)
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
         """
-        Return how far the last command was from what it must keep.
+        Return the margins of the last command to its limits.
 
-        ``friction`` is the part of the cone that the worst foot leaves free; ``sole`` the distance
-        of the pressure from the edge of the worst sole [m], ``support`` that of the zero-moment
-        point from the edge of all [m]; ``effort`` the part of its limit that the worst joint
-        leaves free; ``joint`` the way of the nearest joint to its limit [rad or m]. Each only
-        where there is such a thing.
+        Parameters
+        ----------
+        command : WorkspaceCommand
+            The last command.
+        state : BodyState
+            Pose of the base at that tick.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        Returns
+        -------
+        dict of str to float
+            ``friction``: fraction of the friction cone that the worst foot leaves unused.
+            ``sole``: distance of the centre of pressure from the edge of the worst sole [m].
+            ``support``: distance of the zero-moment point from the edge of the support polygon
+            [m]. ``effort``: fraction of the effort limit that the worst joint leaves unused.
+            ``joint``: distance of the nearest joint from its position limit [rad or m]. Entries
+            that do not apply are left out.
+
         """
         found = {} if self._last is None else self._last.margins(
             state.rotation, self.ground.friction)
@@ -400,12 +438,12 @@ class WorkspaceController:
 
     def _seek(self, feet: StanceFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
-        """Set the forces that the division is to seek; return those asked for, in the world."""
+        """Set the target forces of the division; return the requested ones in world axes."""
         if not asked and not self._requests.sought:
             feet.ask({}, state.rotation)
             return {}
         wanted = {foot: force.force if force.axes == 'world' else
-                  force.in_world(state.rotation, feet.rotation(foot))
+                  force._in_world(state.rotation, feet.rotation(foot))
                   for foot, force in asked.items()}
 
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
@@ -424,7 +462,7 @@ class WorkspaceController:
 
     def _explain(self, feet: StanceFeet, state: BodyState,
                  asked: Mapping[int, np.ndarray]) -> dict[int, str]:
-        """Return why feet do not get what is asked of them."""
+        """Return the reasons why feet do not get their requested forces."""
         found = {foot: 'it does not stand' for foot in asked if foot not in feet.place}
         for foot in self._requests.stay_near(partial(feet.force, state.rotation)):
             if foot in asked:
@@ -437,7 +475,7 @@ class WorkspaceController:
         return step if 0.0 < step <= LONGEST_TICK else 0.0
 
     def _feet_of(self, state: BodyState, q: np.ndarray) -> StanceFeet:
-        """Return the arrays of the feet in contact; joints they leave free stay where they are."""
+        """Return the arrays of the feet in contact; note the posture when the stance changes."""
         key = state.contact.tobytes()
         if key != self._stance:
             self._stance, self._held = key, q.copy()

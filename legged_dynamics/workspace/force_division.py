@@ -4,18 +4,19 @@
 Division of the base's wrench among the feet within a control tick of 35 us, (3.24) and better.
 
 A foot's wrench ``lambda`` is the ground's on the robot, in base axes at the contact. With joints
-at accelerations ``qdd`` the base takes ``W = M_b a + h_b = sum J_base^T lambda``. The paper
-divides ``F`` instead, the wrench that massless legs would carry; a leg's own inertia and weight
-make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three ways:
+at accelerations ``qdd`` the base requires ``W = M_b a + h_b = sum J_base^T lambda``. The paper
+divides ``F`` instead, the wrench that massless legs would transmit; a leg's own inertia and weight
+make the difference, ``lambda = f + J_q^+T (M_q a + h_q)``. Three methods:
 
-*even*            every foot gets ``F / n`` at the base (3.24). Who cannot carry its share of a
-                  moment, as a ball, gets what is nearest to even forces.
-*least squares*   the least ``sum |lambda - even share of W|^2`` that gives W.
+*even*            every foot gets ``F / n`` at the base (3.24). A foot that cannot transmit its
+share
+                  of the moment, such as a spherical one, gets the forces nearest to even ones.
+*least squares*   the least ``sum |lambda - even share of W|^2`` that produces W.
 *friction cone*   the same within friction, load, the sole's edges and the joints' efforts. When
-                  nothing satisfies them all, W is missed by as little as possible.
+                  these limits are infeasible together, W is missed by as little as possible.
 
-The last is the ground-force problem of `force_map.ground_force_problem`, filled and solved within
-the control tick: a text of its own, because that one takes some 480 us and this one 8.
+The last is the ground-force problem of `force_map.ground_force_problem`, set up and solved within
+the control tick. It is written anew here because it takes 8 us, the general one some 480.
 """
 from __future__ import annotations
 
@@ -60,7 +61,21 @@ EVEN, LEAST_SQUARES, FRICTION_CONE = 0, 1, 2
 
 @part
 def even_shares(feet, states, force, shares):
-    """Fill the (nc,) wrenches that are ``force / n`` each, seen at the base."""
+    """
+    Fill the contact wrenches that divide a wrench on the base evenly, (3.24).
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet in contact.
+    states : (nf, N_FOOT_STATE) array
+        Contact points of these feet, base axes.
+    force : (6,) array [N, N m]
+        Wrench on the base, in its axes; each of the n feet gets ``force / n``, seen at the base.
+    shares : (nc,) array [N, N m]
+        Filled: force and moment of each foot at its contact, base axes.
+
+    """
     n = feet.index.shape[0]
     f = (force[0] / n, force[1] / n, force[2] / n)
     m = (force[3] / n, force[4] / n, force[5] / n)
@@ -75,11 +90,24 @@ def even_shares(feet, states, force, shares):
 @part
 def asked_shares(feet, asked, wrench, weights, shares):
     """
-    Put the forces that feet were asked for in place of even ones, and weight them.
+    Replace the even forces of the feet that have a requested force, and fill the weights.
 
-    ``asked`` (nf, 4) has a flag and a force in base axes for each foot; what is left of the
-    wrench's force goes evenly to the feet that were not asked. Soles are best pressed in their
-    middle: they are to bear no moment.
+    What remains of the wrench's force is divided evenly among the other feet. Soles are best
+    loaded in their middle, so moments start at zero.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet in contact.
+    asked : (nf, 4) array [-, N, N, N]
+        Flag whether a force is requested of a foot, and that force in base axes.
+    wrench : (6,) array [N, N m]
+        Wrench on the base, in its axes.
+    weights : (nc,) array
+        Filled for the linear coordinates: `ASKED_WEIGHT` where a force is requested, else one.
+    shares : (nc,) array [N, N m]
+        Even forces, changed in place.
+
     """
     rest, others = load3(wrench, 0), 0
     for i in range(feet.index.shape[0]):
@@ -101,7 +129,21 @@ def asked_shares(feet, asked, wrench, weights, shares):
 
 @part
 def missing_wrench(grasp, wrench, shares, missing):
-    """Fill ``W - sum J_base^T lambda``."""
+    """
+    Fill the part of a wrench that the feet do not produce, ``W - sum J_base^T lambda``.
+
+    Parameters
+    ----------
+    grasp : (6, nc) array
+        ``J_base^T``: contact coordinates to the wrench on the base.
+    wrench : (6,) array [N, N m]
+        ``W``, base axes.
+    shares : (nc,) array [N, N m]
+        Contact wrenches ``lambda``.
+    missing : (6,) array [N, N m]
+        Filled.
+
+    """
     for i in range(6):
         missing[i] = wrench[i]
         for c in range(shares.shape[0]):
@@ -110,7 +152,23 @@ def missing_wrench(grasp, wrench, shares, missing):
 
 @part
 def least_squares(grasp, spare, wrench, weights, shares):
-    """Move shares to the nearest (by weights) that add up to the wrench, if any do."""
+    """
+    Move shares to the nearest ones that add up to the wrench, if there are any.
+
+    Parameters
+    ----------
+    grasp : (6, nc) array
+        ``J_base^T``: contact coordinates to the wrench on the base.
+    spare : array
+        Scratch memory of seven rows or more.
+    wrench : (6,) array [N, N m]
+        Wrench on the base, in its axes.
+    weights : (nc,) array
+        Weight of each coordinate in the sum of squares that is minimized.
+    shares : (nc,) array [N, N m]
+        Contact wrenches, changed in place.
+
+    """
     A, b = spare[:6], spare[6]
     missing_wrench(grasp, wrench, shares, b)
     trace = 0.0
@@ -211,8 +269,12 @@ def fill_efforts(jacobian, free, limits, C, d, row):
 
 
 @part
-def recall(active, memory, first, rows):
-    """Fill the guess of active constraints, counted from the first; return how many."""
+def _recall(active, memory, first, rows):
+    """
+    Fill the first guess of the active constraints from the last solution; return their number.
+
+    Equalities come first, in their order, then the inequalities that were active last time.
+    """
     # Equalities come first, in their order; of the others those that were active last time.
     found = 0
     for i in range(first, 6):
@@ -276,7 +338,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
                 p.H[c, k] = weight if c == k else 0.0
                 for i in range(6):
                     p.H[c, k] += missed * p.balance[i] * grasp[i, c] * grasp[i, k]
-        n_active = recall(p.active, p.memory, first, rows)
+        n_active = _recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method_within(
             p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,
             STEPS, p.rows[first:rows], p.gram, p.vectors)
@@ -299,7 +361,19 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
 
 @part
 def add_leg_loads(inverse, free, shares):
-    """Add what the legs' own motion and weight ask of the ground, ``J_q^+T (M_q a + h_q)``."""
+    """
+    Add the contact wrenches that the legs require, ``J_q^+T (M_q a + h_q)``.
+
+    Parameters
+    ----------
+    inverse : (nv, nc) array
+        ``J_q^+``.
+    free : (nv,) array [N m or N]
+        ``M_q a + h_q``: efforts of the joints without ground reactions.
+    shares : (nc,) array [N, N m]
+        Added to.
+
+    """
     nv, nc = inverse.shape
     for c in range(nc):
         for j in range(nv):
@@ -307,7 +381,7 @@ def add_leg_loads(inverse, free, shares):
 
 
 # -------------------------------------------------------------------------------------------------
-# The quadratic program that divides forces within friction cones, for one set of stance feet.
+# The quadratic program of one set of stance feet.
 
 
 # Of the pyramid inside a ball's friction cone.
@@ -359,7 +433,28 @@ class DivisionProgram(NamedTuple):
 
 def foot_cone(foot: Foot, friction: float, minimum: float,
               margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return A (k, 6), b of ``A w >= b`` for one foot, as DivisionProgram.cones has them."""
+    """
+    Return the inequalities ``A w >= b`` on the wrench of one foot.
+
+    Parameters
+    ----------
+    foot : Foot
+        Point foot or flat foot.
+    friction : float
+        Coefficient of friction, above 0.
+    minimum : float [N]
+        Least normal force.
+    margin : float
+        Fraction of a sole, at its edges, in which the centre of pressure must not lie.
+
+    Returns
+    -------
+    A : (k, 6) array
+        Coefficients of force and moment, as in `DivisionProgram.cones`.
+    b : (k,) array [N or N m]
+        Lower bounds.
+
+    """
     A, b = contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum),
                                 foot.shrunk(margin), np.eye(3))
     return as_wrenches(foot, A), b

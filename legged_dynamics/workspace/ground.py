@@ -1,17 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What is known of the ground under each foot: its normal and its friction.
+Ground under each foot: estimates of its normal and its friction.
 
-Given normals are trusted. Without them the plane through three or more ball feet speaks for a
-slope, but level steps would look the same. A cone about the middle between that plane's normal and
-up, narrower by half the angle between the two, lies in the cones of both: forces in it hold on the
-slope and on the steps. Where on a ball the ground touches cannot be cautious: four feet or more in
-one plane are taken to touch a slope, others half a slope. A sole lies on its ground and is its own
-normal.
+Given normals are trusted. Without them, the plane through three or more point feet is evidence of
+a slope, but level steps would look the same. The friction cone about the middle between that
+plane's normal and the vertical, narrower by half the angle between the two, lies in the cones of
+both, so forces within it are feasible on the slope and on the steps. The contact point on a
+spherical foot has no such compromise: four or more coplanar feet are taken to touch a slope,
+others half that slope. A sole lies flat on its ground, so its own axes give the normal.
 
-Friction starts at the setting and is lowered when a foot is seen to slide: to a part of the
-ratio of the forces it slid with.
+Friction starts at the setting and is lowered when a foot is seen to slide, to a fraction of the
+ratio of tangential to normal force at which it slid.
 """
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ EVERY = 100
 @dataclass(frozen=True, eq=False)
 class Ground:
     """
-    What is known of the ground beforehand.
+    Prior knowledge of the ground.
 
     Attributes
     ----------
     normal : (nf, 3) array, optional
-        Unit normal of the ground at each foot, in the world; NaN where it is not known.
+        Unit normal of the ground at each foot, in world axes; NaN where it is not known.
 
     """
 
@@ -56,7 +56,22 @@ class Ground:
 
     @classmethod
     def of_reaction(cls, reaction: GroundReaction, state: BodyState) -> Ground | None:
-        """Return the one normal that an estimator has seen under all feet, or None."""
+        """
+        Return the common normal under all feet that an estimator has found, or None.
+
+        Parameters
+        ----------
+        reaction : GroundReaction
+            Result of the estimator.
+        state : BodyState
+            Orientation of the base at that instant.
+
+        Returns
+        -------
+        Ground or None
+            None when the ground counts as level or its normal is not known.
+
+        """
         normal = state.rotation @ reaction.ground_normal
         # Where the ground is not known its normal is taken to be vertical.
         if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
@@ -69,24 +84,25 @@ UNKNOWN = Ground()
 
 class GroundReading:
     """
-    Normals and friction under all feet, from what is given and from where the feet stand.
+    Normals and friction under all feet, from given normals and from where the feet stand.
 
     Parameters
     ----------
     feet : sequence of Foot
+        All feet of the robot.
     friction : float
-        Coefficient to start with.
+        Coefficient of friction to start with.
 
     Attributes
     ----------
     axes : (nf, 9) array
         ``R_WG`` by rows, z the ground's normal; level for a sole, which has axes of its own.
     touch : (nf, 3) array
-        Unit normal in the world that says where on a ball the ground touches.
+        Unit normal in world axes that gives the contact point on a spherical foot.
     friction : (nf,) array
         Coefficient to rely on about the normal in `axes`.
     seen, version : int
-        Grow with every look at the ground, and with every change of `friction`.
+        Counters that grow with every update of the normals, and with every change of `friction`.
 
     """
 
@@ -111,9 +127,16 @@ class GroundReading:
 
     def look(self, state: BodyState, given: Ground | None = None) -> None:
         """
-        Take in where the feet stand, and normals that are given.
+        Update the normals from where the feet stand and from given normals.
 
-        Both are evaluated when they change, and from time to time.
+        Both are evaluated when they change, and every 100 samples.
+
+        Parameters
+        ----------
+        state : BodyState
+            Feet in contact and their positions.
+        given : Ground, optional
+            Known normals.
 
         Raises
         ------
@@ -161,14 +184,19 @@ class GroundReading:
 
     def feel(self, offset: np.ndarray, force: np.ndarray) -> list[int]:
         """
-        Lower the friction of feet that slide; return their places.
+        Lower the friction of feet that slide.
 
         Parameters
         ----------
         offset : (nf,) array [m]
-            How far each foot in contact is from its place.
+            Distance of each foot in contact from its place.
         force : (nf, 3) array [N]
-            On each foot in world axes, as commanded last.
+            Last commanded force on each foot, in world axes.
+
+        Returns
+        -------
+        list of int
+            Numbers of the feet that slide.
 
         """
         self._kept = np.minimum(self._kept, offset)

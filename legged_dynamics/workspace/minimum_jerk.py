@@ -59,8 +59,8 @@ MOST, NOTHING = 100.0, 1e-6
 
 
 @part
-def powers_at(segment, t, order):
-    """Return derivatives of that order of position and exponential coordinates, as vectors."""
+def _powers_at(segment, t, order):
+    """Return derivatives of that order of position and exponential coordinates."""
     p, phi = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(5, order - 1, -1):
         factor = 1.0
@@ -73,10 +73,22 @@ def powers_at(segment, t, order):
 
 @lean_kernel
 def sample_segment(segment, t, target):
-    """Fill a target (24,) at a time [s] of a segment; before and after it is at rest there."""
+    """
+    Fill a target at one instant of a segment; before and after the segment it is at rest.
+
+    Parameters
+    ----------
+    segment : (SEGMENT.width,) array
+        Of :func:`segment`.
+    t : float [s]
+        Time since the segment begins.
+    target : (24,) array
+        Filled at the places `POSE`: pose, twist and acceleration.
+
+    """
     resting = t < 0.0 or t >= segment[SEGMENT.duration]
     t = min(max(t, 0.0), segment[SEGMENT.duration])
-    p, phi = powers_at(segment, t, 0)
+    p, phi = _powers_at(segment, t, 0)
     R = compose(load9(segment, SEGMENT.rotation), rotation_exp(phi))
     store9(target, POSE.rotation, R)
     store3(target, POSE.position, p)
@@ -85,8 +97,8 @@ def sample_segment(segment, t, target):
     if resting:
         return
     # The target has twist and acceleration in the axes of the moving base, component-wise.
-    velocity, rate = powers_at(segment, t, 1)
-    acceleration, bend = powers_at(segment, t, 2)
+    velocity, rate = _powers_at(segment, t, 1)
+    acceleration, bend = _powers_at(segment, t, 2)
     w, alpha = turn_rates(phi, rate, bend)
     v = rotate_back(R, velocity)
     store3(target, POSE.twist, v)
@@ -96,8 +108,8 @@ def sample_segment(segment, t, target):
 
 
 @part
-def fill_segment(R_start, start, end, T, row):
-    """Fill a segment; see :func:`segment`, whose text this is in a kernel."""
+def _fill_segment(R_start, start, end, T, row):
+    """Fill a segment; see :func:`segment` for the arguments."""
     store9(row, SEGMENT.rotation, R_start)
     row[SEGMENT.duration] = T
     for k in range(6):
@@ -115,8 +127,8 @@ def fill_segment(R_start, start, end, T, row):
 
 
 @part
-def coordinate_rates(phi, w, alpha):
-    """Return rate and acceleration of exponential coordinates that turn with w, alpha."""
+def _coordinate_rates(phi, w, alpha):
+    """Return rate and acceleration of exponential coordinates for angular ones, w and alpha."""
     zero = (0.0, 0.0, 0.0)
     # turn_rates is linear in the rate: its columns by unit vectors, inverted by cross products.
     x, _ = turn_rates(phi, (1.0, 0.0, 0.0), zero)
@@ -202,15 +214,15 @@ def join_knots(knots, steps, rates, rows, first, last, ends):
             ends[0, 1, k], ends[0, 2, k] = rates[i - 1, k], rates[i - 1, 6 + k]
             ends[1, 0, k] = knots[i, 9 + k] if k < 3 else turn[k - 3]
             ends[1, 1, k], ends[1, 2, k] = rates[i, k], rates[i, 6 + k]
-        rate, bend = coordinate_rates(turn, load3(rates[i], 3), load3(rates[i], 9))
+        rate, bend = _coordinate_rates(turn, load3(rates[i], 3), load3(rates[i], 9))
         store3(ends[1, 1], 3, rate)
         store3(ends[1, 2], 3, bend)
-        fill_segment(R, ends[0], ends[1], steps[i], rows[i])
+        _fill_segment(R, ends[0], ends[1], steps[i], rows[i])
 
 
 @part
-def too_much(support, target, slower):
-    """Return whether a motion slowed down that much still exceeds what the ground gives."""
+def _too_much(support, target, slower):
+    """Return whether a motion, slowed down by a factor, exceeds the limits of the ground."""
     margin, friction = support_excess(support, target, slower)
     return margin > NOTHING or friction > NOTHING
 
@@ -218,24 +230,29 @@ def too_much(support, target, slower):
 @lean_kernel
 def needed_stretch(rows, first, last, samples, limits, support, slower, target):
     """
-    Return how many times slower segments must be passed, at least as many as are given.
+    Return by which factor segments must be slowed down to keep the limits.
 
     Parameters
     ----------
     rows : (n, 46) array
-        Segments; those from first to last - 1 count.
+        Segments; those from first to last - 1 are checked.
     first, last : int
-        Which of them.
+        Range of the segments.
     samples : int
-        Instants of each.
-    limits : (5,) array
-        Speed, acceleration, turning rate and acceleration, jerk [m/s^3].
+        Number of instants of each segment that are checked.
+    limits : (5,) array [m/s, m/s^2, rad/s, rad/s^2, m/s^3]
+        Speed, acceleration, turning rate and acceleration, jerk.
     support : Support
-        What the ground gives.
+        Motions that the ground allows.
     slower : float
-        What is needed anyhow.
+        Smallest factor to return.
     target : (24,) array
         Scratch memory.
+
+    Returns
+    -------
+    float
+        The factor on all times, at least `slower`.
 
     """
     for i in range(first, last):
@@ -245,20 +262,20 @@ def needed_stretch(rows, first, last, samples, limits, support, slower, target):
             v, w = load3(target, POSE.twist), load3(target, POSE.twist + 3)
             turning, a = cross(w, v), load3(target, POSE.acceleration)
             a = (a[0] + turning[0], a[1] + turning[1], a[2] + turning[2])
-            jerk, _ = powers_at(rows[i], t, 3)
+            jerk, _ = _powers_at(rows[i], t, 3)
             slower = max(slower, norm(v) / limits[0], math.sqrt(norm(a) / limits[1]),
                          norm(w) / limits[2],
                          math.sqrt(norm(load3(target, POSE.acceleration + 3)) / limits[3]),
                          (norm(jerk) / limits[4]) ** (1.0 / 3.0))
-            if too_much(support, target, slower) and not too_much(support, target, MOST):
-                while too_much(support, target, slower):
+            if _too_much(support, target, slower) and not _too_much(support, target, MOST):
+                while _too_much(support, target, slower):
                     slower *= 1.03
     return slower
 
 
 @lean_kernel
 def _join(R_start, start, end, T, row):
-    fill_segment(load9(R_start, 0), start, end, T, row)
+    _fill_segment(load9(R_start, 0), start, end, T, row)
 
 
 def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
@@ -282,14 +299,27 @@ def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
 
 
 # -------------------------------------------------------------------------------------------------
-# Poses of the base, trajectories that wait for their start, and work that is done in pieces.
+# Poses of the base and planned trajectories.
 
 
 Result = TypeVar('Result')
 
 
 def run(work: Generator[None, None, Result]) -> Result:
-    """Return what comes of work that is done in pieces, all of it at once."""
+    """
+    Run work that is done in pieces to its end.
+
+    Parameters
+    ----------
+    work : generator
+        Yields after each piece.
+
+    Returns
+    -------
+    object
+        What the generator returns.
+
+    """
     try:
         while True:
             next(work)
@@ -318,20 +348,20 @@ class BodyPose:
 @dataclass(frozen=True, eq=False)
 class TrajectoryPlan:
     """
-    A trajectory that waits for its start.
+    A planned trajectory that has not started.
 
     Attributes
     ----------
     asked : float [s]
-        How long it was to be.
+        Duration that was requested.
     first_step : float [s]
-        How long the way to its first pose is to take.
+        Duration of the way to the first pose.
     first, first_rates : (12,) array
-        That pose, and how it is passed.
+        First pose, and velocity and acceleration there.
     rows : (n, 46) array
-        Segments; that way is the second, and not made yet.
+        Segments; the second is the way to the first pose, which is made at the start.
     ends_ns : (n - 1,) int array [ns]
-        When they end, counted from that pose.
+        End of each segment, counted from the first pose.
 
     """
 

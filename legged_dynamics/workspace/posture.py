@@ -1,12 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Postures: standing up, sitting down and letting go, as shares of the efforts of body control.
+Postures: standing up, sitting down and letting go, as fractions of the efforts of body control.
 
-Standing up, the feet are loaded over a while where the robot lies, and then the body rises.
-Sitting down, it sinks until it lies on something that keeps it from sinking further, or its legs
-are fully bent. A body that lies unloads its feet and holds its legs; one that does not, or begins
-to sag (it lies on its knees, say), crouches. Legs fall only when asked for damping or nothing.
+Standing up, the feet are loaded gradually where the robot lies, and then the body rises. Sitting
+down, the body sinks until it lies on something or its legs are fully bent. A body that lies
+unloads its feet and holds its legs. A body that does not lie, or begins to sag (on its knees, for
+example), crouches. Legs fall only when damping or zero effort is requested.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STIFFNESS, DAMPING = 1.0, 0.1
 
 
 class Phase(Enum):
-    """What the body does."""
+    """Phase of a posture change."""
 
     HOLD = 'holds'
     SINK = 'sinks'
@@ -46,7 +46,7 @@ class Phase(Enum):
 
 
 class Ease(Enum):
-    """What joints do that the body does not lean on."""
+    """Behaviour of joints while the feet carry nothing."""
 
     HELD = 'sit'
     DAMPED = 'damping'
@@ -55,19 +55,21 @@ class Ease(Enum):
 
 class Posture:
     """
-    Which part of the efforts goes out, and when the next phase begins.
+    Selects the fraction of the control efforts that is sent, and switches between phases.
 
     Parameters
     ----------
     model : RobotModel
+        With a floating base and 1-DoF joints.
     config : RobotConfig
         Its nominal position is the pose to stand up to.
 
     Attributes
     ----------
     phase : Phase
+        Present phase.
     ease : Ease
-        Of joints at rest.
+        Behaviour of the joints at rest.
 
     """
 
@@ -109,12 +111,34 @@ class Posture:
         return self.phase in (Phase.CROUCH, Phase.REST, Phase.FADE)
 
     def load(self, stamp_ns: int, share: float = 0.0, goal: Phase = Phase.RISE) -> None:
-        """Load the feet from a stamp [ns] on, where they bear a share, for what is to follow."""
+        """
+        Load the feet gradually from now on.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+        share : float
+            Fraction of the load that the feet bear already, from 0 to 1.
+        goal : Phase
+            Phase that follows.
+
+        """
         self._goal = goal
         self.begin(Phase.LOAD, stamp_ns - round(share * LOAD * 1e9))
 
     def let_go(self, stamp_ns: int, ease: Ease) -> None:
-        """Let the efforts fade, from a stamp [ns] on, to what they are at rest."""
+        """
+        Let the efforts fade from now on to those of joints at rest.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+        ease : Ease
+            Behaviour of the joints at rest.
+
+        """
         if self.phase in (Phase.FADE, Phase.REST) and ease is self.ease:
             return
         self._start = self._last if self.loose else None
@@ -122,12 +146,31 @@ class Posture:
         self.begin(Phase.FADE, stamp_ns)
 
     def begin(self, phase: Phase, stamp_ns: int) -> None:
-        """Begin a phase at a stamp [ns]."""
+        """
+        Begin a phase.
+
+        Parameters
+        ----------
+        phase : Phase
+            The phase.
+        stamp_ns : int [ns]
+            Start of the phase.
+
+        """
         self.phase, self._since = phase, stamp_ns
 
     def standing(self, state: BodyState) -> BodyPose:
         """
         Return the pose of standing over the present feet, level, with the present heading.
+
+        Parameters
+        ----------
+        state : BodyState
+            Present pose of the base and places of the feet.
+
+        Returns
+        -------
+        BodyPose
 
         Raises
         ------
@@ -145,13 +188,25 @@ class Posture:
 
     @staticmethod
     def below(state: BodyState) -> BodyPose:
-        """Return the present pose put down to the feet: lower than legs go."""
+        """
+        Return the present pose lowered to the height of the feet, beyond the reach of the legs.
+
+        Parameters
+        ----------
+        state : BodyState
+            Present pose of the base and places of the feet.
+
+        Returns
+        -------
+        BodyPose
+
+        """
         down = state.position[2] - state.foot_position[:, 2].mean()
         return BodyPose(state.position - np.array([0.0, 0.0, down]), state.rotation)
 
     def step(self, stamp_ns: int, error: np.ndarray, rotation: np.ndarray, arrived: bool) -> Phase:
         """
-        Go on to the next phase when this one is over; return it.
+        Switch to the next phase when the present one is over.
 
         Parameters
         ----------
@@ -162,7 +217,12 @@ class Posture:
         rotation : (3, 3) array
             ``R_WB``.
         arrived : bool
-            Whether the reference is where it was sent.
+            Whether the reference has reached its goal.
+
+        Returns
+        -------
+        Phase
+            The present phase.
 
         """
         age = (stamp_ns - self._since) * 1e-9
@@ -185,18 +245,22 @@ class Posture:
     def shape(self, stamp_ns: int, effort: np.ndarray, unloaded: np.ndarray,
               position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """
-        Return the (nj,) efforts that go out [N m or N].
+        Return the joint efforts to send in the present phase.
 
         Parameters
         ----------
         stamp_ns : int [ns]
             Now.
         effort : (nj,) array [N m or N]
-            Of body control.
+            Efforts of body control.
         unloaded : (nj,) array [N m or N]
-            What the legs alone take.
+            Efforts that hold the legs alone.
         position, velocity : (nj,) array [rad, rad/s or m, m/s]
             Of the joints.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
 
         """
         if not self.loose:

@@ -1,12 +1,24 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Stage 1, velocity propagation (3.5)-(3.9): from the base to the feet, and what motion takes.
+Velocity propagation (3.5)-(3.9), force propagation (3.25)-(3.27), and the inverse of the legs.
 
-The paper's outboard recursion in three dimensions: pose and twist of every body, its Coriolis
-acceleration, and its load of gravity and spin. In base axes and in terms of proper acceleration
-neither the base's velocity over ground nor a transform between links enters. The loads are then
-gathered into the bias ``h`` and the inertias into ``M``; contacts get their Jacobians and drift.
+Stage 1 is the paper's outboard recursion in three dimensions: pose and twist of every body, its
+Coriolis acceleration, and its load of gravity and rotation. In base axes and in terms of proper
+acceleration neither the base's velocity over ground nor a transform between links enters. The
+loads are then collected in the bias ``h``, the inertias in ``M``; contacts get their Jacobians and
+drift.
+
+Stage 4 transmits the wrench of each foot through its leg, as if at rest: the wrench F_io on a link
+from inboard balances the foot's (3.25), (3.27), and the joint takes its component along the axis,
+``tau = H^T F_io`` (3.26); so ``tau = -J_q^T lambda``. The inverse dynamics of the legs are added.
+
+The legs' Jacobians are inverted by one-sided Jacobi rotations (Hestenes): the columns of ``B = (S
+J)^T`` are rotated in pairs until they are orthogonal; then ``B V`` has the singular values as
+lengths, and ``J^+ = B V diag(1 / sigma^2) V^T S``. Small singular values are as exact as large
+ones. S divides linear rows by the length of the leg, so that metres and radians are comparable. At
+a straight knee a singular value is zero; below a threshold e the factor ``1 / sigma^2`` becomes
+``1 / e^2``, so that the solution goes to zero with the singular value instead of to infinity.
 """
 from __future__ import annotations
 
@@ -81,29 +93,24 @@ def propagate_velocity(s, up):
 
 
 # -------------------------------------------------------------------------------------------------
-# Stage 4, force propagation (3.25)-(3.27): from the feet's wrenches to joint torques.
-#
-# A leg passes on what its foot bears, link by link, as if at rest: the wrench F_io on a link from
-# inboard balances the foot's (3.25), (3.27), and the joint takes its component along the axis,
-# ``tau = H^T F_io`` (3.26); so ``tau = -J_q^T lambda``. What the legs' own motion and weight take
-# comes on top.
+# Stage 4, force propagation (3.25)-(3.27): from the wrenches of the feet to joint efforts.
 
 
 @part
 def propagate_force(tree, feet, bodies, states, shares, effort):
     """
-    Add to the (nv,) efforts what the feet's wrenches (nc,) ask of the joints.
+    Add to the efforts what the wrenches of the feet require of the joints, ``-J_q^T lambda``.
 
     Parameters
     ----------
     tree : Tree
         Of the robot.
     feet : FeetTable
-        Those in contact.
+        Feet in contact.
     bodies, states : arrays
         Body poses and contact points, base axes.
     shares : (nc,) array [N, N m]
-        Contact coordinates, base axes.
+        Contact wrenches, base axes.
     effort : (nv,) array [N m or N]
         Added to.
 
@@ -128,7 +135,7 @@ def propagate_force(tree, feet, bodies, states, shares, effort):
 @part
 def free_efforts(M, h, acceleration, effort, wrench):
     """
-    Fill what base and joints take to accelerate, without ground: ``M a + h``.
+    Fill the inverse dynamics of base and joints without ground reactions, ``M a + h``.
 
     Parameters
     ----------
@@ -137,9 +144,9 @@ def free_efforts(M, h, acceleration, effort, wrench):
     acceleration : (n,) array
         Classical acceleration of the base, then the joints'.
     effort : (nv,) array [N m or N]
-        ``M_q a + h_q``: inverse dynamics of the joints.
+        Filled: ``M_q a + h_q``.
     wrench : (6,) array [N, N m]
-        ``W = M_b a + h_b``: what the feet together must put on the base.
+        Filled: ``W = M_b a + h_b``, the wrench that the feet together must put on the base.
 
     """
     n = M.shape[0]
@@ -155,7 +162,21 @@ def free_efforts(M, h, acceleration, effort, wrench):
 
 @part
 def wrenches_in_feet(feet, states, shares, out):
-    """Fill the (6 nf,) wrenches in the feet's axes about their links' origins."""
+    """
+    Fill the wrenches on the feet in their own axes, about their links' origins.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet in contact.
+    states : (nf, N_FOOT_STATE) array
+        Foot frames and contact points, base axes.
+    shares : (nc,) array [N, N m]
+        Contact wrenches, base axes.
+    out : (6 nf,) array [N, N m]
+        Filled with ``[f; m]`` of each foot.
+
+    """
     wrenches, _ = matrix(out, 0, feet.index.shape[0], 6)
     write_wrenches(feet, states, shares, wrenches)
     for i in range(feet.index.shape[0]):
@@ -165,16 +186,7 @@ def wrenches_in_feet(feet, states, shares, out):
 
 
 # -------------------------------------------------------------------------------------------------
-# Pseudo-inverse of the legs' Jacobians, damped where a leg is singular, and how singular it is.
-#
-# One-sided Jacobi (Hestenes): the columns of ``B = (S J)^T`` are turned in pairs until they are
-# orthogonal; then ``B V`` has the singular values as lengths, and
-# ``J^+ = B V diag(1 / sigma^2) V^T S``. Small singular values come out as exact as large ones. S
-# divides linear rows by the length of the leg, so that metres and radians compare.
-#
-# A straight knee has a singular value of zero: no joint rate moves the foot along the leg. Below a
-# threshold e the factor ``1 / sigma^2`` becomes ``1 / e^2``: the answer then goes to zero with the
-# singular value, instead of to infinity.
+# Pseudo-inverse of the legs' Jacobians, damped near singular configurations.
 
 
 # Two columns are orthogonal when their cosine is below this.
@@ -185,8 +197,8 @@ NOTHING = 1e-12
 
 
 @part
-def orthogonalize(B, V, m, k):
-    """Turn the k columns (m rows) of B until they are orthogonal, and those of V = 1 with them."""
+def _orthogonalize(B, V, m, k):
+    """Rotate k columns of B (m rows) until they are orthogonal, and those of V = 1."""
     for i in range(k):
         for j in range(k):
             V[i, j] = 1.0 if i == j else 0.0
@@ -241,7 +253,7 @@ def invert_legs(s, threshold):
             for j in range(k):
                 # J^T in lengths of the leg, so that one threshold serves robots of any size.
                 B[i, j] = s.jacobian[rows[j], columns[i]] / s.reach[rows[j]]
-        orthogonalize(B, V, m, k)
+        _orthogonalize(B, V, m, k)
         lengths = s.spare[2 * largest]
         for j in range(k):
             square = 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ReachLimiter: how far the base can go while its feet stay where they are."""
+"""ReachLimiter: how far the base can move while the feet stay in place."""
 from __future__ import annotations
 
 from collections.abc import Generator
@@ -55,7 +55,7 @@ ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
 @lean_kernel
 def solve_legs(s, pose, places, limits, least):
     """
-    Move joints ``s.q`` so that the feet are in their places; return whether they can be.
+    Move the joints ``s.q`` so that the feet are in their places, by Newton's method.
 
     Parameters
     ----------
@@ -64,11 +64,16 @@ def solve_legs(s, pose, places, limits, least):
     pose : (12,) array
         ``R_WB`` by rows, ``p_WB``.
     places : (nf, 12) array
-        Wanted contact points in W, and orientations of the feet.
+        Desired contact points in world axes, and orientations of the feet.
     limits : (nv, 2) array [rad or m]
         Of joint positions; those of joints that belong to no leg are ignored.
     least : float
         Smallest singular value of a leg, in lengths of the leg.
+
+    Returns
+    -------
+    bool
+        Whether the feet can be there.
 
     """
     R, p = load9(pose, 0), load3(pose, 9)
@@ -140,7 +145,7 @@ class ReachLimiter:
     def furthest(self, state: BodyState, position: np.ndarray,
                  pose: BodyPose) -> tuple[BodyPose, float]:
         """
-        Return the furthest pose on the straight way from the present one, and the part of it.
+        Return the furthest pose on the straight way from the present one.
 
         Parameters
         ----------
@@ -149,13 +154,15 @@ class ReachLimiter:
         position : (nj,) array [rad or m]
             Present joint positions, in the model's order.
         pose : BodyPose
-            What is wanted.
+            Desired pose.
 
         Returns
         -------
         pose : BodyPose
+            The furthest pose on the way.
         part : float
-            1 when all of it is in reach; 0 when the base is at its limit already.
+            Fraction of the way: 1 when all of it is in reach; 0 when the base is at its limit
+            already.
 
         Raises
         ------
@@ -168,9 +175,28 @@ class ReachLimiter:
     def search(self, state: BodyState, position: np.ndarray, pose: BodyPose,
                support: Support = ANYTHING) -> Generator[None, None, tuple[BodyPose, float, str]]:
         """
-        Yield while :meth:`furthest` is looked for, on this ground; return it and what ends it.
+        Yield while :meth:`furthest` is searched for, within the limits of the ground.
 
-        The third result is empty when the pose itself is in reach.
+        Parameters
+        ----------
+        state : BodyState
+            Present pose and places of the feet.
+        position : (nj,) array [rad or m]
+            Present joint positions, in the model's order.
+        pose : BodyPose
+            Desired pose.
+        support : Support
+            Motions that the ground allows; no limit by default.
+
+        Returns
+        -------
+        pose : BodyPose
+            The furthest pose on the way.
+        part : float
+            Fraction of the way, from 0 to 1.
+        reason : str
+            What limits the way; empty when the desired pose is in reach.
+
         """
         if not state.contact.any():
             return pose, 1.0, ''
@@ -194,7 +220,20 @@ class ReachLimiter:
 
     def stance(self, state: BodyState, position: np.ndarray) -> ReachState:
         """
-        Return what :meth:`what_ends` takes, of present pose and joints (nj,) [rad or m].
+        Return the state that :meth:`what_ends` starts from.
+
+        Parameters
+        ----------
+        state : BodyState
+            Present pose and places of the feet.
+        position : (nj,) array [rad or m]
+            Present joint positions, in the model's order.
+
+        Returns
+        -------
+        StanceArrays, (nf, 12) array, (nv, 2) array
+            Arrays of the feet in contact; their contact points and orientations in world axes;
+            limits of the joints, widened for a joint that is beyond its limit now.
 
         Raises
         ------
@@ -209,7 +248,25 @@ class ReachLimiter:
         return *self._stance(state, q), limits
 
     def what_ends(self, stance: ReachState, pose: BodyPose, support: Support = ANYTHING) -> str:
-        """Return what keeps the base from a pose near the last one looked at, or ''."""
+        """
+        Return what keeps the base from a pose, or '' when the pose is in reach.
+
+        Parameters
+        ----------
+        stance : ReachState
+            Of :meth:`stance`; its joints are the first guess, and are moved when the pose is in
+            reach.
+        pose : BodyPose
+            Pose to check, near the last one checked.
+        support : Support
+            Motions that the ground allows; no limit by default.
+
+        Returns
+        -------
+        str
+            Reason for people.
+
+        """
         s, places, limits = stance
         target = np.zeros(24)
         target[:9], target[9:12] = pose.rotation.ravel(), pose.position
@@ -222,7 +279,7 @@ class ReachLimiter:
         return 'a leg ends'
 
     def _stance(self, state: BodyState, q: np.ndarray) -> tuple[StanceArrays, np.ndarray]:
-        """Return arrays of the feet in contact with joints at q, and where those feet stand."""
+        """Return arrays of the feet in contact with joints at q, and the places of these feet."""
         key = state.contact.tobytes()
         if key not in self._stances:
             self._stances[key] = stance_arrays(self._model, [

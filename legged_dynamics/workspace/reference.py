@@ -3,8 +3,8 @@
 """
 ReferenceGenerator: from desired poses to a smooth motion within limits.
 
-Planning is done in pieces of some hundred microseconds, so that it can go on beside control:
-:meth:`ReferenceGenerator.planning` yields after each.
+Planning runs in pieces of some hundred microseconds, so that control ticks can run in between:
+:meth:`ReferenceGenerator.planning` yields after each piece.
 """
 from __future__ import annotations
 
@@ -78,24 +78,54 @@ class ReferenceGenerator:
         return BodyPose(target.position, target.rotation)
 
     def at(self, stamp_ns: int) -> BodyTarget:
-        """Return the target at a time [ns]."""
+        """
+        Return the target at an instant.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            The instant.
+
+        Returns
+        -------
+        BodyTarget
+
+        """
         index = max(bisect_right(self._starts, stamp_ns) - 1, 0)
         row, start = np.empty(24), int(self._starts[index])
         sample_segment(self._segments[index], (stamp_ns - start) * 1e-9, row)
         return BodyTarget(row)
 
     def rest(self, stamp_ns: int, pose: BodyPose) -> None:
-        """Stay at a pose from now on, at once."""
+        """
+        Rest at a pose from now on; the reference jumps there.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+        pose : BodyPose
+            Where to rest.
+
+        """
         still = np.zeros((3, 6))
         still[0, :3] = pose.position
         self._go([stamp_ns], [segment(pose.rotation, still, still, 1e-9)])
 
     def hold(self, stamp_ns: int) -> None:
-        """Come to rest as soon as the limits allow."""
+        """
+        Come to rest as soon as the limits allow.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+
+        """
         now, limits = self.at(stamp_ns), self._limits()
         v, w = now.rotation @ now.twist[:3], now.twist[3:]
         T = max(1.5 * np.linalg.norm(v) / limits[1], 1.5 * np.linalg.norm(w) / limits[3],
-                self.settings['reference.shortest'])
+                self.settings.shortest_motion)
         self._go([stamp_ns], [self._from_now(now, now.position + 0.5 * T * v, 0.5 * T * w, T)])
 
     def move_to(self, stamp_ns: int, pose: BodyPose, duration: float | None = None) -> float:
@@ -105,11 +135,11 @@ class ReferenceGenerator:
         Parameters
         ----------
         stamp_ns : int [ns]
-            When the motion begins: now.
+            Start of the motion: now.
         pose : BodyPose
-            Where to.
+            Goal of the motion.
         duration : float, optional [s]
-            As long as the limits take by default, and at least.
+            Least duration; the shortest that the limits allow by default.
 
         Returns
         -------
@@ -119,7 +149,7 @@ class ReferenceGenerator:
         Raises
         ------
         ConfigurationError
-            When the pose is not finite or its rotation is none.
+            When the pose is not finite or its rotation is not a rotation matrix.
 
         """
         BodyTarget.of(pose.position, pose.rotation)
@@ -130,7 +160,7 @@ class ReferenceGenerator:
         T = max(PEAK_SPEED * linear / limits[0], math.sqrt(PEAK_ACCELERATION * linear / limits[1]),
                 PEAK_SPEED * angular / limits[2],
                 math.sqrt(PEAK_ACCELERATION * angular / limits[3]),
-                self.settings['reference.shortest'], duration or 0.0)
+                self.settings.shortest_motion, duration or 0.0)
         best, least = None, math.inf
         for _ in range(TRIES):
             made = self._from_now(now, pose.position, phi, T)
@@ -188,6 +218,11 @@ class ReferenceGenerator:
         knots : (n, 12) array
             Rotations by rows and positions, finite.
 
+        Returns
+        -------
+        TrajectoryPlan
+            As the result of the generator.
+
         Raises
         ------
         ConfigurationError
@@ -231,7 +266,22 @@ class ReferenceGenerator:
                               rows, np.round(ends * 1e9).astype(np.int64))
 
     def start(self, stamp_ns: int, plan: TrajectoryPlan) -> float:
-        """Follow a planned trajectory from now on; return by how much it was stretched."""
+        """
+        Follow a planned trajectory from now on.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Now.
+        plan : TrajectoryPlan
+            Of :meth:`planning`.
+
+        Returns
+        -------
+        float
+            Factor by which the whole was stretched to keep the limits, 1 or more.
+
+        """
         now, rows = self.at(stamp_ns), plan.rows[1:]
         R, v, w = now.rotation, now.twist[:3], now.twist[3:]
         rates = np.array([*(R @ v), *w, *(R @ (now.acceleration[:3] + np.cross(w, v))),
@@ -247,7 +297,7 @@ class ReferenceGenerator:
 
     def _between(self, knots: np.ndarray, rates: np.ndarray,
                  duration: float) -> Generator[None, None, np.ndarray]:
-        """Yield while the segment between two knots is made as long as the limits need it."""
+        """Yield while the segment between two knots is stretched to the limits; return it."""
         row, scratch = np.empty((2, SEGMENT.width)), np.zeros((2, 3, 6))
         best, least = row[1], math.inf
         for _ in range(TRIES):
@@ -268,9 +318,9 @@ class ReferenceGenerator:
 
     def _limits(self) -> np.ndarray:
         s = self.settings
-        return np.array([s['reference.velocity'], s['reference.acceleration'],
-                         s['reference.angular_velocity'], s['reference.angular_acceleration'],
-                         s['reference.jerk']])
+        return np.array([s.reference_velocity, s.reference_acceleration,
+                         s.reference_angular_velocity, s.reference_angular_acceleration,
+                         s.reference_jerk])
 
     def _slower(self, rows: np.ndarray, first: int, last: int, samples: int,
                 slower: float) -> float:

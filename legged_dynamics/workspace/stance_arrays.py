@@ -1,11 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the stages of workspace control work on: the arrays of one robot on one set of feet.
+Arrays that the stages of workspace control work on, for one robot on one set of feet.
 
-Joints and feet are taken together in *groups*: feet that share a joint (a waist, say) move only
-together. Legs that hang on the base are a group each, and everything about them is then as small
-as a leg.
+Joints and feet are collected in *groups*: feet that share a joint (a waist, for example) only move
+together. Legs that are attached to the base are a group each, so matrices are as small as a leg.
+
+The big-base approximation (3.12)-(3.20) is the inboard pass of the articulated-body algorithm: P
+is its ``IA``, z its ``pA``, without joint effort. A foot gets a mass and an inertia ``size`` times
+the base's (3.14) and no load (3.15) but the drift that keeps the contact point of a moving leg in
+place. With a size of 1e6 it agrees with the exact dynamics to 1e-8 (flat feet) or 1e-7 (spherical
+feet); larger sizes lose digits.
 """
 from __future__ import annotations
 
@@ -196,8 +201,8 @@ def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
         np.zeros((6, 6)), np.zeros(6), np.zeros((2 * largest + 8, max(n, largest))))
 
 
-def legs(model: RobotModel, table: FeetTable) -> list[list[int]]:
-    """Return for each foot the velocities of the joints between it and the base."""
+def _legs(model: RobotModel, table: FeetTable) -> list[list[int]]:
+    """Return the velocities of the joints between the base and each foot."""
     return [[int(model.tree.topology[body, V_START]) for body in model.chain(int(foot[BODY]))]
             for foot in table.index]
 
@@ -205,7 +210,7 @@ def legs(model: RobotModel, table: FeetTable) -> list[list[int]]:
 def _groups(model: RobotModel, table: FeetTable) -> np.ndarray:
     """Return the groups of feet that share joints."""
     found: list[tuple[set[int], set[int]]] = []
-    for foot, joints in zip(table.index, legs(model, table)):
+    for foot, joints in zip(table.index, _legs(model, table)):
         rows = set(range(foot[START], foot[START] + foot[SIZE]))
         columns = set(joints)
         for group in [group for group in found if group[1] & columns]:
@@ -233,17 +238,10 @@ def _reach(model: RobotModel, table: FeetTable) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Stage 2 as the paper has it, (3.12)-(3.20): articulated-body inertias with feet as heavy as
-# Earth.
+# Stage 2 in the approximation of the paper, (3.12)-(3.20): feet of a million base masses.
 #
-# The recursion from the feet to the base is the inboard pass of the articulated-body algorithm:
-# P is its ``IA``, z its ``pA``, with no joint effort. A foot gets a mass and an inertia ``size``
-# times the base's (3.14). It must stay free to turn where it carries no moment: a ball's mass sits
-# in the contact point and has no inertia. No foot has a load of its own (3.15), but for the drift
-# that keeps the contact point of a moving leg where it is.
-#
-# With a size of 1e6 it agrees with the exact dynamics to 1e-8 (flat feet) or 1e-7 (ball feet);
-# larger sizes lose digits.
+# A point foot transmits no moment, so it must stay free to turn: its mass is in the contact point
+# and has no inertia.
 
 
 BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the base
@@ -251,7 +249,26 @@ BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the base
 
 @part
 def held_inertia(index, states, i, inertia):
-    """Return the part of an inertia about the axes of a foot's moments, xx xy xz yy yz zz."""
+    """
+    Return the part of an inertia about the axes in which a foot transmits moments.
+
+    Parameters
+    ----------
+    index : (nf, .) int array
+        Index table of the feet, ``FeetTable.index``.
+    states : (nf, N_FOOT_STATE) array
+        Foot frames, base axes.
+    i : int
+        Number of the foot.
+    inertia : tuple of 6 floats [kg m^2]
+        Inertia in base axes: xx, xy, xz, yy, yz, zz.
+
+    Returns
+    -------
+    tuple of 6 floats [kg m^2]
+        In the same order; zero for a point foot, which transmits no moment.
+
+    """
     own = scale6(0.0, inertia)
     for k in range(index[i, SIZE] - 3):
         a = moment_axis(index, states, i, k)
@@ -339,6 +356,18 @@ def reduce_big_base(s, a, size, twist):
 
 
 def articulated_scratch(s: StanceArrays) -> Scratch:
-    """Return memory for the recursion."""
+    """
+    Return scratch memory for :func:`reduce_big_base`.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        Gives the numbers of bodies and joints.
+
+    Returns
+    -------
+    Scratch
+
+    """
     nb, nv = s.bodies.shape[0], len(s.v)
     return as_python(carve)(np.zeros(length_of(carve, nb, nv, nv)), nb, nv, nv)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""StanceFeet: what workspace control keeps for one set of feet in contact."""
+"""StanceFeet: arrays and memory of workspace control for one set of feet in contact."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -66,24 +66,32 @@ class StanceFeet:
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}
         self._standing, self._seen, self._version = standing, -1, -1
-        self._margin = settings['division.sole_margin']
-        self._minimum = settings['division.minimum_load'] * model.total_mass * GRAVITY
+        self._margin = settings.sole_margin
+        self._minimum = settings.minimum_load * model.total_mass * GRAVITY
         self.program = division_program(
-            standing, table.size, nv, settings['division.friction'], self._minimum,
+            standing, table.size, nv, settings.friction, self._minimum,
             self.arrays.ground, UPRIGHT)
-        weights = table.rows.scales(1.0, settings['division.moment_arm'] ** -2)
+        weights = table.rows.scales(1.0, settings.moment_arm ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
                       if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
         limits = model.effort_limits
-        limits = np.where(np.isfinite(limits), limits, 0.0) * settings['limits.effort_fraction']
+        limits = np.where(np.isfinite(limits), limits, 0.0) * settings.effort_fraction
         self.memory = StanceMemory(
             self.members, np.array(group), limits, weights, np.zeros(table.size),
             np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
             np.zeros(6 * len(standing)))
 
     def stand_on(self, ground: GroundReading) -> None:
-        """Take normals and friction of the ground under these feet."""
+        """
+        Update the normals and friction of the ground under these feet.
+
+        Parameters
+        ----------
+        ground : GroundReading
+            Of all feet.
+
+        """
         if self._seen != ground.seen:
             self._seen = ground.seen
             self.arrays.ground[:] = ground.axes[self.members]
@@ -99,29 +107,98 @@ class StanceFeet:
     # ---- forces on single feet, in world axes ----------------------------------------------
 
     def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
-        """Have the division seek forces [N], by the foot's place."""
+        """
+        Set the forces that the division is to seek.
+
+        Parameters
+        ----------
+        sought : mapping of int to (3,) array [N]
+            Forces in world axes by the foot's number; the other feet are free.
+        R_WB : (3, 3) array
+            Orientation of the base.
+
+        """
         self.memory.asked[:, 0] = 0.0
         for foot, force in sought.items():
             row = self.memory.asked[self.place[foot][0]]
             row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the force that each foot in contact has from the division [N], by its place."""
+        """
+        Return the force that the last division gives each foot in contact.
+
+        Parameters
+        ----------
+        R_WB : (3, 3) array
+            Orientation of the base.
+
+        Returns
+        -------
+        dict of int to (3,) array [N]
+            In world axes, by the foot's number.
+
+        """
         return {foot: self.force(R_WB, foot) for foot in self.place}
 
     def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
-        """Return the force that one foot in contact has [N]."""
+        """
+        Return the force that the last division gives one foot in contact.
+
+        Parameters
+        ----------
+        R_WB : (3, 3) array
+            Orientation of the base.
+        foot : int
+            Number of the foot.
+
+        Returns
+        -------
+        (3,) array [N]
+            In world axes.
+
+        """
         start = self.place[foot][1]
         return R_WB @ self.memory.shares[start:start + 3]
 
     def rotation(self, foot: int) -> np.ndarray:
-        """Return ``R_BF`` of a foot, the identity for one that does not stand."""
+        """
+        Return the orientation ``R_BF`` of a foot, the identity for a foot not in contact.
+
+        Parameters
+        ----------
+        foot : int
+            Number of the foot.
+
+        Returns
+        -------
+        (3, 3) array
+
+        """
         if foot not in self.place:
             return np.eye(3)
         return self.arrays.states[self.place[foot][0], :9].reshape(3, 3)
 
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
-        """Return why a foot in contact cannot have a force [N]; the last reason is the others'."""
+        """
+        Return why a foot in contact cannot have a requested force.
+
+        The foot's own limits are checked first; without a violation the other feet are the reason.
+
+        Parameters
+        ----------
+        foot : int
+            Number of the foot.
+        force : (3,) array [N]
+            Requested force, in world axes.
+        R_WB : (3, 3) array
+            Orientation of the base.
+
+        Returns
+        -------
+        str
+            Reason for people.
+
+        """
         i, start = self.place[foot]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
         if self.arrays.feet.index[i, PLANE]:
@@ -142,7 +219,21 @@ class StanceFeet:
         return 'the other feet cannot balance it'
 
     def margins(self, R_WB: np.ndarray, friction: np.ndarray) -> dict[str, float]:
-        """Return ``friction`` and ``sole`` of WorkspaceController.margins."""
+        """
+        Return the margins ``friction`` and ``sole`` of `WorkspaceController.margins`.
+
+        Parameters
+        ----------
+        R_WB : (3, 3) array
+            Orientation of the base.
+        friction : (nf,) array
+            Coefficient of friction of all feet.
+
+        Returns
+        -------
+        dict of str to float
+
+        """
         found: dict[str, float] = {}
         for i, (foot, force) in enumerate(self.forces(R_WB).items()):
             R_BF, axes = self.arrays.states[i, :9].reshape(3, 3), self.arrays.ground[i]

@@ -1,12 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Support: which motions of the base the ground can give while the feet stay where they are.
+Support: which motions of the base the ground allows while the feet stay in place.
 
-All the ground's forces add up to ``F = m (a_com + g)`` through the centre of mass, turned by
-``dH/dt``. Where their line meets the plane of the feet is the zero-moment point; it must lie in
-the convex hull of what touches the ground, and F in the friction cone about the plane's normal.
-Legs count as part of the base, in the posture they have when this is made.
+All forces of the ground add up to ``F = m (a_com + g)`` through the centre of mass, with the
+moment ``dH/dt`` about it. The line of that force meets the plane of the feet in the zero-moment
+point, which must lie in the convex hull of the contact points; F must lie in the friction cone
+about the plane's normal. Legs count as part of the base, in the posture at construction.
 """
 from __future__ import annotations
 
@@ -75,21 +75,23 @@ ANYTHING = Support(np.zeros(NUMBER.width), np.zeros((0, 3)))
 @lean_kernel
 def support_excess(support, target, slower):
     """
-    Return by how much a motion leaves what the ground gives: at most 0 when it does not.
+    Return by how much a motion exceeds what the ground allows: at most 0 when it does not.
 
     Parameters
     ----------
     support : Support
-        Of the feet.
+        Of the feet in contact.
     target : (24,) array
-        Pose, twist and acceleration of the base.
+        Pose, twist and acceleration of the base, at the places `POSE`.
     slower : float
-        Twist and acceleration are taken as slowed down so many times.
+        Factor by which the motion is slowed down first.
 
     Returns
     -------
-    margin, friction : float [m], and ratio
-        What is missing of the least margin; the ratio of forces beyond the largest.
+    margin : float [m]
+        Missing part of the required distance of the zero-moment point from the edge of the hull.
+    friction : float
+        Ratio of tangential to normal force beyond the largest allowed one.
 
     """
     numbers, edges = support
@@ -173,9 +175,18 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
 
 def hull_edges(points: np.ndarray) -> np.ndarray:
     """
-    Return rows ``[A, b]`` of ``A x <= b``, A of length one, for the convex hull of points.
+    Return the edges of the convex hull of points, as rows ``[A, b]`` of ``A x <= b``.
 
-    None for a hull without an area: nothing is known then of what it can bear.
+    Parameters
+    ----------
+    points : (n, 2) array [m]
+        Points in a plane.
+
+    Returns
+    -------
+    (k, 3) array
+        Unit outward normal and distance of each edge; no rows for a hull without area.
+
     """
     corners = convex_hull(points)
     if len(corners) < 3:

@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Stage 2, workspace dynamics: the base's inertia and bias while the feet stand still.
+Stages 2 and 3: the base's dynamics while the feet stand still, and the wrench that moves it.
 
-With the feet held, joints follow the base: ``J_base V + J_q qd = 0``, so all velocities are
+With the feet fixed, joints follow the base: ``J_base V + J_q qd = 0``, so all velocities are
 ``N V`` and all accelerations ``N a + n0``, with
 
     N = [1; -J_q^+ J_base],    n0 = [0; -J_q^+ Jdot v + (1 - J_q^+ J_q) posture],
@@ -11,6 +11,15 @@ With the feet held, joints follow the base: ``J_base V + J_q qd = 0``, so all ve
 
 This is exact; the paper's approximation is in :mod:`legged_dynamics.workspace.stance_arrays`.
 ``Vdot`` is the component-wise derivative of the twist, as in the paper: ``a = Vdot + [w x v; 0]``.
+
+Stage 3 is computed torque on the pose of the base in SE(3), (3.21)-(3.23), in base axes:
+
+    e = [R^T (p - p_d); log(R_d^T R)],    V_err = V - Ad(g^-1 g_d) V_d,
+    Vdot = d/dt[Ad(g^-1 g_d) V_d] - K_v V_err - K_p e - K_i int e,    F = Lambda Vdot + mu.
+
+The derivative of the transformed target twist is ``Ad Vdot_d - V x (Ad V_d)`` with the bracket of
+twists, so ``V_err`` obeys ``d/dt V_err = -K_v V_err - K_p e - ...`` for any motion of the target.
+The integral is kept in world axes, where an error of the weight is constant.
 """
 from __future__ import annotations
 
@@ -37,8 +46,8 @@ from legged_dynamics.spatial.layout import offsets
 
 
 @part
-def hold_feet(s):
-    """Fill N and n0: how the joints follow the base, and which posture they keep within that."""
+def _hold_feet(s):
+    """Fill N and n0: how the joints follow the base while the feet are fixed."""
     nv, nc = s.inverse.shape
     slip = s.spare[0]
     for c in range(nc):
@@ -73,7 +82,7 @@ def reduce_exact(s, twist):
     """
     composite_inertias(s.tree, s.bodies)
     fill_mass_matrix(s.tree, s.bodies, 6, s.M)
-    hold_feet(s)
+    _hold_feet(s)
     n = s.M.shape[0]
     # The base's rows of N are the identity and of n0 zero: sums begin at the joints.
     MN, Mn = s.spare[:6], s.spare[6]
@@ -102,7 +111,19 @@ def reduce_exact(s, twist):
 
 @part
 def to_spatial(inertia, bias, twist):
-    """Let ``bias`` go with the component-wise derivative of the twist."""
+    """
+    Convert the bias to the component-wise derivative of the twist, by ``Lambda [w x v; 0]``.
+
+    Parameters
+    ----------
+    inertia : (6, 6) array
+        ``Lambda``.
+    bias : (6,) array [N, N m]
+        Bias that goes with the classical acceleration of the origin; changed in place.
+    twist : (6,) array [m/s, rad/s]
+        ``V = [v; w]`` of the base, in its axes.
+
+    """
     turning = cross((twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2]))
     for i in range(6):
         for k in range(3):
@@ -139,13 +160,6 @@ def follow_base(N, n0, wanted, twist, acceleration):
 
 # -------------------------------------------------------------------------------------------------
 # Stage 3, workspace force (3.21)-(3.23): computed torque on the pose of the base, in SE(3).
-#
-#     e = [R^T (p - p_d); log(R_d^T R)],    V_err = V - Ad(g^-1 g_d) V_d,
-#     Vdot = d/dt[Ad(g^-1 g_d) V_d] - K_v V_err - K_p e - K_i int e,    F = Lambda Vdot + mu.
-#
-# All in base axes. The derivative of the carried-over target twist is ``Ad Vdot_d - V x (Ad V_d)``
-# with the bracket of twists, so ``V_err`` obeys ``d/dt V_err = -K_v V_err - K_p e - ...`` for any
-# motion of the target. The integral is kept in world axes, where a wrong weight is constant.
 
 
 class PoseColumns(NamedTuple):
@@ -171,7 +185,7 @@ POSE, SERVO = offsets(PoseColumns()), offsets(ServoRows())
 
 
 @part
-def pose_error(body, target):
+def _pose_error(body, target):
     """Return ``e`` (3.21) as two vectors [m, rad]: pose less target."""
     R, R_d = load9(body, POSE.rotation), load9(target, POSE.rotation)
     away = subtract(load3(body, POSE.position), load3(target, POSE.position))
@@ -179,7 +193,7 @@ def pose_error(body, target):
 
 
 @part
-def carried_target(body, target):
+def _carried_target(body, target):
     """Return ``Ad(g^-1 g_d) V_d`` and its derivative, as four vectors in base axes."""
     R = load9(body, POSE.rotation)
     to_base = compose(transpose(R), load9(target, POSE.rotation))
@@ -214,8 +228,8 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
 
     """
     R = load9(body, POSE.rotation)
-    e_p, e_R = pose_error(body, target)
-    v_d, w_d, a_d, alpha_d = carried_target(body, target)
+    e_p, e_R = _pose_error(body, target)
+    v_d, w_d, a_d, alpha_d = _carried_target(body, target)
     store3(out[SERVO.error], 0, e_p)
     store3(out[SERVO.error], 3, e_R)
     store3(out[SERVO.rate], 0, subtract(load3(body, POSE.twist), v_d))
@@ -246,7 +260,21 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
 
 @part
 def workspace_force(inertia, bias, wanted, force):
-    """Fill ``F = Lambda Vdot + mu`` (3.23)."""
+    """
+    Fill ``F = Lambda Vdot + mu`` (3.23).
+
+    Parameters
+    ----------
+    inertia : (6, 6) array
+        ``Lambda``: inertia of the base with the feet fixed.
+    bias : (6,) array [N, N m]
+        ``mu``.
+    wanted : (6,) array [m/s^2, rad/s^2]
+        ``Vdot``: desired component-wise derivative of the base's twist.
+    force : (6,) array [N, N m]
+        Filled, base axes.
+
+    """
     for i in range(6):
         force[i] = bias[i]
         for k in range(6):

@@ -17,6 +17,7 @@ from legged_dynamics.workspace import (
     ReachLimiter,
     ReferenceGenerator,
     WorkspaceController,
+    WorkspaceSettings,
 )
 from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.reach import solve_legs
@@ -128,10 +129,8 @@ def test_a_motion_is_as_slow_as_the_feet_need_it():
     narrow.numbers[21] = 0.01
     times = []
     for ground in (support, narrow):
-        reference = ReferenceGenerator()
-        reference.settings.values['reference.acceleration'] = 8.0
-        reference.settings.values['reference.velocity'] = 5.0
-        reference.settings.values['reference.jerk'] = 500.0
+        reference = ReferenceGenerator(WorkspaceSettings.from_parameters({
+            'reference.acceleration': 8.0, 'reference.velocity': 5.0, 'reference.jerk': 500.0}))
         reference.rest(0, BodyPose(state.position, state.rotation))
         reference.support = ground
         times.append(reference.move_to(0, BodyPose(state.position + np.array([0.03, 0.0, 0.0]),

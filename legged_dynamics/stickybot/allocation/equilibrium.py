@@ -45,7 +45,7 @@ from legged_dynamics.stickybot.model.robot import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# From forces back to rest positions: where the hips must be held to make an allocation real.
+# Rest positions that produce given forces.
 
 
 def recover_rest(model: StickybotModel, state: StickybotState, forces: np.ndarray,
@@ -160,6 +160,7 @@ def following_rates(model: StickybotModel, state: StickybotState, velocity: np.n
 
 
 # -------------------------------------------------------------------------------------------------
+# Equilibria, and the least forces there.
 
 LONGEST_STEP = 0.05     # m or rad that a Newton step may move a coordinate
 NEWTON_STEPS = 100
@@ -261,8 +262,9 @@ def static_sensitivity(model: StickybotModel, state: StickybotState, rest: RestP
     """
     Return how the reactions follow the rest angles once everything has settled.
 
-    Beside the frozen gradient (48), where the foot's own limb alone feels its rest angle, this is
-    what lasts: the sum of the changes over all feet is zero.
+    The frozen gradient (48) holds for the first instant, in which only the foot's own limb reacts
+    to its rest angle. This one holds at the new equilibrium: the changes over all feet sum to
+    zero.
 
     Parameters
     ----------
@@ -271,12 +273,17 @@ def static_sensitivity(model: StickybotModel, state: StickybotState, rest: RestP
     state : StickybotState
         Near the equilibrium, which is found first.
     rest : RestPosition
-        Where hips and inner joints are held.
+        Rest positions of hips and inner joints.
 
     Returns
     -------
     (k, 2, N) array [N/rad]
         dF_r,i / dr_phi,j for the k feet on the wall.
+
+    Raises
+    ------
+    SimulationError
+        When there is no equilibrium near.
 
     """
     statics = _Statics(model, state)
@@ -294,16 +301,18 @@ class StaticReduction:
     Attributes
     ----------
     rest : RestPosition
+        Rest positions that do it.
     state : StickybotState
+        Pose at rest with them.
     reactions : (k, 2) array [N]
         Of the feet on the wall.
     before, peak : float [N]
         Largest reaction before and after.
     floor : float [N]
-        The least that these feet could do with hips that move every way: for equal feet in good
-        places, the weight over their number.
+        The least that these feet could have with hips that move in every direction: for equal feet
+        in good places, the weight divided by their number.
     shift : (3,) array [m, m, rad]
-        How the body's pose changes.
+        Change of the body's pose.
     message : str
         What remains, and why.
 

@@ -5,11 +5,12 @@ Least maximum force and largest acceleration of a climber (source 003): norms, n
 
 How can the feet's forces be equalised while the body's acceleration is kept
 (:func:`least_maximum`, or :func:`least_squares`)? What is the largest acceleration for a given
-limit on the forces (:func:`largest_acceleration`; for the speed see :mod:`.speed_limit`)?
+limit on the forces (:func:`largest_acceleration`; for the speed see
+:func:`~legged_dynamics.stickybot.allocation.equilibrium.largest_speed`)?
 
-Guarantees: the cone programs are solved to a duality gap that is returned with the answer, and
-the balance and the limits are checked again on it. Infeasible questions come back with a
-certificate that can be checked by hand.
+The cone programs are solved to a duality gap that is returned with the result, and the balance and
+the limits are checked again on it. An infeasible question returns a certificate that can be
+checked by hand.
 """
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.model.bookkeeping import Load
 
 # -------------------------------------------------------------------------------------------------
-# What an allocation of forces is: an optimum with its gap, or a proof that there is none.
+# Results of an allocation.
 
 
 class AllocationStatus(Enum):
@@ -48,16 +49,19 @@ class AllocationStatus(Enum):
 @dataclass(frozen=True, eq=False)
 class Infeasibility:
     """
-    Proof that no forces within the limits make a load.
+    Proof that no forces within the limits produce a load.
 
-    Of all forces that the feet may have, none makes more of the combination
-    ``direction . (force x, force y, moment)`` than `available`; the load asks for `demanded`.
+    Of all forces that the feet may have, none produces more of the combination
+    ``direction . (force x, force y, moment)`` than `available`; the load requires `demanded`.
 
     Attributes
     ----------
     direction : (3,) array [1, 1, 1/m]
+        Coefficients of the combination.
     demanded, available : float [N]
+        What the load requires, and the largest that the feet can produce.
     message : str
+        The proof in words.
 
     """
 
@@ -95,32 +99,49 @@ class Allocation:
     certificate: Infeasibility | None = None
 
 
-def size(wrench: np.ndarray) -> float:
-    """Return the largest entry of a load, which its errors are relative to."""
+def _magnitude(wrench: np.ndarray) -> float:
+    """Return the largest component of a load; errors are relative to it."""
     return max(float(np.abs(wrench).max()), 1e-12)
 
 
-def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
+def _answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
            ) -> Allocation:
-    """Return an optimal allocation, its balance checked again."""
-    error = float(np.abs(grasp @ forces - wrench).max()) / size(wrench)
+    """Return an optimal allocation with its balance checked again."""
+    error = float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench)
     return Allocation(AllocationStatus.OPTIMAL, forces.reshape(-1, 2).copy(), float(value), gap,
                       error)
 
 
 def no_answer(n: int, status: AllocationStatus, certificate: Infeasibility | None = None
               ) -> Allocation:
-    """Return an allocation without forces."""
+    """
+    Return an allocation without forces.
+
+    Parameters
+    ----------
+    n : int
+        Number of feet.
+    status : AllocationStatus
+        Why there are none.
+    certificate : Infeasibility, optional
+        Proof that there are none.
+
+    Returns
+    -------
+    Allocation
+        Its forces and numbers are NaN.
+
+    """
     return Allocation(status, np.full((n, 2), math.nan), math.nan, math.nan, math.nan,
                       certificate)
 
 
 # -------------------------------------------------------------------------------------------------
-# Proofs that no forces carry a load, in words and numbers that can be checked by hand.
+# Certificates of infeasibility.
 
 
-def unreachable(grasp: np.ndarray, wrench: np.ndarray) -> Allocation:
-    """Return the certificate of a load that the feet cannot make with any forces."""
+def _unreachable(grasp: np.ndarray, wrench: np.ndarray) -> Allocation:
+    """Return the certificate of a load that the feet cannot produce with any forces."""
     missing = wrench - grasp @ np.linalg.lstsq(grasp, wrench, rcond=1e-9)[0]
     direction = missing / np.abs(missing).max()
     proof = Infeasibility(direction, float(direction @ wrench), 0.0,
@@ -133,10 +154,25 @@ def unreachable(grasp: np.ndarray, wrench: np.ndarray) -> Allocation:
 
 def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infeasibility | None:
     """
-    Return a proof that no forces in the sets make the load, or None when there is none.
+    Return a proof that no forces in the sets produce the load, or None when there is none.
 
-    The multipliers of the relaxed program name a direction of the load's space. The proof does
-    not lean on the solver: the most that the sets make of that direction is summed exactly.
+    The multipliers of the relaxed program give a direction in the space of the load. The proof
+    does not depend on the solver: the largest value that the sets allow in that direction is
+    summed exactly.
+
+    Parameters
+    ----------
+    grasp : (3, 2 k) array
+        ``G``: feet's forces to force and moment; a further column for a free multiple.
+    wrench : (3,) array [N, N, N m]
+        The load.
+    sets : ForceSets
+        Limits of the k feet.
+
+    Returns
+    -------
+    Infeasibility or None
+
     """
     n, columns = sets.n_feet, grasp.shape[1]
     basis, least = np.zeros((columns + 1, columns)), np.zeros(columns)
@@ -170,6 +206,7 @@ def _words(direction: np.ndarray) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
+# The allocations.
 
 
 # Largest miss of a balance, relative to the load, that still counts as meeting it.
@@ -182,13 +219,24 @@ def least_squares(load: Load) -> Allocation:
     """
     Return the forces of least sum of squares, ``F = G^+ w``.
 
-    Smooth in the load, and without limits; infeasible only when the feet cannot make the load
-    at all.
+    They are smooth in the load and have no limits; infeasible only when the feet cannot produce
+    the load with any forces.
+
+    Parameters
+    ----------
+    load : Load
+        What the feet must carry.
+
+    Returns
+    -------
+    Allocation
+        Its value is the norm of all forces [N].
+
     """
     forces, _, _, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
-        return unreachable(load.grasp, load.wrench)
-    return answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
+        return _unreachable(load.grasp, load.wrench)
+    return _answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
 
 
 def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray | None = None,
@@ -201,13 +249,18 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
     load : Load
         What the feet must carry.
     sets : ForceSets, optional
-        What the feet can carry. Forces keep to the half-planes, and the weights c_i are the
-        radii, so that the value is the utilisation; above 1 it is infeasible.
+        Limits of the feet. Forces stay within the half-planes, and the weights c_i are the radii,
+        so that the value is the utilisation; above 1 it is infeasible.
     weights : (k,) array, optional
         ``c_i`` without sets; 1 unless given.
     smoothness : float
-        Weight of the sum of squares beside the maximum, relative to the load: above 0 the answer
-        is unique and depends smoothly on the load.
+        Weight of the sum of squares in addition to the maximum, relative to the load: above 0 the
+        result is unique and depends smoothly on the load.
+
+    Returns
+    -------
+    Allocation
+        Its value is the largest ``|F_i| / c_i``.
 
     Raises
     ------
@@ -227,7 +280,7 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
         raise ConfigurationError(f'expected {n} weights or radii above 0, got {c.tolist()}')
     least, memory, rank, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
-        return unreachable(load.grasp, load.wrench)
+        return _unreachable(load.grasp, load.wrench)
     forces = np.zeros(2 * n)
     code, value = solve_forces(LEAST_MAXIMUM, least, memory.basis, rank, 2 * n - rank, table, c,
                                np.zeros(2 * n), smoothness, memory.program, forces)
@@ -235,21 +288,26 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
         return _refused(load.grasp, load.wrench, sets)
     if code < 0:
         return no_answer(n, AllocationStatus.FAILED)
-    return answer(load.grasp, load.wrench, forces, value, float(memory.program.report[0]))
+    return _answer(load.grasp, load.wrench, forces, value, float(memory.program.report[0]))
 
 
 def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
     """
-    Return the largest alpha for which the feet carry ``w + alpha direction``.
+    Return the largest alpha for which the feet can carry ``w + alpha direction``.
 
     Parameters
     ----------
     load : Load
-        What the feet must carry.
+        What the feet must carry for alpha = 0.
     direction : (3,) array [N, N, N m]
         Load per unit of alpha.
     sets : ForceSets
-        What the feet can carry.
+        Limits of the feet.
+
+    Returns
+    -------
+    Allocation
+        Its value is alpha.
 
     Raises
     ------
@@ -267,8 +325,8 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
     # The multiple is one more unknown of the balance; in units in which it is of order 1.
     basis, least = np.zeros((2 * n + 2, 2 * n + 1)), np.zeros(2 * n + 1)
     rank, error = solve_balance(grasp, load.wrench, basis, least)
-    if error > BALANCE_TOLERANCE * size(load.wrench):
-        return unreachable(grasp, load.wrench)
+    if error > BALANCE_TOLERANCE * _magnitude(load.wrench):
+        return _unreachable(grasp, load.wrench)
     memory, forces = make_force_memory(n + 1), np.zeros(2 * n)
     free = 2 * n + 1 - rank
     goal = np.ascontiguousarray(basis[rank:rank + free, 2 * n])
@@ -277,7 +335,7 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
     value = (value + least[2 * n]) / scale
     if code < 0:
         return _refused(grasp, load.wrench, sets)
-    return answer(load.grasp, load.wrench + value * d, forces, value,
+    return _answer(load.grasp, load.wrench + value * d, forces, value,
                   float(memory.program.report[0]))
 
 
@@ -285,8 +343,25 @@ def largest_acceleration(load: Load, direction: np.ndarray, sets: ForceSets) -> 
     """
     Return how much more acceleration in a direction the feet allow.
 
-    The value is alpha in ``xdd + alpha direction`` (x [m/s^2], y [m/s^2], angle [rad/s^2]), beyond
-    the load's own; otherwise as :func:`largest_multiple`.
+    Parameters
+    ----------
+    load : Load
+        What the feet must carry at the present acceleration.
+    direction : (3,) array [m/s^2, m/s^2, rad/s^2]
+        Acceleration of the body (x, y, angle) per unit of alpha.
+    sets : ForceSets
+        Limits of the feet.
+
+    Returns
+    -------
+    Allocation
+        Its value is alpha in ``xdd + alpha direction``, beyond the load's own acceleration.
+
+    Raises
+    ------
+    ConfigurationError
+        When the direction is zero or the sets do not fit.
+
     """
     return largest_multiple(load, load.per_acceleration * np.asarray(direction, float), sets)
 
@@ -297,7 +372,7 @@ def _balanced(grasp: np.ndarray, wrench: np.ndarray
     memory = make_force_memory(max(grasp.shape[1] // 2, 1))
     least = memory.particular[:grasp.shape[1]]
     rank, error = solve_balance(grasp, wrench, memory.basis, least)
-    return least, memory, rank, error / size(wrench)
+    return least, memory, rank, error / _magnitude(wrench)
 
 
 def _table(sets: ForceSets | None, n: int) -> np.ndarray:

@@ -54,7 +54,19 @@ class ForceMemory(NamedTuple):
 
 
 def make_force_memory(n_feet: int) -> ForceMemory:
-    """Return memory for that many feet."""
+    """
+    Return memory for programs of a number of feet.
+
+    Parameters
+    ----------
+    n_feet : int
+        Largest number of feet.
+
+    Returns
+    -------
+    ForceMemory
+
+    """
     size = 2 * n_feet
     return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
                        make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
@@ -67,12 +79,23 @@ def solve_balance(G, w, basis, particular):
 
     Gram-Schmidt, twice over, with the longest remaining row first.
 
+    Parameters
+    ----------
+    G : (m, n) array
+        Rows of the balance.
+    w : (m,) array
+        Right-hand side.
+    basis : (n + 1, n) array
+        Filled with orthonormal rows: those of the balance, then those of the null space.
+    particular : (n,) array
+        Filled with the least F.
+
     Returns
     -------
     rank : int
         Number of independent rows; rows `rank` and up of `basis` span the null space.
     error : float
-        Largest part of w that no F makes, in the units of w's scaled rows.
+        Largest part of w that no F produces, in the units of w's scaled rows.
 
     """
     rows, size = G.shape
@@ -120,12 +143,12 @@ def solve_balance(G, w, basis, particular):
                     left[i, j] -= dot * basis[rank, j]
                 value[i] -= dot * coordinate
         rank += 1
-    complete_basis(basis, rank, size)
+    _complete_basis(basis, rank, size)
     return rank, error
 
 
 @kernel
-def complete_basis(basis, rank, size):
+def _complete_basis(basis, rank, size):
     """Complete `rank` orthonormal rows to a basis."""
     for n in range(rank, size):
         best, at = -1.0, 0
@@ -242,7 +265,21 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
 
 @kernel
 def force_multipliers(kind, sets, program, out):
-    """Fill for each foot the force-space multiplier ``nu_i = d(optimum)/d F_i``, (2 N,)."""
+    """
+    Fill the multiplier of each foot's force, ``nu_i = d(optimum)/d F_i``, after a program.
+
+    Parameters
+    ----------
+    kind : int
+        `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`.
+    sets : (N, SET.width) array
+        Limits of the feet.
+    program : ConeProgram
+        After the solution.
+    out : (2 N,) array
+        Filled.
+
+    """
     lines = 0
     out[:] = 0.0
     for i in range(sets.shape[0]):

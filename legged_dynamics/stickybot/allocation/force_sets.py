@@ -33,10 +33,22 @@ SET = offsets(ForceSet())
 @kernel
 def fill_sets(pads, normals, angles, table):
     """
-    Fill the set of each pad under its normal load, its direction turned to that angle.
+    Fill the set of forces that each pad can hold under its normal load.
 
-    Where the pull alone already exceeds what the pad holds, one of the half-planes lies beyond
+    Where the pull alone already exceeds the limit of the pad, one of the half-planes lies beyond
     the disc: the set is empty.
+
+    Parameters
+    ----------
+    pads : (N, PAD.width) array
+        Of :meth:`Adhesion.packed`.
+    normals : (N,) array [N]
+        The wall's push on each foot.
+    angles : (N,) array [rad]
+        Direction of each pad in the axes of the forces.
+    table : (N, SET.width) array
+        Filled.
+
     """
     for i in range(pads.shape[0]):
         pressed, pull = pads[i, PAD.friction] * max(normals[i], 0.0), max(-normals[i], 0.0)
@@ -84,6 +96,15 @@ class ForceSets:
         """
         Return discs ``|F_i| <= radius_i``.
 
+        Parameters
+        ----------
+        radius : (N,) sequence of float [N]
+            Largest force of each foot.
+
+        Returns
+        -------
+        ForceSets
+
         Raises
         ------
         ConfigurationError
@@ -102,16 +123,25 @@ class ForceSets:
     def of_pads(cls, pads: Sequence[Adhesion], normals: Sequence[float],
                 angles: Sequence[float]) -> ForceSets:
         """
-        Return what pads hold under given normal loads.
+        Return the forces that pads can hold under given normal loads.
 
         Parameters
         ----------
         pads : sequence of Adhesion
-            Of finite shear.
+            Pads of finite shear.
         normals : (N,) sequence [N]
             The wall's push on each foot.
         angles : (N,) sequence [rad]
-            Directions of the pads in the axes of the forces; unused for discs.
+            Directions of the pads in the axes of the forces; not used for discs.
+
+        Returns
+        -------
+        ForceSets
+
+        Raises
+        ------
+        ConfigurationError
+            When the lengths do not fit, or a pad has no limit of shear.
 
         """
         n = len(pads)
@@ -131,13 +161,42 @@ class ForceSets:
         return self.table.shape[0]
 
     def planes(self, foot: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a foot's half-planes as normals (k, 2) and bounds (k,)."""
+        """
+        Return the half-planes of a foot, ``normal . F <= bound``.
+
+        Parameters
+        ----------
+        foot : int
+            Number of the foot.
+
+        Returns
+        -------
+        normals : (k, 2) array
+            Unit normals.
+        bounds : (k,) array [N]
+            Bounds.
+
+        """
         count = int(self.table[foot, SET.n_planes])
         rows = self.table[foot, SET.planes:SET.planes + 3 * count].reshape(-1, 3)
         return rows[:, :2], rows[:, 2]
 
     def contains(self, forces: np.ndarray, slack: float = 0.0) -> np.ndarray:
-        """Say for each foot whether its force lies in its set, or outside by at most `slack`."""
+        """
+        Return for each foot whether its force lies in its set.
+
+        Parameters
+        ----------
+        forces : (N, 2) array [N]
+            Forces of the feet.
+        slack : float [N]
+            Tolerated distance outside the set.
+
+        Returns
+        -------
+        (N,) array of bool
+
+        """
         inside = np.hypot(*np.transpose(forces)) <= self.table[:, SET.radius] + slack
         for i, force in enumerate(forces):
             normals, bounds = self.planes(i)
@@ -146,7 +205,7 @@ class ForceSets:
 
     def support(self, directions: np.ndarray) -> np.ndarray:
         """
-        Return the largest ``d_i . F_i`` over each foot's set, (N,); -inf where it is empty.
+        Return the largest ``d_i . F_i`` over each foot's set.
 
         Exact: the largest is reached on the circle in the direction itself, on an edge, or in a
         corner.
@@ -154,7 +213,12 @@ class ForceSets:
         Parameters
         ----------
         directions : (N, 2) array
-            Changes of all forces by each unknown.
+            ``d_i`` of each foot.
+
+        Returns
+        -------
+        (N,) array
+            -inf where a set is empty.
 
         """
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])

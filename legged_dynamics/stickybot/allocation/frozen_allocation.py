@@ -3,10 +3,23 @@
 """
 Allocation by rest angles alone, at a frozen state: the forces are functions of N hip controls.
 
+With d_i the limb's end in body axes, ``R`` the body's rotation on (x, y), W_i the effect of a hip
+force on the foot through the limb's own acceleration, and sel the first two rows, reactions and
+body acceleration are affine in the rest positions, (30)-(35) and (45)-(57) in the corrected form::
+
+    F_r,i = a_i + C_i r_i + S_i rdot_i           xdd = G + sum_i ( H_i r_i + T_i rdot_i )
+
+    L_i = R (K d_i + B ddot_i)                   N_i = -R K            P_i = -R B       (42)-(44)
+    W_i = -M_fq M_qq^-1 J_i^T                    X_i = M_b^-1 (1 + d_i~ R^T)
+    C_i = (W_i + sel) N_i                        S_i = (W_i + sel) P_i                 (32), (47)
+    G = g + sum X_i L_i                          H_i = X_i N_i         T_i = X_i P_i    (53)-(55)
+
+The arm is d_i, which does not depend on r_i: the maps are exact in all three components of r_i.
+
 With ``u_i = r_phi,i`` the only control, ``F_i = b_i + c_i u_i`` (48), and of the body's
 acceleration only the angular one depends on u, through ``sum k_i u_i``: N controls, one equation
-to keep it, N - 1 left for N - 1 equalities of magnitude. These are statements for the instant, on
-the time scale of the limbs' own inertia: the forces pass to other feet only once limbs and body
+to keep it, N - 1 left for N - 1 equalities of magnitude. These results hold for the instant, on
+the time scale of the limbs' own inertia: the load shifts to other feet only once limbs and body
 have moved. For sharing a load, see :mod:`.force_allocation`.
 """
 from __future__ import annotations
@@ -37,22 +50,7 @@ from legged_dynamics.stickybot.model.parts import Limb
 from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
 
 # -------------------------------------------------------------------------------------------------
-# Wall reactions and body acceleration as affine maps of the hips' rest positions, at one state.
-#
-# Source 003, (30)-(35) and (45)-(57), in the corrected form. With d_i the limb's end in body axes,
-# ``R`` the body's rotation on (x, y), W_i the effect of a hip force on the foot through the limb's
-# own acceleration, and sel the first two rows::
-#
-#     F_r,i = a_i + C_i r_i + S_i rdot_i           xdd = G + sum_i ( H_i r_i + T_i rdot_i )
-#
-#     L_i = R (K d_i + B ddot_i)                   N_i = -R K            P_i = -R B       (42)-(44)
-#     W_i = -M_fq M_qq^-1 J_i^T                    X_i = M_b^-1 (1 + d_i~ R^T)
-#     C_i = (W_i + sel) N_i                        S_i = (W_i + sel) P_i                 (32), (47)
-#     G = g + sum X_i L_i                          H_i = X_i N_i         T_i = X_i P_i    (53)-(55)
-#
-# The arm is d_i, which does not depend on r_i: the maps are exact in all three components of r_i.
-# State and rates are frozen: these are statements for an instant, on the time scale of the limbs'
-# own inertia, and not laws of load sharing.
+# Reactions and body acceleration as affine maps of the hips' rest positions, at one state.
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,22 @@ class AffineMaps:
     S_joint: tuple[np.ndarray, ...]
 
     def reaction(self, rest: RestPosition, model: StickybotModel) -> np.ndarray:
-        """Return ``a + C r + S rdot`` (45), (N, 2) [N]."""
+        """
+        Return the reactions ``a + C r + S rdot`` (45).
+
+        Parameters
+        ----------
+        rest : RestPosition
+            Rest positions r and their rates.
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        (N, 2) array [N]
+            In wall axes.
+
+        """
         u, ud = rest.packed(model)
         r, rd = u[model.hip_columns], ud[model.hip_columns]
         force = self.a + np.einsum('ijk,ik->ij', self.C, r) + np.einsum('ijk,ik->ij', self.S, rd)
@@ -97,7 +110,22 @@ class AffineMaps:
         return force
 
     def acceleration(self, rest: RestPosition, model: StickybotModel) -> np.ndarray:
-        """Return ``G + sum H r + T rdot`` (52), (3,) [m/s^2, rad/s^2]."""
+        """
+        Return the acceleration of the body ``G + sum H r + T rdot`` (52).
+
+        Parameters
+        ----------
+        rest : RestPosition
+            Rest positions r and their rates.
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        (3,) array [m/s^2, m/s^2, rad/s^2]
+            In wall axes.
+
+        """
         u, ud = rest.packed(model)
         return (self.G + np.einsum('ijk,ik->j', self.H, u[model.hip_columns])
                 + np.einsum('ijk,ik->j', self.T, ud[model.hip_columns]))
@@ -105,7 +133,18 @@ class AffineMaps:
 
 def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
     """
-    Return the affine maps of a state.
+    Return the affine maps of a state, (30)-(35) and (45)-(57).
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Pose and motion.
+
+    Returns
+    -------
+    AffineMaps
 
     Raises
     ------
@@ -157,21 +196,42 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
 
 
 def reaction_by_turn(maps: AffineMaps) -> np.ndarray:
-    """Return dF_r,i / dr_phi,i = C_i e_3 (48), (N, 2) [N/rad]."""
+    """
+    Return the gradient of each reaction with its rest angle, ``dF_r,i / dr_phi,i = C_i e_3`` (48).
+
+    Parameters
+    ----------
+    maps : AffineMaps
+        Of a state.
+
+    Returns
+    -------
+    (N, 2) array [N/rad]
+
+    """
     return maps.C[:, :, 2].copy()
 
 
 def reaction_by_turn_size(model: StickybotModel) -> np.ndarray:
     """
-    Return |dF_r,i / dr_phi,i| (49), (N,) [N/rad], of feet on the wall.
+    Return the size ``|dF_r,i / dr_phi,i|`` (49) of feet on the wall.
 
-    ``m c / A_i k_phi`` with c the distance of the rod's centre from the foot: for the source's
-    uniform rod ``(L/2)(m_i/A_i) k_phi = 3 k_phi / (2 L)``, whatever the pose.
+    It is ``m c / A_i k_phi`` with c the distance of the rod's centre from the foot: for the
+    source's uniform rod ``(L/2)(m_i/A_i) k_phi = 3 k_phi / (2 L)``, in every pose.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+
+    Returns
+    -------
+    (N,) array [N/rad]
 
     Raises
     ------
     ModelError
-        When a limb has several links or a hip couples its directions: see (48) then.
+        When a limb has several links or a hip couples its directions: use (48) then.
 
     """
     return np.array([_turn_lever(limb, limb.stiffness) * limb.stiffness[2, 2]
@@ -179,23 +239,76 @@ def reaction_by_turn_size(model: StickybotModel) -> np.ndarray:
 
 
 def reaction_by_turn_rate(maps: AffineMaps) -> np.ndarray:
-    """Return dF_r,i / drdot_phi,i = S_i e_3 (50), (N, 2) [N s/rad]."""
+    """
+    Return the gradient of each reaction with the rate, ``dF_r,i / drdot_phi,i = S_i e_3`` (50).
+
+    Parameters
+    ----------
+    maps : AffineMaps
+        Of a state.
+
+    Returns
+    -------
+    (N, 2) array [N s/rad]
+
+    """
     return maps.S[:, :, 2].copy()
 
 
 def reaction_by_turn_rate_size(model: StickybotModel) -> np.ndarray:
-    """Return |dF_r,i / drdot_phi,i| (51), (N,) [N s/rad]; as (49) with b_phi."""
+    """
+    Return the size ``|dF_r,i / drdot_phi,i|`` (51), which is (49) with b_phi for k_phi.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+
+    Returns
+    -------
+    (N,) array [N s/rad]
+
+    Raises
+    ------
+    ModelError
+        When a limb has several links or a hip couples its directions: use (50) then.
+
+    """
     return np.array([_turn_lever(limb, limb.damping) * limb.damping[2, 2]
                      for limb in model.limbs])
 
 
 def acceleration_by_turn(maps: AffineMaps) -> np.ndarray:
-    """Return dxdd / dr_phi,i = H_i e_3 (56), (N, 3): (0, 0, -k_phi/I_cg)."""
+    """
+    Return ``dxdd / dr_phi,i = H_i e_3`` (56), which is (0, 0, -k_phi/I_cg).
+
+    Parameters
+    ----------
+    maps : AffineMaps
+        Of a state.
+
+    Returns
+    -------
+    (N, 3) array [m/s^2/rad, m/s^2/rad, 1/s^2]
+
+    """
     return maps.H[:, :, 2].copy()
 
 
 def acceleration_by_turn_rate(maps: AffineMaps) -> np.ndarray:
-    """Return dxdd / drdot_phi,i = T_i e_3 (57), (N, 3): (0, 0, -b_phi/I_cg)."""
+    """
+    Return ``dxdd / drdot_phi,i = T_i e_3`` (57), which is (0, 0, -b_phi/I_cg).
+
+    Parameters
+    ----------
+    maps : AffineMaps
+        Of a state.
+
+    Returns
+    -------
+    (N, 3) array [m/s/rad, m/s/rad, 1/s]
+
+    """
     return maps.T[:, :, 2].copy()
 
 
@@ -209,6 +322,7 @@ def _turn_lever(limb: Limb, matrix: np.ndarray) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
+# Allocation by rest angles.
 
 MOST_FEET = 16      # 2^N patterns of signs are searched
 SAMPLES = 2000      # of the magnitude, to bracket all solutions of a pattern
@@ -250,14 +364,39 @@ class FrozenForces:
         return np.abs(across) / np.hypot(self.c[:, 0], self.c[:, 1])
 
     def at(self, u: np.ndarray) -> np.ndarray:
-        """Return the forces at rest angles u, (k, 2) [N]."""
+        """
+        Return the forces at given rest angles.
+
+        Parameters
+        ----------
+        u : (k,) array [rad]
+            Rest angles.
+
+        Returns
+        -------
+        (k, 2) array [N]
+
+        """
         return self.b + self.c * np.asarray(u, dtype=float)[:, None]
 
 
 def frozen_forces(model: StickybotModel, state: StickybotState, rest: RestPosition
                   ) -> FrozenForces:
     """
-    Return the frozen-state forces of a state.
+    Return the foot forces of a frozen state as functions of the rest angles, (48).
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Pose and motion.
+    rest : RestPosition
+        Present rest positions.
+
+    Returns
+    -------
+    FrozenForces
 
     Raises
     ------
@@ -306,7 +445,12 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
 
     ``u_i = ( -b_i . c_i + sigma_i |c_i| sqrt(s^2 - floor_i^2) ) / |c_i|^2`` with
     ``sum k_i u_i`` kept: for each pattern of signs sigma an equation in s. There may be none, and
-    the least may be absurd; :func:`frozen_least_maximum` always has an answer.
+    the least may be impractically large; :func:`frozen_least_maximum` always has a solution.
+
+    Parameters
+    ----------
+    frozen : FrozenForces
+        Foot forces of the frozen state.
 
     Returns
     -------
@@ -357,12 +501,19 @@ def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
     """
     Return the least maximum of ``|F_i|`` that keeps the angular acceleration, and its u.
 
-    Always has an answer, and not below the largest floor.
+    A solution always exists; it is not below the largest floor.
+
+    Parameters
+    ----------
+    frozen : FrozenForces
+        Foot forces of the frozen state.
 
     Returns
     -------
     float [N]
+        The least maximum.
     (k,) array [rad]
+        Rest angles.
 
     """
     n = len(frozen.feet)

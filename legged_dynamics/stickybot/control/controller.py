@@ -1,14 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-StickybotController: a gait on compliant hips, with reaction-force reduction on top.
+StickybotController: a gait on compliant hips, with reaction-force reduction.
 
 The plain gait moves the hips' rest angles and lets the springs find their balance: the feet
 squeeze against each other, and the robot drops at every change of feet. The reduction keeps the
-gait's feet and times and chooses the forces: the body follows a straight line at the plain gait's
-own speed, what the feet must carry together follows from that, and is shared so that the largest
-force is as small as it can be, each foot taking up and giving away its load slowly. The hips' rest
-positions then make those forces.
+gait's feet and times and chooses the forces. The body follows a straight line at the plain gait's
+own speed, which determines the load that the feet carry together. This load is shared so that the
+largest force is least, and each foot takes up and gives away its part gradually. The hips' rest
+positions then produce these forces.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from legged_dynamics.stickybot.model.robot import (
 from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
 
 # -------------------------------------------------------------------------------------------------
-# The plain gait, rehearsed in simulation: how fast it climbs, and how hard it pulls.
+# The plain gait in simulation: its speed and its largest force.
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
 
 
 # -------------------------------------------------------------------------------------------------
+# The controller.
 
 HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
 ANGLE_LEASH = 0.2       # rad that the reference angle may be from the body's
@@ -131,22 +132,23 @@ class StickybotController:
     gait : Gait, optional
         Which feet hold when; the default gait unless given.
     settings : ControlSettings or mapping, optional
-        Checked settings, or dotted names of `control_settings.SETTINGS`.
+        Checked settings, or dotted names of `control.gait.SETTINGS`.
     pads : sequence of Adhesion, optional
-        What the feet hold; the reduction keeps to it where it can.
+        Limits of the feet; the reduction keeps to them where it can.
     walking : bool
         Whether to walk from the first measurement; otherwise the robot stands on all feet.
 
     Attributes
     ----------
     settings : ControlSettings
+        Of the controller.
     speed : float [m/s]
         Of the reference under reduction.
 
     Raises
     ------
     ConfigurationError
-        When a setting is wrong, or reduction by angle is asked of hips whose stiffness couples
+        When a setting is wrong, or reduction by angle is chosen for hips whose stiffness couples
         the angle with x and y.
 
     """
@@ -198,6 +200,15 @@ class StickybotController:
 
     @walking.setter
     def walking(self, wanted: bool) -> None:
+        """
+        Set whether the robot walks.
+
+        Parameters
+        ----------
+        wanted : bool
+            False to stop as soon as all feet are down.
+
+        """
         self._footing.walking = bool(wanted)
 
     def reset(self) -> None:
@@ -216,7 +227,16 @@ class StickybotController:
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
         """
-        Return the command that answers a measurement.
+        Return the command for a measurement.
+
+        Parameters
+        ----------
+        measurement : StickybotMeasurement
+            Joint states and attitude, newer than the one before.
+
+        Returns
+        -------
+        StickybotCommand
 
         Raises
         ------
@@ -343,29 +363,23 @@ class StickybotController:
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, forces = self.model, self._odometry.z, self._forces
-        effort = np.empty((model.n_limbs, 3))
-        _fill_efforts(z[2], forces, self._limb_weights, effort, self._loads)
+        _fill_loads(forces, self._limb_weights, self._loads)
         kept = self.settings.reduction != 'full' or bool(self._memory.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
-            target[model.inner_columns], effort,
-            forces[:, FORCE.reaction:FORCE.reaction + 2].copy(), self._planned.copy(),
-            z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
+            target[model.inner_columns], forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
+            self._planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
 
 
 @kernel
-def _fill_efforts(angle, forces, weights, efforts, loads):
+def _fill_loads(forces, weights, loads):
     """
-    Fill the hips' joint efforts, limb against body, and what each foot carries by its hip.
+    Fill the size of the load that each foot transmits to its hip, (N,) [N].
 
-    The efforts are the hip forces reversed, in body axes. A foot's load is the hip's force less
-    the limb's weight, which holds of a foot that has let go too.
+    It is the hip's force less the limb's weight, which also holds for a foot that has let go.
     """
-    c, s = math.cos(angle), math.sin(angle)
-    for i in range(efforts.shape[0]):
+    for i in range(loads.shape[0]):
         fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
-        efforts[i, 0], efforts[i, 1] = -c * fx - s * fy, s * fx - c * fy
-        efforts[i, 2] = -forces[i, FORCE.hip + 2]
         loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
 
 

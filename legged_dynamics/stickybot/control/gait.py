@@ -23,9 +23,9 @@ PATTERNS = ('diagonal', 'wave')
 
 
 @dataclass(frozen=True)
-class Gait:
+class Gait(CheckedSettings):
     """
-    A periodic gait.
+    A periodic gait; `from_parameters` checks the range of each value.
 
     Attributes
     ----------
@@ -41,10 +41,14 @@ class Gait:
 
     """
 
-    pattern: str = 'diagonal'
-    period: float = 1.0
-    duty: float = 0.6
-    amplitude: float = 0.147
+    pattern: str = setting(
+        'gait.pattern', 'diagonal', '', 'Which feet step together.', choices=PATTERNS)
+    period: float = setting(
+        'gait.period', 1.0, 's', 'Duration of one cycle of the gait.', 0.01, 100.0)
+    duty: float = setting(
+        'gait.duty', 0.6, '', 'Fraction of the period that a foot is on the wall.', 0.05, 0.99)
+    amplitude: float = setting(
+        'gait.amplitude', 0.147, 'rad', 'Half of the sweep of a rest angle.', -1.5, 1.5)
 
     def __post_init__(self) -> None:
         if self.pattern not in PATTERNS:
@@ -70,7 +74,20 @@ class Gait:
         return round(self.duty * self.period * 1e9)
 
     def offsets(self, model: StickybotModel) -> np.ndarray:
-        """Return how far each limb is ahead of the first phase, (N,) from 0 to 1."""
+        """
+        Return the phase lead of each limb.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        (N,) array
+            Fractions of the period, from 0 to 1.
+
+        """
         along = np.array([limb.hip[1] for limb in model.limbs])
         rows = np.unique(np.round(along, 9))[::-1]
         row = np.array([int(np.argmin(abs(rows - y))) for y in along])
@@ -80,7 +97,19 @@ class Gait:
         return -(right + (len(rows) - 1 - row) / len(rows)) / 2.0 % 1.0
 
     def overlap(self, model: StickybotModel) -> float:
-        """Return the shortest time from a foot's touchdown to another foot's lift-off [s]."""
+        """
+        Return the shortest time from a foot's touchdown to another foot's lift-off.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        float [s]
+
+        """
         touch = -self.offsets(model) * self.period
         lift = touch + self.duty * self.period
         waits = [(lift[j] - touch[i]) % self.period
@@ -132,7 +161,19 @@ class GaitClock:
         self._offsets = np.round(gait.offsets(model) * self._period).astype(np.int64)
 
     def at(self, time_ns: int) -> GaitPhase:
-        """Return the phase of every limb at that time of the gait."""
+        """
+        Return the phase of every limb at a time of the gait.
+
+        Parameters
+        ----------
+        time_ns : int [ns]
+            Time since the gait began.
+
+        Returns
+        -------
+        GaitPhase
+
+        """
         out = np.empty((3, self._sides.size))
         stance = np.empty(self._sides.size, bool)
         _fill_phase(self._offsets, self._sides, self._period, self._stance, self.gait.amplitude,
@@ -248,19 +289,31 @@ SETTINGS = ControlSettings.table()
 
 
 # -------------------------------------------------------------------------------------------------
-# Footing: which feet are to hold, how much each may carry, and what to do when one does not.
+# Footing: which feet are to hold, and how much of the load each may take.
 
 
 @kernel
 def smooth_step(x):
-    """Return 3 x^2 - 2 x^3 on [0, 1], and 0 or 1 outside."""
+    """
+    Return ``3 x^2 - 2 x^3`` on [0, 1], and 0 or 1 outside.
+
+    Parameters
+    ----------
+    x : float
+        Argument.
+
+    Returns
+    -------
+    float
+
+    """
     x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
 
 
 @kernel
-def fill_shares(since, until_lift, handover, least, share):
-    """Fill each foot's share: taken up after it is set, given away before it is lifted."""
+def _fill_shares(since, until_lift, handover, least, share):
+    """Fill each foot's share: it rises after the foot is set and falls before it is lifted."""
     for i in range(share.shape[0]):
         share[i] = max(smooth_step(since[i] / handover) * smooth_step(until_lift[i] / handover),
                        least)
@@ -268,11 +321,11 @@ def fill_shares(since, until_lift, handover, least, share):
 
 class Footing:
     """
-    Follows a gait's clock, and halts it while a lost foot is planted again.
+    Follows a gait's clock, and stops it while a lost foot is set again.
 
-    When a foot is lost, every other foot is set on the wall at once and the gait stands still; the
-    lost foot is off for a moment and set again; when all feet have taken up their load, those
-    that the gait wants off give theirs away, and it goes on.
+    When a foot is lost, every other foot is set on the wall at once and the gait stops. The lost
+    foot is off for a moment and set again. When all feet have taken up their load, the feet that
+    the gait lifts give theirs away, and the gait continues.
 
     Parameters
     ----------
@@ -290,14 +343,13 @@ class Footing:
     wanted : (N,) array of bool
         Feet that are to be on the wall.
     share : (N,) array
-        How much of the load each foot on the wall may take, relative to the others.
+        Fraction of the load that each foot on the wall may take, relative to the others.
     angle, rate, angle_ahead : (N,) array [rad, rad/s, rad]
         Rest angles now (less the nominal ones), their rates, and the angles one period on.
     walking : bool
-        Wish of the user.
+        Whether the user wants the robot to walk.
     pose : float
-        How far the robot has gone from standing at its nominal rest angles (0) to the first pose
-        of the gait (1).
+        Progress from standing at the nominal rest angles (0) to the first pose of the gait (1).
 
     """
 
@@ -340,14 +392,20 @@ class Footing:
     def update(self, stamp_ns: int, dt_ns: int, period_ns: int, lost: np.ndarray
                ) -> list[FootEvent]:
         """
-        Go on to a new sample.
+        Advance to a new sample.
 
         Parameters
         ----------
         stamp_ns, dt_ns, period_ns : int [ns]
-            Of the sample; since the last one; until the command is to be fulfilled.
+            Stamp of the sample; time since the last one; time until the command is to be
+            fulfilled.
         lost : (N,) array of bool
             Feet that do not hold though they should.
+
+        Returns
+        -------
+        list of FootEvent
+            What happens to feet at this instant.
 
         """
         events = []
@@ -385,7 +443,7 @@ class Footing:
             self._since[planted] = np.where(in_need[planted], self._handover, 0.0)
         self._since[~wanted] = 0.0
         self.wanted = wanted.copy()
-        fill_shares(self._since, until_lift, self._handover, self._least, self.share)
+        _fill_shares(self._since, until_lift, self._handover, self._least, self.share)
         return events
 
     def _halted(self, stamp_ns: int) -> tuple[np.ndarray, np.ndarray]:

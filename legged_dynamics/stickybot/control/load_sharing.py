@@ -3,14 +3,13 @@
 """
 Load sharing of a climber in its control tick: least maximum at a limited rate, one kernel.
 
-The load-sharing form of source 003's question. What the feet carry together follows from the
-accelerations of body and limbs; how they share it is free, 2 N - 3 ways. Changing foot i's force
-by dF_i and its hip's force by the same leaves every acceleration as it is when the hip's moment
-and the inner joints' torques change with it::
+The total load follows from the accelerations of body and limbs; its distribution has 2 N - 3
+degrees of freedom. A change of foot i's force by dF_i and of its hip's force by the same leaves
+every acceleration unchanged when the hip's moment and the inner joints' torques change with it::
 
     dm_i = -(p_hip - p_foot) x dF_i          dtau_k = (p_hip - p_k) x dF_i + dm_i
 
-and the hip's rest position makes that force through spring and damper::
+and the hip's rest position produces that force through spring and damper::
 
     K rho + B rhodot = -R^T [dF; dm]
 
@@ -101,7 +100,21 @@ class SharingMemory(NamedTuple):
 
 
 def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
-    """Return memory for that robot."""
+    """
+    Return memory for sharing the load.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    nz : int
+        Number of coordinates.
+
+    Returns
+    -------
+    SharingMemory
+
+    """
     n = machine.index.shape[0]
     return SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
                          np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
@@ -111,8 +124,8 @@ def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
 
 
 @kernel
-def begin_sharing(memory, holds, planned):
-    """Clear forces and report, and list the feet on the wall; return how many there are."""
+def _begin_sharing(memory, holds, planned):
+    """Clear forces and report, and list the feet on the wall; return their number."""
     report = memory.report
     report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
     planned[:] = 0.0
@@ -127,11 +140,23 @@ def begin_sharing(memory, holds, planned):
 @kernel
 def static_load(machine, z, wanted, w):
     """
-    Fill what all feet must carry together for wanted accelerations of the body, (3,).
+    Fill the load that all feet must carry together for desired accelerations of the body.
 
-    Force, and moment about the body's centre of mass. The limbs count with their weight alone:
-    their own accelerations are small but for the first millisecond after a foot is set or
-    released, which a controller's sample would take for lasting.
+    The limbs count with their weight alone: their own accelerations are small except for the first
+    millisecond after a foot is set or released, which a controller that samples would mistake for
+    a constant load.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    z : (nz,) array
+        Coordinates.
+    wanted : (3,) array [m/s^2, m/s^2, rad/s^2]
+        Accelerations of the body.
+    w : (3,) array [N, N, N m]
+        Filled: force, and moment about the body's centre of mass.
+
     """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -187,7 +212,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
 
     """
     report = memory.report
-    n = begin_sharing(memory, holds, planned)
+    n = _begin_sharing(memory, holds, planned)
     if n == 0:
         return True
     G, w = memory.G, memory.w
@@ -309,12 +334,11 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
 
 
 # -------------------------------------------------------------------------------------------------
-# Sharing the load when hips can only be turned: r_phi moves, r_x and r_y stay.
+# Load sharing with hips that only turn: r_phi moves, r_x and r_y stay.
 #
-# Then a limb's radial force is what geometry makes it, and the hip's moment sets the tangential
-# one: a foot that turns freely leaves ``r_h x f + m = r_c x m g``. N tangential forces meet the
-# balance of moments and of force along the body; what they cannot do, the squeeze between opposite
-# limbs, remains and is reported.
+# A limb's radial force then follows from the geometry, and the hip's moment sets the tangential
+# one. N tangential forces satisfy the balance of moments and of force along the body; the squeeze
+# between opposite limbs remains, and is reported.
 
 
 # A direction of the body's plane is balanced by tangential forces when they have, in the mean
@@ -349,7 +373,7 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
     """
     index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
-    n = begin_sharing(memory, holds, planned)
+    n = _begin_sharing(memory, holds, planned)
     for i in range(index.shape[0]):
         if not holds[i]:
             moments[i] = 0.0
@@ -428,7 +452,21 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
 
 @kernel
 def follow_moments(machine, moments, dt, offsets):
-    """Move the offsets of the rest angles one period on towards the moments."""
+    """
+    Move the offsets of the rest angles one period on towards the moments.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    moments : (N,) array [N m]
+        Moments of the hips beyond the nominal ones.
+    dt : float [s]
+        Length of the period.
+    offsets : (nz - 3,) array
+        Offsets of the rest positions, changed in place.
+
+    """
     index, constants = machine.index, machine.constants
     for i in range(index.shape[0]):
         at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]

@@ -1,11 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the body is on the wall, by the feet that hold: odometry from hips and attitude.
+Odometry on the wall: position and velocity of the body from hips and attitude.
 
-A foot on the wall rests, so its limb tells the body's position and velocity; several feet are
-averaged. The body's angle and rate come from the attitude sensor. A foot whose limb tells another
-velocity than the body had a moment ago, and than the others tell, does not hold.
+A foot on the wall rests, so its limb gives the body's position and velocity; the values of several
+feet are averaged. The body's angle and rate come from the attitude sensor. A foot whose limb gives
+another velocity than the body had a moment ago, and than the other limbs give, does not hold.
+
+The angle follows from the IMU: with a wall inclined by l and the body turned by phi, the vertical
+in body axes is
+
+    u = (sin l sin phi, sin l cos phi, cos l)
+
+so that phi = atan2(u_x, u_y) wherever gravity has a component in the wall's plane. On a floor it
+has none, and the gyro's rates are integrated instead.
 """
 from __future__ import annotations
 
@@ -142,7 +150,12 @@ class WallOdometry:
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """
-        Take a measurement in.
+        Store a measurement after checking it.
+
+        Parameters
+        ----------
+        measurement : StickybotMeasurement
+            Joint states and attitude.
 
         Raises
         ------
@@ -175,7 +188,15 @@ class WallOdometry:
                                    f'{measurement}')
 
     def read(self, wanted: np.ndarray) -> None:
-        """Update by the measurement taken; `wanted` are the feet on the wall from now on."""
+        """
+        Update the estimate by the stored measurement.
+
+        Parameters
+        ----------
+        wanted : (N,) array of bool
+            Feet on the wall from now on.
+
+        """
         staying = self.holds & wanted
         if not staying.any() and self.holds.any():
             # All feet change at once: those that held so far still tell where the body is.
@@ -190,23 +211,28 @@ class WallOdometry:
     def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: np.ndarray,
                  suspected: np.ndarray) -> np.ndarray | None:
         """
-        Return which feet seem not to hold any more, or None when all seem to.
+        Return which feet seem to have let go, or None when all seem to hold.
 
-        Where all feet seem to move, the average of their votes is no guide: the blame goes to
-        those that carry nearly nothing. If none does, the body was knocked or its angle is wrong.
+        Where all feet seem to move, their average is no reference: the feet that carry nearly
+        nothing are then suspected. If every foot carries load, the body was pushed or its angle is
+        wrong.
 
         Parameters
         ----------
         settled : (N,) array of bool
             Feet that should hold.
         loads : (N,) array [N]
-            How much each carries, by its hip's spring.
+            Load of each foot, by its hip's spring.
         dt : float [s]
             Time since the last sample.
         limits : (3,) array [m/s, m, s]
             Speed, distance, and how long one of them must be exceeded.
         suspected : (N,) array [s]
-            How long each foot has been; changed.
+            How long each foot has been suspected; changed.
+
+        Returns
+        -------
+        (N,) array of bool or None
 
         """
         lost = np.empty(settled.size, bool)
@@ -268,14 +294,7 @@ def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
 
 
 # -------------------------------------------------------------------------------------------------
-# The body's angle in the plane of the wall, from the IMU.
-#
-# With the wall leaning by l and the body turned by phi, up in body axes is
-#
-#     u = (sin l sin phi, sin l cos phi, cos l)
-#
-# so that phi = atan2(u_x, u_y) wherever gravity has a part in the wall's plane. On a floor it has
-# none, and the gyro's rates are summed instead.
+# Angle of the body in the plane of the wall, from the IMU.
 
 
 # Part of gravity in the wall's plane from which its direction tells the angle.
@@ -284,12 +303,12 @@ LEAST_PART = 0.1
 
 class BodyAngle:
     """
-    Keeps the body's angle.
+    Estimates the body's angle in the plane of the wall.
 
     Parameters
     ----------
     R_BI : (3, 3) array
-        The IMU's axes in the body's (x right, y to the head, z off the wall).
+        Orientation of the IMU in the body's axes (x right, y to the head, z off the wall).
 
     Attributes
     ----------
@@ -313,10 +332,19 @@ class BodyAngle:
 
     def update(self, measurement: Measurement) -> bool:
         """
-        Take a measurement in; return False when the angle is not known.
+        Update the angle by a measurement.
 
-        That is without an IMU reading, and without an orientation as long as the accelerometer
-        has not shown gravity yet.
+        Parameters
+        ----------
+        measurement : Measurement
+            IMU reading; joints are not used.
+
+        Returns
+        -------
+        bool
+            False when the angle is not known: without an IMU reading, and without an orientation
+            as long as the accelerometer has not shown gravity yet.
+
         """
         if measurement.angular_velocity is None or measurement.linear_acceleration is None:
             return False

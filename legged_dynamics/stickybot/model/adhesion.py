@@ -1,13 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How much a foot holds: a disc of shear, or the one-way cone of a gecko's pad.
+Adhesion of a foot: a disc of shear, or the one-way cone of a gecko's pad.
 
-A directional pad holds only while it is pulled its own way (Autumn, Dittmore, Santos, Spenko and
-Cutkosky, Frictional adhesion, 2006): the pull off the wall that it resists grows with the shear
-along its direction, and pushed the other way it holds by friction alone. With F the wall's force
-on the foot in the wall's plane, s its part along the pad's direction, l the part across, and n
-the wall's push (negative: the foot pulls)::
+A directional pad holds only while it is pulled along its own direction (Autumn, Dittmore, Santos,
+Spenko and Cutkosky, Frictional adhesion, 2006): the pull off the wall that it resists grows with
+the shear along that direction, and pushed the other way it holds by friction alone. With F the
+wall's force on the foot in the wall's plane, s its part along the pad's direction, l the part
+across, and n the wall's push (negative: the foot pulls)::
 
     disc          |F| <= shear + friction max(n, 0)             -n <= normal
     directional   the same, and  |l| <= tan(half_angle) (s + tack + friction max(n, 0))
@@ -110,7 +110,18 @@ class Adhesion:
 @kernel
 def pad_failure(pad, angle, fx, fy, normal):
     """
-    Say whether a foot holds, slips or peels under a force.
+    Return whether a foot holds, slips or peels under a force.
+
+    Parameters
+    ----------
+    pad : (PAD.width,) array
+        Of :meth:`Adhesion.packed`.
+    angle : float [rad]
+        Direction of the pad, in the axes of the force.
+    fx, fy : float [N]
+        Force of the wall on the foot in the wall's plane.
+    normal : float [N]
+        The wall's push on the foot.
 
     Returns
     -------

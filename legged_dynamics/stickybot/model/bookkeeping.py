@@ -1,16 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Energy and momentum of the climbing robot, and what has gone in and out of them.
+Energy and momentum of the climbing robot, their balances, and the load of the feet.
 
-Three balances hold whatever the springs and dampers are (source 003 with the corrected moment
-balance)::
+Three balances hold for all springs and dampers (source 003 with the corrected moment balance)::
 
     d/dt (T + V) = power of the actuators - loss of the dampers        [- loss of touchdowns]
     d/dt p       = sum F_r + M g                                       [+ touchdown impulses]
     d/dt L       = sum p_f x F_r + M c x g                             [+ p_f x impulses]
 
-with L and all moments about the origin of the wall's frame and c the centre of mass.
+with L and all moments about the origin of the wall's frame and c the centre of mass. When the
+accelerations of the body *and* of the limbs are given, the hip springs drop out, and the feet's
+forces satisfy a grasp balance ``G F = w`` of three equations in two unknowns per foot::
+
+    sum F_i                   = m_b (xdd - g) + sum m_i (a_lcg,i - g)
+    sum (x_f,i - x_cg) x F_i  = I phidd + sum [ (x_c,i - x_cg) x m_i (a_lcg,i - g) + I_i qdd_i ]
 """
 from __future__ import annotations
 
@@ -42,7 +46,7 @@ from legged_dynamics.stickybot.model.robot import (
 
 
 class Totals(NamedTuple):
-    """Sums that a simulation keeps, and the rates that feed them; those that jump come last."""
+    """Sums over a simulation; the last one jumps, the others have the rates of `flow`."""
 
     work: int = 1               # J, put in by the actuators that move the rest positions
     damped: int = 1             # J, lost in dampers
@@ -73,11 +77,16 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
     """
     Fill energies, momentum, angular momentum and centre of mass, and the rates of all.
 
-    The rates follow from each body's own velocity and acceleration: nothing of the equations of
-    motion is used, so that they can judge them.
+    The rates follow from each body's own velocity and acceleration, without the equations of
+    motion, so they are an independent check of these.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`. ``out`` and ``rate`` are
-    (STORED.width,).
+    Parameters
+    ----------
+    machine, work, z, v, zdd, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    out, rate : (STORED.width,) array
+        Filled: the quantities and their rates.
+
     """
     index, constants = machine.index, machine.constants
     m, inertia = constants[BODY.mass], constants[BODY.inertia]
@@ -166,7 +175,19 @@ def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
 
 @kernel
 def limb_weight_moment(machine, i, z):
-    """Return the moment of limb i's weight about the origin of the wall's frame."""
+    """
+    Return the moment of a limb's weight about the origin of the wall's frame.
+
+    Parameters
+    ----------
+    machine, i, z
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+
+    Returns
+    -------
+    float [N m]
+
+    """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     start, link = index[i, LIMB.start], index[i, LIMB.links]
@@ -184,7 +205,17 @@ def limb_weight_moment(machine, i, z):
 
 @kernel
 def flow(machine, z, forces, out):
-    """Fill the rates of work, damper loss, impulse and angular impulse."""
+    """
+    Fill the rates of work, damper loss, impulse and angular impulse.
+
+    Parameters
+    ----------
+    machine, z, forces
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    out : (N_FLOWS,) array or longer
+        Filled at the places `TOTAL`.
+
+    """
     index, constants = machine.index, machine.constants
     gx, gy, mass = constants[BODY.gravity_x], constants[BODY.gravity_y], constants[BODY.mass]
     power, loss, fx, fy = 0.0, 0.0, 0.0, 0.0
@@ -276,14 +307,7 @@ def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) ->
 
 
 # -------------------------------------------------------------------------------------------------
-# What the feet must carry together for given accelerations of body and limbs.
-#
-# The load-sharing form of source 003's questions: with the accelerations of the body *and* of the
-# limbs held, the hip springs drop out, and the feet's forces satisfy a grasp balance ``G F = w``
-# of three equations in two unknowns per foot::
-#
-#     sum F_i                   = m_b (xdd - g) + sum m_i (a_lcg,i - g)
-#     sum (x_f,i - x_cg) x F_i  = I phidd + sum [ (x_c,i - x_cg) x m_i (a_lcg,i - g) + I_i qdd_i ]
+# Load of the feet for given accelerations of body and limbs.
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,15 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
     """
     Fill accelerations and forces of limbs first to last - 1; the body is only read.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`; ``zdd`` and ``forces`` of these
-    limbs are filled.
+    Parameters
+    ----------
+    machine, work, attached, z, v, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    first, last : int
+        Range of the limbs.
+    zdd, forces : arrays
+        Filled for these limbs.
+
     """
     index, constants = machine.index, machine.constants
     c, s = math.cos(z[2]), math.sin(z[2])
@@ -94,7 +101,17 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
 
 @kernel
 def solve_limb(work, first, n):
-    """Solve for n accelerations from coordinate `first` on, in place of their forces."""
+    """
+    Solve for accelerations of a limb, in place of their forces.
+
+    Parameters
+    ----------
+    work : array
+        Workspace with the mass matrix, and the forces in column `WORK.solution`; changed in place.
+    first, n : int
+        First coordinate and number of coordinates.
+
+    """
     at = WORK.mass_matrix + work.shape[0] - 1
     for j in range(n):
         for k in range(j + 1):
@@ -107,7 +124,17 @@ def solve_limb(work, first, n):
 
 @kernel
 def body_acceleration(machine, forces, zdd):
-    """Fill the body's acceleration from the limbs' forces (17)."""
+    """
+    Fill the body's acceleration from the limbs' forces (17).
+
+    Parameters
+    ----------
+    machine, forces
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    zdd : (nz,) array
+        Its first three entries are filled.
+
+    """
     constants = machine.constants
     fx, fy, moment = 0.0, 0.0, 0.0
     for i in range(forces.shape[0]):
@@ -124,8 +151,13 @@ def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
     """
     Fill all accelerations and forces; see :func:`accelerations`.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`; ``zdd`` and ``forces`` are
-    filled.
+    Parameters
+    ----------
+    machine, work, attached, z, v, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    zdd, forces : arrays
+        Filled.
+
     """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
     body_acceleration(machine, forces, zdd)
@@ -134,11 +166,12 @@ def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
 @dataclass(frozen=True, eq=False)
 class Accelerations:
     """
-    What a state does next, in wall axes.
+    Accelerations of a state and the forces behind them, in wall axes.
 
     Attributes
     ----------
     body : (3,) array [m/s^2, rad/s^2]
+        Of the centre of mass, and angular.
     joint : (nq,) array [rad/s^2]
         Of every limb's links, limb after limb.
     foot : (N, 2) array [m/s^2]
@@ -148,9 +181,9 @@ class Accelerations:
     reaction : (N, 2) array [N]
         Force of the wall on each foot; zero off the wall.
     actuator_power : (N,) array [W]
-        What the actuators that move the rest positions put in.
+        Power of the actuators that move the rest positions.
     loss : (N,) array [W]
-        What the dampers take out.
+        Power lost in the dampers.
 
     """
 
@@ -165,7 +198,21 @@ class Accelerations:
     @classmethod
     def unpacked(cls, model: StickybotModel, zdd: np.ndarray, forces: np.ndarray
                  ) -> Accelerations:
-        """Return what a kernel filled."""
+        """
+        Return the accelerations that a kernel filled.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+        zdd, forces : arrays
+            Of :func:`accelerate`.
+
+        Returns
+        -------
+        Accelerations
+
+        """
         return cls(zdd[:3].copy(), zdd[model.joint_columns], zdd[model.foot_columns],
                    forces[:, FORCE.hip:FORCE.hip + 3].copy(),
                    forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),

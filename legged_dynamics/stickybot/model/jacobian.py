@@ -1,11 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How the accelerations follow positions and rates: the Jacobian that a stiff integrator needs.
+Jacobian of the accelerations with positions and rates, and the damping of the hips.
 
-A limb feels no other limb but through the body, so each is differentiated alone. The hip's force
-is linear in the deflection and its rate, which gives the body's columns in closed form; moving a
-free foot is moving the body the other way. Only the limb's own angles are left to differences.
+A limb is coupled with the other limbs through the body only, so each is differentiated alone. The
+hip's force is linear in the deflection and its rate, which gives the body's columns in closed
+form; a motion of a free foot is the opposite motion of the body. Only the columns of the limb's
+own angles are difference quotients.
+
+The design rule of source 003 for the dampers treats each axis of each hip separately, with 1/N of
+the body's mass or inertia on it::
+
+    b_xy = 2 zeta sqrt(m_cg k_xy / N)        b_phi = 2 zeta sqrt(I_cg k_phi / N)       (36), (37)
+
+The hips are coupled through body and limbs, so zeta = 1 is nominal: the mode in which the body
+bends k_phi over a limb's length, for example, has about half of that damping.
 """
 from __future__ import annotations
 
@@ -82,7 +91,19 @@ class Stepper(NamedTuple):
 
 
 def make_stepper(machine: Machine) -> Stepper:
-    """Return memory for steps of that robot."""
+    """
+    Return memory for steps of a robot.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+
+    Returns
+    -------
+    Stepper
+
+    """
     n = machine.index.shape[0]
     nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
@@ -94,7 +115,22 @@ def make_stepper(machine: Machine) -> Stepper:
 
 @kernel
 def free_coordinates(machine, attached, free):
-    """List the coordinates that are free to move; return their number."""
+    """
+    List the coordinates that are free to move.
+
+    Parameters
+    ----------
+    machine, attached
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    free : (nz,) int array
+        Filled from the front.
+
+    Returns
+    -------
+    int
+        Number of free coordinates.
+
+    """
     n = 0
     for j in range(3):
         free[n] = j
@@ -259,8 +295,15 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     """
     Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`. The Jacobians in ``step``
-    are filled; ``zdd`` and ``forces`` are those of the present state.
+    Parameters
+    ----------
+    machine, attached, z, v, u, ud
+        See :mod:`~legged_dynamics.stickybot.model.limb`; z and v are restored.
+    step : Stepper
+        Its Jacobians are filled.
+    zdd, forces : arrays
+        Of the present state.
+
     """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -283,14 +326,7 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
 
 
 # -------------------------------------------------------------------------------------------------
-# Damping of the hips: the design rule of source 003, and what the coupled robot makes of it.
-#
-# The rule takes each axis of each hip for itself, with 1/N of the body's mass or inertia on it::
-#
-#     b_xy = 2 zeta sqrt(m_cg k_xy / N)        b_phi = 2 zeta sqrt(I_cg k_phi / N)       (36), (37)
-#
-# The hips couple through the body and the limbs, so that zeta = 1 is nominal: the body's bending
-# of k_phi over a limb's length, for one, is damped by about half of it.
+# Damping of the hips: the design rule (36), (37) and the modes of the coupled robot.
 
 
 def nominal_damping(body: Body, stiffness: np.ndarray, n_limbs: int, ratio: float = 1.0

@@ -5,12 +5,12 @@ The climbing robot's joints as hardware has them: by name, zero where the spring
 
 A hip is three joints in series, two that slide along the body's x and y axes and one that turns;
 the inner joints follow towards the foot. Each has its passive spring and damper about zero, its
-nominal rest, and a motor beside them. Where the motors deliver
+nominal rest, and a motor in parallel. Where the motors deliver
 
     K (r - r_nominal) + B rdot
 
-the joint behaves as if its spring rested at r, so that a robot with motors that deliver nothing
-hangs on its springs.
+the joint behaves as if its spring rested at r, so a robot whose motors deliver nothing hangs on
+its springs.
 """
 from __future__ import annotations
 
@@ -26,12 +26,24 @@ HIP_JOINTS = ('hip_x', 'hip_y', 'hip')
 
 
 def joint_names(limb: Limb) -> list[str]:
-    """Return the names of a limb's joints, from the body to the foot."""
+    """
+    Return the names of a limb's joints, from the body to the foot.
+
+    Parameters
+    ----------
+    limb : Limb
+        The limb.
+
+    Returns
+    -------
+    list of str
+
+    """
     inner = [f'{limb.name}_joint_{k}' for k in range(len(limb.links) - 1, 0, -1)]
     return [f'{limb.name}_{joint}' for joint in HIP_JOINTS] + inner
 
 
-def foot_link(limb: Limb) -> str:
+def _foot_link(limb: Limb) -> str:
     """Return the name of a limb's foot link."""
     return f'{limb.name}_foot'
 
@@ -64,7 +76,7 @@ class LimbJoints:
         per_limb = [joint_names(limb) for limb in model.limbs]
         starts = np.cumsum([0, *map(len, per_limb)])
         self.names = tuple(name for names in per_limb for name in names)
-        self.feet = tuple(map(foot_link, model.limbs))
+        self.feet = tuple(map(_foot_link, model.limbs))
         self.hip = starts[:-1, None] + np.arange(3)
         self.inner = np.array([start + 3 + k for start, names in zip(starts, per_limb)
                                for k in reversed(range(len(names) - 3))], dtype=int)
@@ -95,18 +107,22 @@ class LimbJoints:
                     body_angle: float, body_rate: float, effort: np.ndarray | None = None
                     ) -> StickybotMeasurement:
         """
-        Return what joint states say.
+        Return the measurement of joint states.
 
         Parameters
         ----------
         stamp_ns : int [ns]
-            When they were read.
+            When they were measured.
         position, velocity : (nj,) array [m or rad, m/s or rad/s]
             In the order of `names`.
         body_angle, body_rate : float [rad, rad/s]
             Of the body in the wall's plane.
         effort : (nj,) array, optional [N or N m]
-            What the motors deliver beside the springs.
+            Efforts of the motors in addition to the springs.
+
+        Returns
+        -------
+        StickybotMeasurement
 
         """
         hip, inner = self.hip, self.inner
@@ -145,23 +161,78 @@ class LimbJoints:
         return self.stiffness @ position + self.damping @ rate
 
     def link_angles(self, position: np.ndarray, body_angle: float) -> np.ndarray:
-        """Return what :attr:`StickybotState.joint` holds, (nq,) [rad], for joint positions."""
+        """
+        Return the angles of the links, as in :attr:`StickybotState.joint`.
+
+        Parameters
+        ----------
+        position : (nj,) array [m or rad]
+            Joint positions, in the order of `names`.
+        body_angle : float [rad]
+            Of the body in the wall's plane.
+
+        Returns
+        -------
+        (nq,) array [rad]
+
+        """
         angles = self._angles + self._angle_map @ position
         angles[self._firsts] += body_angle
         return angles
 
     def link_rates(self, velocity: np.ndarray, body_rate: float) -> np.ndarray:
-        """Return their rates, (nq,) [rad/s], for joint velocities."""
+        """
+        Return the rates of the links' angles.
+
+        Parameters
+        ----------
+        velocity : (nj,) array [m/s or rad/s]
+            Joint velocities, in the order of `names`.
+        body_rate : float [rad/s]
+            Of the body in the wall's plane.
+
+        Returns
+        -------
+        (nq,) array [rad/s]
+
+        """
         rates = self._angle_map @ velocity
         rates[self._firsts] += body_rate
         return rates
 
     def foot_angles(self, position: np.ndarray, body_angle: float) -> np.ndarray:
-        """Return the angles of the feet's x axes in the wall's, (N,) [rad]."""
+        """
+        Return the angles of the feet's x axes in the wall's axes.
+
+        Parameters
+        ----------
+        position : (nj,) array [m or rad]
+            Joint positions, in the order of `names`.
+        body_angle : float [rad]
+            Of the body in the wall's plane.
+
+        Returns
+        -------
+        (N,) array [rad]
+
+        """
         return self.link_angles(position, body_angle)[self._firsts]
 
     def foot_positions(self, position: np.ndarray) -> np.ndarray:
-        """Return the feet in body axes, (N, 2) [m]."""
+        """
+        Return the positions of the feet in body axes.
+
+        Parameters
+        ----------
+        position : (nj,) array [m or rad]
+            Joint positions, in the order of `names`.
+
+        Returns
+        -------
+        (N, 2) array [m]
+            From the body's centre of mass.
+
+        """
         feet = (self._rest + position[self.hip])[:, :2]
         angles = self.link_angles(position, 0.0)
         for i, lengths in enumerate(self._lengths):
@@ -171,7 +242,7 @@ class LimbJoints:
 
 
 # -------------------------------------------------------------------------------------------------
-# The climbing robot as a URDF: for rviz, for the limits of its motors, for its names.
+# URDF of the climbing robot.
 #
 # Body axes are the model's: x to the right, y to the head, z off the wall. Each link's frame lies
 # at the end towards the hip, its x axis along the link from the foot to the hip; the foot's frame
@@ -245,11 +316,11 @@ def _limb(limb: Limb, height: float, efforts: Sequence[float]) -> Iterable[str]:
                f'velocity="{FASTEST[turns]:g}"/>')
         yield f'    <dynamics damping="{damping[k]:.9g}"/>'
         yield '  </joint>'
-    yield f'  <link name="{foot_link(limb)}">'
+    yield f'  <link name="{_foot_link(limb)}">'
     yield f'    <visual><geometry><sphere radius="{FOOT_RADIUS:g}"/></geometry></visual>'
     yield '  </link>'
     yield (f'  <joint name="{limb.name}_foot_joint" type="fixed"><parent link="{chain[-1]}"/>'
-           f'<child link="{foot_link(limb)}"/>'
+           f'<child link="{_foot_link(limb)}"/>'
            f'<origin xyz="{-links[0].length:.9g} 0 {-height:.9g}"/></joint>')
 
 

@@ -6,6 +6,25 @@ One limb: mass matrix, bias force, the pose of its end, and the spring at its hi
 Source 003 has one rod per limb (58)-(62); here a limb is a chain of n links from the foot, and
 the foot's own position is among the coordinates. A foot on the wall locks those two coordinates;
 the reaction is then the force in their two equations, (23)-(25) for any number of links.
+
+Coordinates ``z`` are the body's pose (x, y, angle), then for each limb its foot's position (x, y)
+and its joint angles: the first link's angle from the wall's x axis, then each link's angle against
+the one before it. ``v`` is their rate. Rest positions ``u`` have the same order without the body:
+for each limb the hip's r (x, y, angle), then the rest angles of the inner joints.
+
+The kernels of this package share their arguments:
+
+========================  =====================================================================
+``machine``               a `Machine`; ``index`` and ``constants`` are its two arrays
+``work``                  workspace of one limb, from `make_workspace`; scratch
+``attached``              (N,) array of bool: feet on the wall
+``z``, ``v``, ``zdd``     (nz,) coordinates, rates [m/s, rad/s], accelerations; wall axes
+``u``, ``ud``             (nz - 3,) rest positions and their rates
+``forces``                (N, FORCE.width) array of the forces at and in the limbs
+``i``                     number of a limb
+``pads``                  (N, PAD.width) array, see `adhesion`
+``step``                  a `Stepper`, see `jacobian`
+========================  =====================================================================
 """
 from __future__ import annotations
 
@@ -18,30 +37,10 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
 
 # -------------------------------------------------------------------------------------------------
-# The climbing robot as two flat arrays, which is all a kernel sees of it.
+# The robot as two flat arrays.
 #
-# Coordinates ``z`` are the body's pose (x, y, angle), then for each limb its foot's position (x,
-# y) and its joint angles: the first link's angle from the wall's x axis, then each link's angle
-# against the one before it. ``v`` is their rate. Rest positions ``u`` stand in the same order
-# without the body: for each limb the hip's r (x, y, angle), then the rest angles of the inner
-# joints.
-#
-# Two arrays and one workspace: every array that a kernel takes out of a tuple costs it two atomic
-# reference counts, which is as much as a limb's kinematics.
-#
-# The kernels of this package share their arguments:
-#
-# ========================  =====================================================================
-# ``machine``               a `Machine`; ``index`` and ``constants`` are its two arrays
-# ``work``                  workspace of one limb, from `make_workspace`; scratch
-# ``attached``              (N,) array of bool: feet on the wall
-# ``z``, ``v``, ``zdd``     (nz,) coordinates, rates [m/s, rad/s], accelerations; wall axes
-# ``u``, ``ud``             (nz - 3,) rest positions and their rates
-# ``forces``                (N, FORCE.width) array of the forces at and in the limbs
-# ``i``                     number of a limb
-# ``pads``                  (N, PAD.width) array, see `adhesion`
-# ``step``                  a `Stepper`, see `jacobian`
-# ========================  =====================================================================
+# Every array that a kernel takes out of a tuple costs two atomic reference counts, as much as a
+# limb's kinematics; hence two arrays and one workspace.
 
 
 class LimbIndex(NamedTuple):
@@ -141,12 +140,26 @@ class Machine(NamedTuple):
 
 
 def make_workspace(machine: Machine) -> np.ndarray:
-    """Return a workspace that fits the limb with the most links."""
+    """
+    Return a workspace that fits the limb with the most links.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+
+    Returns
+    -------
+    (s + 1, WORK.mass_matrix + 2 s) array
+        See `WorkColumns`.
+
+    """
     s = 2 + int(machine.index[:, LIMB.n_links].max())
     return np.zeros((s + 1, WORK.mass_matrix + 2 * s))
 
 
 # -------------------------------------------------------------------------------------------------
+# Kernels of one limb.
 
 
 @kernel
@@ -158,7 +171,13 @@ def limb_terms(index, constants, work, i, z, v):
     force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
     filled.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`. ``work`` is filled.
+    Parameters
+    ----------
+    index, constants, i, z, v
+        See the conventions at the top of this module.
+    work : array
+        Filled, at the columns `WORK`; its last row at `END`.
+
     """
     n, start, link = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.links]
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -218,7 +237,14 @@ def hip_deflection(c, s, z, v, work):
     """
     Return d and its rate: the limb's end seen from the body, in body axes (19).
 
-    ``c`` and ``s`` are cosine and sine of the body's angle.
+    Parameters
+    ----------
+    c, s : float
+        Cosine and sine of the body's angle.
+    z, v : (nz,) array
+        Coordinates and rates.
+    work : array
+        Of :func:`limb_terms`.
 
     Returns
     -------
@@ -241,7 +267,6 @@ def hip_force(constants, limb, deflection, rest, u, ud):
     Return the hip's force on the body in body axes, its actuators' power, its dampers' loss.
 
     ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
-    ``limb`` and ``rest`` say where the hip's constants and rest position stand.
 
     Parameters
     ----------
@@ -253,6 +278,10 @@ def hip_force(constants, limb, deflection, rest, u, ud):
         Of :func:`hip_deflection`.
     u, ud : (nz - 3,) array
         Rest positions and their rates.
+
+    Returns
+    -------
+    5 floats [N, N, N m, W, W]
 
     """
     K, B = limb + HIP.stiffness, limb + HIP.damping
@@ -274,18 +303,20 @@ def servo_torque(constants, link, at, z, v, u, ud):
     """
     Return torque, actuator's power and damper's loss of an inner joint's servo.
 
-    ``link`` says where the link's constants stand, ``at`` which coordinate its joint is.
-
     Parameters
     ----------
     constants : array
         Of a Machine.
     link, at : int
-        Where the link's constants begin, and which coordinate its joint is.
+        Where the link's constants begin, and the number of its joint's coordinate.
     z, v : (nz,) array
         Coordinates and rates.
     u, ud : (nz - 3,) array
         Rest positions and their rates.
+
+    Returns
+    -------
+    3 floats [N m, W, W]
 
     """
     slip = v[at] - ud[at - 3]
@@ -296,7 +327,17 @@ def servo_torque(constants, link, at, z, v, u, ud):
 
 @kernel
 def hip_deflections(machine, work, z, v, out):
-    """Fill every limb's d and its rate, (N, 6); what the hips' joint sensors read."""
+    """
+    Fill every limb's d and its rate, which the hips' joint sensors measure.
+
+    Parameters
+    ----------
+    machine, work, z, v
+        See the conventions at the top of this module.
+    out : (N, 6) array
+        Filled: d (x, y [m], angle [rad]) and its rate.
+
+    """
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(out.shape[0]):
         limb_terms(machine.index, machine.constants, work, i, z, v)

@@ -106,6 +106,15 @@ class StickybotModel:
         """
         Return the number of a limb.
 
+        Parameters
+        ----------
+        name : str
+            Name of the limb.
+
+        Returns
+        -------
+        int
+
         Raises
         ------
         UnknownNameError
@@ -131,10 +140,6 @@ class StickybotModel:
         """+1 for limbs whose feet lie to the left, -1 for the others, (N,)."""
         return np.array([limb.side for limb in self.limbs])
 
-    def on_wall(self, wall: Wall) -> StickybotModel:
-        """Return the same robot on another wall."""
-        return StickybotModel(self.body, self.limbs, wall)
-
     def with_hips(self, stiffness: np.ndarray | None = None, damping: np.ndarray | None = None
                   ) -> StickybotModel:
         """
@@ -143,7 +148,11 @@ class StickybotModel:
         Parameters
         ----------
         stiffness, damping : (3,) or (3, 3) array, optional
-            Kept as it is when not given.
+            Stiffness and damping of every hip; unchanged when not given.
+
+        Returns
+        -------
+        StickybotModel
 
         """
         limbs = [replace(limb,
@@ -154,12 +163,25 @@ class StickybotModel:
 
 
 # -------------------------------------------------------------------------------------------------
-# Where the climbing robot is, how it moves, and where its actuators hold hips and joints.
+# State of the robot, and rest positions of its hips and joints.
 
 
 def fitting(values: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     """
-    Return values as a float array of that shape.
+    Return values as a float array of a required shape.
+
+    Parameters
+    ----------
+    values : array_like
+        The values.
+    shape : tuple of int
+        Required shape.
+    what : str
+        Name of the values in an error message.
+
+    Returns
+    -------
+    array
 
     Raises
     ------
@@ -207,7 +229,19 @@ class StickybotState:
 
     def packed(self, model: StickybotModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return coordinates z (nz,), rates v (nz,) and attached (N,).
+        Return the state as the arrays that kernels take.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        z, v : (nz,) array
+            Coordinates and rates.
+        attached : (N,) array of bool
+            Feet on the wall.
 
         Raises
         ------
@@ -236,7 +270,23 @@ class StickybotState:
     @classmethod
     def unpacked(cls, model: StickybotModel, z: np.ndarray, v: np.ndarray, attached: np.ndarray
                  ) -> StickybotState:
-        """Return the state of coordinates z, rates v and flags."""
+        """
+        Return the state of coordinates, rates and flags.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+        z, v : (nz,) array
+            Coordinates and rates.
+        attached : (N,) array of bool
+            Feet on the wall.
+
+        Returns
+        -------
+        StickybotState
+
+        """
         return cls(z[:3].copy(), v[:3].copy(), z[model.foot_columns], z[model.joint_columns],
                    v[model.joint_columns], v[model.foot_columns], attached.copy())
 
@@ -244,7 +294,7 @@ class StickybotState:
 @dataclass(frozen=True, eq=False)
 class RestPosition:
     """
-    Where the actuators hold hips and inner joints.
+    Rest positions of hips and inner joints, which the actuators set.
 
     Attributes
     ----------
@@ -264,7 +314,17 @@ class RestPosition:
 
     def packed(self, model: StickybotModel) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return rest positions u (nz - 3,) and their rates.
+        Return the rest positions as the arrays that kernels take.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        u, ud : (nz - 3,) array
+            Rest positions and their rates.
 
         Raises
         ------
@@ -286,7 +346,19 @@ class RestPosition:
 
     @classmethod
     def nominal(cls, model: StickybotModel) -> RestPosition:
-        """Return the model's own rest positions."""
+        """
+        Return the model's own rest positions.
+
+        Parameters
+        ----------
+        model : StickybotModel
+            The robot on its wall.
+
+        Returns
+        -------
+        RestPosition
+
+        """
         return cls(model.rest)
 
 
@@ -323,7 +395,7 @@ def unloaded_state(model: StickybotModel, pose: np.ndarray | None = None,
 
 
 # -------------------------------------------------------------------------------------------------
-# What passes between a climbing robot and its controller: measurements, commands, events.
+# Measurements, commands and events.
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -414,9 +486,6 @@ class StickybotCommand:
         Feet that are to hold on the wall.
     joint_rest : (nq - N,) array [rad]
         Rest angles of the inner joints, likewise.
-    effort : (N, 3) array [N, N, N m] or None
-        Efforts of the hip joints now, limb against body, for a robot whose hips are driven by
-        efforts and not by springs.
     reaction : (N, 2) array [N] or None
         Force of the wall on each foot now, wall axes, as estimated from the springs.
     planned : (N, 2) array [N] or None
@@ -434,7 +503,6 @@ class StickybotCommand:
     rest: np.ndarray
     attach: np.ndarray
     joint_rest: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    effort: np.ndarray | None = None
     reaction: np.ndarray | None = None
     planned: np.ndarray | None = None
     pose: np.ndarray | None = None

@@ -35,7 +35,7 @@ from legged_dynamics.stickybot.simulation.integration import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Energy and momentum balance of a simulation: what went in, what was lost, and the residual.
+# Energy and momentum balance of a simulation.
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class EnergyBalance:
     Attributes
     ----------
     work : float [J]
-        Put in by the actuators that move the rest positions.
+        Work of the actuators that move the rest positions.
     damped, struck : float [J]
         Lost in dampers and in plastic touchdowns.
     stored : float [J]
@@ -69,18 +69,8 @@ class EnergyBalance:
     angular_momentum_residual: float
 
 
-def energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> EnergyBalance:
-    """
-    Return the balance between two instants.
-
-    Parameters
-    ----------
-    start, now : (STORED.width,) array
-        As :func:`bookkeeping.stored` fills it.
-    totals : (TOTAL.width,) array
-        What was summed in between.
-
-    """
+def _energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> EnergyBalance:
+    """Return the balance between two instants from stored quantities and sums."""
     change = now - start
     gain = float(now[STORED.kinetic] + now[STORED.potential]
                  - start[STORED.kinetic] - start[STORED.potential])
@@ -92,6 +82,7 @@ def energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> En
 
 
 # -------------------------------------------------------------------------------------------------
+# The simulation.
 
 
 # Tolerated error of a velocity over that of a position [1/s]: of the order of a limb's own decay.
@@ -218,7 +209,7 @@ class ClimbingSimulation:
     @property
     def energy(self) -> EnergyBalance:
         """Energy and momentum since the start."""
-        return energy_balance(self._start, self._stored(), self._motion.totals)
+        return _energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
         """Return what the robot's sensors would say, without noise."""
@@ -232,9 +223,13 @@ class ClimbingSimulation:
 
     def push(self, velocity: np.ndarray) -> None:
         """
-        Change the body's velocity at once by a (3,) array [m/s, m/s, rad/s]: a knock.
+        Change the body's velocity at once, as an impact does; the energy balance starts again.
 
-        The energy balance starts again.
+        Parameters
+        ----------
+        velocity : (3,) array [m/s, m/s, rad/s]
+            Change of the body's velocity, wall axes.
+
         """
         self._motion.v[:3] += fitting(velocity, (3,), 'a change of the body velocity')
         settle(self.model.machine, self._stepper, self._wall, self._motion)
@@ -243,7 +238,16 @@ class ClimbingSimulation:
 
     def release(self, limb: str) -> FootEvent:
         """
-        Make a foot let go: a pad that fails. It holds again when it is set again.
+        Make a foot let go, as a failing pad does; it holds again when it is set again.
+
+        Parameters
+        ----------
+        limb : str
+            Name of the limb.
+
+        Returns
+        -------
+        FootEvent
 
         Raises
         ------

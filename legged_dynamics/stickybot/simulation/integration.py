@@ -1,6 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From one command to the next: adaptive steps, sums for the balances, and feet that let go."""
+"""
+Integration from one command to the next: adaptive steps, sums for the balances, feet that let go.
+
+One step is RODAS, an L-stable Rosenbrock method of order 4(3): Hairer and Wanner, Solving Ordinary
+Differential Equations II, section VI.4, in the form that needs no matrix product per stage::
+
+    (1/(h gamma) - J) U_i = f(t + a_i h, y + sum_j A_ij U_j) + sum_j C_ij/h U_j + g_i h f_t
+
+For ``y = (z, v)``, ``f = (v, zdd(z, v))`` half of the unknowns can be eliminated, and the matrix
+to factor is ``s 1 - J_v - J_z / s`` with ``s = 1/(h gamma)``, over the coordinates that are free
+to move. A light limb on a damped hip settles within 0.2 ms while the robot takes a second for a
+stride: the steps follow the stride once the limb has settled, for any stiffness.
+"""
 from __future__ import annotations
 
 import math
@@ -18,17 +30,7 @@ from legged_dynamics.stickybot.model.jacobian import STAGES, free_coordinates, j
 from legged_dynamics.stickybot.model.limb import FORCE, LIMB, WORK, Machine, limb_terms
 
 # -------------------------------------------------------------------------------------------------
-# One step of a stiff integrator: RODAS, an L-stable Rosenbrock method of order 4(3).
-#
-# Hairer and Wanner, Solving Ordinary Differential Equations II, section VI.4, in the form that
-# needs no matrix product per stage::
-#
-#     (1/(h gamma) - J) U_i = f(t + a_i h, y + sum_j A_ij U_j) + sum_j C_ij/h U_j + g_i h f_t
-#
-# For ``y = (z, v)``, ``f = (v, zdd(z, v))`` half of the unknowns fall out, and the matrix to
-# factor is ``s 1 - J_v - J_z / s`` with ``s = 1/(h gamma)``, over the coordinates that are free to
-# move. A light limb on a damped hip settles within 0.2 ms while the robot takes a second for a
-# stride: this method follows the stride once the limb has settled, whatever its stiffness.
+# One step of RODAS.
 
 
 GAMMA = 0.25
@@ -177,6 +179,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
 
 
 # -------------------------------------------------------------------------------------------------
+# Steps of adaptive length, touchdown and failure of feet.
 
 
 # What :func:`advance` returns beside HOLDS, SLIPS and PEELS of a foot.
@@ -185,7 +188,7 @@ SHORTEST_STEP = 1e-12   # s
 
 
 class Progress(NamedTuple):
-    """Numbers that :func:`advance` returns through `report`."""
+    """Numbers that :func:`advance` returns in `MovingRobot.report`."""
 
     elapsed: int = 1        # s
     next_step: int = 1      # s, to begin with the next time
@@ -236,7 +239,21 @@ class MovingRobot(NamedTuple):
 
 
 def make_motion(machine: Machine, nz: int) -> MovingRobot:
-    """Return arrays for that robot, all feet off the wall."""
+    """
+    Return the state of a robot for the integration, all feet off the wall.
+
+    Parameters
+    ----------
+    machine : Machine
+        The robot as arrays.
+    nz : int
+        Number of coordinates.
+
+    Returns
+    -------
+    MovingRobot
+
+    """
     n = machine.index.shape[0]
     report = np.zeros(4)
     report[PROGRESS.next_step] = 1e-5
@@ -248,14 +265,26 @@ def make_motion(machine: Machine, nz: int) -> MovingRobot:
 
 @kernel
 def settle(machine, step, wall, motion):
-    """Fill accelerations, forces and normal loads of the present state."""
+    """
+    Fill accelerations, forces and normal loads of the present state.
+
+    Parameters
+    ----------
+    machine, step
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    wall : (2,) array
+        Of :func:`~legged_dynamics.stickybot.model.adhesion.normal_loads`.
+    motion : MovingRobot
+        Changed in place.
+
+    """
     accelerate(machine, step.work, motion.attached, motion.z, motion.v, motion.u, motion.ud,
                motion.zdd, motion.forces)
     normal_loads(machine, wall, motion.attached, motion.z, motion.forces, motion.normals)
 
 
 @kernel
-def first_failure(pads, motion):
+def _first_failure(pads, motion):
     """Return the first foot whose pad does not hold, and how it fails."""
     for i in range(motion.attached.shape[0]):
         if motion.attached[i]:
@@ -269,11 +298,19 @@ def first_failure(pads, motion):
 @kernel
 def touch_down(machine, step, i, motion):
     """
-    Pin foot i where it is: a plastic impact of that limb alone.
+    Fix foot i where it is: a plastic impact of that limb alone.
 
-    The hip's spring and dampers transmit no impulse, so the rates of the limb's links alone
-    change: ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod ``A qd+ = m r x v- + I qd-``.
-    The wall's impulse and its moment, and the kinetic energy lost, go to the totals.
+    The hip's spring and dampers transmit no impulse, so only the rates of the limb's links change:
+    ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod ``A qd+ = m r x v- + I qd-``. The wall's
+    impulse and its moment, and the kinetic energy lost, are added to the totals.
+
+    Parameters
+    ----------
+    machine, step, i
+        See :mod:`~legged_dynamics.stickybot.model.limb`.
+    motion : MovingRobot
+        Changed in place.
+
     """
     n, start = machine.index[i, LIMB.n_links], machine.index[i, LIMB.start]
     z, v, work, totals = motion.z, motion.v, step.work, motion.totals
@@ -376,7 +413,7 @@ def advance(machine, step, wall, pads, limits, duration, motion):
             size = math.hypot(motion.forces[i, FORCE.reaction],
                               motion.forces[i, FORCE.reaction + 1])
             motion.peak[i] = max(motion.peak[i], size)
-        foot, how = first_failure(pads, motion)
+        foot, how = _first_failure(pads, motion)
         if how != HOLDS:
             motion.report[PROGRESS.foot] = foot
             code = how

@@ -142,13 +142,11 @@ def start_state() -> PlanarState:
 
 
 # -------------------------------------------------------------------------------------------------
-# The biped as URDF: the planar model's figures on legs that stand side by side, soles with a
-# width.
+# The biped as URDF: legs side by side, soles with a width.
 #
-# What the plane does not say (hip width, width of the soles, inertia about the other axes, shapes,
-# limits) is Winter's [10] or stated here. ``config/robots/biped.urdf`` is this module's output:
-# ``python -c "from legged_dynamics.workspace.planar import *; print(biped_urdf(Biped()),
-# end='')"``.
+# Hip width, width of the soles, inertia about the other axes, shapes and limits are those of
+# Winter [10] or stated here. ``config/robots/biped.urdf`` is the output of ``python -c
+# "from legged_dynamics.workspace.planar import *; print(biped_urdf(Biped()), end='')"``.
 
 
 # Radii of the limbs as parts of the stature; links are round about their long axis.
@@ -162,13 +160,39 @@ HINGE_AXIS = '0 -1 0'                               # the paper's +y
 
 
 def biped_urdf(biped: Biped) -> str:
-    """Return the URDF text of a biped; joint angles and torques are those of its planar model."""
+    """
+    Return the URDF of a biped; joint angles and torques are those of its planar model.
+
+    Parameters
+    ----------
+    biped : Biped
+        Stature and scales of the masses.
+
+    Returns
+    -------
+    str
+        Text of the URDF.
+
+    """
     return '\n'.join([_HEAD.format(height=biped.height), *_body(biped),
                       *_leg(biped, 'L', 1.0), *_leg(biped, 'R', -1.0), '</robot>', ''])
 
 
 def sole(biped: Biped) -> tuple[float, float, float, float]:
-    """Return front, back, left and right edge of a sole, from below the ankle [m]."""
+    """
+    Return the edges of a sole, from the point below the ankle.
+
+    Parameters
+    ----------
+    biped : Biped
+        Stature.
+
+    Returns
+    -------
+    front, back, left, right : float [m]
+        Distances, positive to the front and to the left.
+
+    """
     half = FOOT_WIDTH * biped.height / 2.0
     return biped.foot - HEEL, -HEEL, half, -half
 

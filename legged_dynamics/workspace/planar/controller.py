@@ -165,9 +165,20 @@ class PlanarGains:
 
 def pose_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
     """
-    Return ``e`` of (3.21): pose less target, (3,), in the body's axes [m, rad].
+    Return the pose error ``e`` of (3.21): pose less target, with the shorter difference of angles.
 
-    The difference of angles is taken the short way round.
+    Parameters
+    ----------
+    state : PlanarState
+        Pose of the body.
+    target : PlanarTarget
+        Desired pose.
+
+    Returns
+    -------
+    (3,) array [m, m, rad]
+        In the body's axes.
+
     """
     x, z, angle = state.pose - target.pose
     c, s = math.cos(state.pose[2]), math.sin(state.pose[2])
@@ -176,9 +187,22 @@ def pose_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
 
 def velocity_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
     """
-    Return ``edot`` of (3.22): twist less target, (3,) [m/s, rad/s].
+    Return the velocity error ``edot`` of (3.22): twist less target.
 
-    A velocity error and not the rate of (3.21), from which it differs by ``w x e``.
+    It is not the time derivative of (3.21), from which it differs by ``w x e``.
+
+    Parameters
+    ----------
+    state : PlanarState
+        Twist of the body.
+    target : PlanarTarget
+        Desired twist.
+
+    Returns
+    -------
+    (3,) array [m/s, m/s, rad/s]
+        In the body's axes.
+
     """
     return state.twist - target.twist
 
@@ -187,7 +211,7 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
                     rate: np.ndarray, acceleration: np.ndarray,
                     accumulated: np.ndarray | None = None) -> np.ndarray:
     """
-    Run stage 3: return the wrench F_1 the legs should put on the body, (3,) [N, N m].
+    Run stage 3: return the wrench F_1 that the legs should put on the body.
 
     ``F_1 = P_1 (Vdot^d - K_v edot - K_p e - K_i int e) + z_1``, (3.23) with an integral term.
 
@@ -204,6 +228,11 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
     accumulated : (3,) array, optional
         Time integral of the error, in the body's axes [m s, rad s].
 
+    Returns
+    -------
+    (3,) array [N, N, N m]
+        In the body's axes.
+
     """
     wanted = acceleration - gains.velocity * rate - gains.position * error
     if accumulated is not None:
@@ -212,6 +241,7 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
 
 
 # -------------------------------------------------------------------------------------------------
+# The controller.
 
 
 # A leg of this condition is straight: its inertia at the body has no digits left.

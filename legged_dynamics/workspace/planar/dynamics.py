@@ -51,8 +51,6 @@ from legged_dynamics.workspace.planar.robot import (
 
 # -------------------------------------------------------------------------------------------------
 # Stage 1, velocity propagation (3.5)-(3.9): from the body to the feet.
-#
-# Gives each link's orientation, body velocity, Coriolis acceleration and load of gravity and spin.
 
 
 class MotionColumns(NamedTuple):
@@ -125,11 +123,11 @@ def propagate_velocity(parent, constants, pose, twist, position, velocity, gravi
     parent, constants : (n,) int array, (n, LINK.width) array
         Of the PlanarRobot.
     pose, twist : (3,) array [m, m, rad], [m/s, m/s, rad/s]
-        Of the body, inertial axes and its own.
+        Of the body, in inertial axes and in its own.
     position, velocity : (n - 1,) array [rad, rad/s]
         Of the joints.
     gravity : float [m/s^2]
-        Downwards.
+        Acceleration of gravity, downwards.
     links : (n, MOTION.width) array
         Filled.
 
@@ -192,6 +190,7 @@ def velocity_propagation(robot: PlanarRobot, state: PlanarState,
 
 
 # -------------------------------------------------------------------------------------------------
+# Stage 2, workspace dynamics (3.12)-(3.20), and its exact form.
 
 BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the body
 
@@ -226,10 +225,22 @@ class WorkspaceDynamics:
 @lean_kernel
 def reduce_big_base(parent, constants, links, size, articulated):
     """
-    Fill every link's articulated inertia P (9) and bias z (3): (3.12)-(3.20).
+    Fill the articulated inertia P and bias z of every link: (3.12)-(3.20).
 
     The feet are set *after* (3.12)-(3.13): in the printed order the approximation is lost. The
     printed (3.19), (3.20) must accumulate on the inboard link's own P and z.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    links : (n, MOTION.width) array
+        Of stage 1.
+    size : float
+        Mass and inertia of a foot, in those of the body (3.14).
+    articulated : (n, 12) array
+        Filled: P by rows (9) and z (3) of each link, link axes.
+
     """
     n = parent.shape[0]
     for j in range(n):
@@ -267,12 +278,29 @@ def reduce_big_base(parent, constants, links, size, articulated):
 @lean_kernel
 def reduce_exact(parent, constants, links, rates, workspace):
     """
-    Fill P_1 (9) and z_1 (3) with the feet fixed, and the joints' rows of ``rates``.
+    Fill P_1 and z_1 of the body with the feet fixed, and the joints' rows of ``rates``.
 
-    Each leg is rooted at its foot, where twist and acceleration are zero, and walked inboard:
+    Each leg is rooted at its foot, where twist and acceleration are zero, and followed inboard:
     ``V_k = J_k thd``, ``Vdot_k = J_k thdd + c_k``. With M and h the sums of ``J_k^T M_k J_k`` and
     ``J_k^T (M_k c_k + b_k)`` over the links that move, the leg adds ``J^-T M J^-1`` and
-    ``J^-T (h - M J^-1 c)`` to the body's. Returns the largest condition of a leg's Jacobian.
+    ``J^-T (h - M J^-1 c)`` to the body's.
+
+    Parameters
+    ----------
+    parent, constants : (n,) int array, (n, LINK.width) array
+        Of the PlanarRobot.
+    links : (n, MOTION.width) array
+        Of stage 1.
+    rates : (n, 3) array
+        Filled for the joints; see `WorkspaceDynamics.rates`.
+    workspace : (12,) array
+        Filled: P_1 by rows (9) and z_1 (3), body axes.
+
+    Returns
+    -------
+    float
+        Largest condition number of a leg's Jacobian.
+
     """
     m = constants[0, LINK.mass]
     P = (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[0, LINK.inertia])

@@ -43,7 +43,7 @@ from legged_dynamics.workspace.planar.robot import (
 
 
 class HeldFoot(NamedTuple):
-    """Columns of the rows that hold the feet, a row a foot."""
+    """Columns of the table of fixed feet, a row a foot."""
 
     ankle_x: int = 1        # m, inertial axes
     ankle_z: int = 1
@@ -58,21 +58,21 @@ N_STATE = 6
 
 
 @part
-def turn(angle, x, z):
+def _turn(angle, x, z):
     """Return R(angle) (x, z)."""
     c, s = math.cos(angle), math.sin(angle)
     return c * x + s * z, c * z - s * x
 
 
 @part
-def short_way(angle):
-    """Return the angle within half a turn of zero."""
+def _short_way(angle):
+    """Return the angle reduced to half a turn about zero."""
     return math.atan2(math.sin(angle), math.cos(angle))
 
 
 @lean_kernel
-def place_legs(parent, constants, feet, pose, position):
-    """Fill the joint angles that put every foot where it is held, by the law of cosines."""
+def _place_legs(parent, constants, feet, pose, position):
+    """Fill the joint angles that put every foot where it is fixed, by the law of cosines."""
     leg = 0
     for foot in range(1, parent.shape[0]):
         if parent[foot] < 1 or parent[parent[foot]] < 1:
@@ -80,7 +80,7 @@ def place_legs(parent, constants, feet, pose, position):
         held = feet[leg]
         leg += 1
         shank, thigh = parent[foot], parent[parent[foot]]
-        hip_x, hip_z = turn(pose[2], constants[thigh, LINK.in_x], constants[thigh, LINK.in_z])
+        hip_x, hip_z = _turn(pose[2], constants[thigh, LINK.in_x], constants[thigh, LINK.in_z])
         d_x, d_z = held[HELD.ankle_x] - pose[0] - hip_x, held[HELD.ankle_z] - pose[1] - hip_z
         a_x = constants[shank, LINK.in_x] - constants[thigh, LINK.out_x]
         a_z = constants[shank, LINK.in_z] - constants[thigh, LINK.out_z]
@@ -92,22 +92,22 @@ def place_legs(parent, constants, feet, pose, position):
         cosine = reach / math.sqrt(along * along + across * across)
         bend = math.acos(cosine) if abs(cosine) <= 1.0 else math.nan
         knee = math.atan2(across, along) + held[HELD.bend] * bend
-        e_x, e_z = turn(knee, b_x, b_z)
+        e_x, e_z = _turn(knee, b_x, b_z)
         hip = math.atan2(d_x, d_z) - math.atan2(a_x + e_x, a_z + e_z)
-        position[thigh - 1] = short_way(hip - pose[2])
-        position[shank - 1] = short_way(knee)
-        position[foot - 1] = short_way(held[HELD.angle] - hip - knee)
+        position[thigh - 1] = _short_way(hip - pose[2])
+        position[shank - 1] = _short_way(knee)
+        position[foot - 1] = _short_way(held[HELD.angle] - hip - knee)
 
 
 @part
-def joint_rates(rates, twist, velocity):
-    """Fill the joint rates at a twist of the body."""
+def _joint_rates(rates, twist, velocity):
+    """Fill the joint rates that follow from a twist of the body."""
     for i in range(1, rates.shape[0]):
         velocity[i - 1] = dot(load3(rates[i], 0), twist)
 
 
 @part
-def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
+def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
     """
     Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics.
 
@@ -136,16 +136,16 @@ def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slop
     links, rates = work[2:2 + n, :MOTION.width], work[2 + n:2 + 2 * n, :3]
     dynamics = work[2 + 2 * n]
     pose, twist = body[:3], body[3:]
-    place_legs(parent, constants, feet, pose, position)
+    _place_legs(parent, constants, feet, pose, position)
     # Twice: rates of the joints follow from the Jacobian, which needs no rates; then with them.
     velocity[:] = 0.0
     propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links)
     reduce_exact(parent, constants, links, rates, dynamics)
-    joint_rates(rates, load3(twist, 0), velocity)
+    _joint_rates(rates, load3(twist, 0), velocity)
     propagate_velocity(parent, constants, pose, twist, position, velocity, gravity, links)
     reduce_exact(parent, constants, links, rates, dynamics)
     # A push is given in inertial axes, the equation of motion stands in the body's.
-    x, z = turn(-pose[2], push[0], push[1])
+    x, z = _turn(-pose[2], push[0], push[1])
     F = subtract((x, z, push[2]), load3(dynamics, 9))
     for i in range(1, n):
         F = add_scaled(F, torque[i - 1], load3(rates[i], 0))
@@ -153,20 +153,20 @@ def pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slop
     c0, c1, c2 = (P[0], P[3], P[6]), (P[1], P[4], P[7]), (P[2], P[5], P[8])
     r0, r1, r2 = cross(c1, c2), cross(c2, c0), cross(c0, c1)
     s = 1.0 / dot(c0, r0)
-    slope[0], slope[1] = turn(pose[2], twist[0], twist[1])
+    slope[0], slope[1] = _turn(pose[2], twist[0], twist[1])
     slope[2] = twist[2]
     store3(slope, 3, (s * dot(r0, F), s * dot(r1, F), s * dot(r2, F)))
 
 
 @lean_kernel
-def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
+def _pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
     """
     Advance pose and twist by so many steps of h, torques and push held.
 
     Parameters
     ----------
     parent, constants, feet, body, torque, push, gravity
-        As :func:`pinned_rate` takes them; the body is advanced.
+        As :func:`_pinned_rate` takes them; the body is advanced.
     h : float [s]
         Length of a step.
     steps : int
@@ -181,7 +181,7 @@ def pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps,
             part = 0.0 if k == 0 else h if k == 3 else 0.5 * h
             for j in range(N_STATE):
                 half[j] = body[j] + (part * slopes[k - 1, j] if k else 0.0)
-            pinned_rate(parent, constants, feet, half, torque, push, gravity, work, slopes[k])
+            _pinned_rate(parent, constants, feet, half, torque, push, gravity, work, slopes[k])
         for j in range(N_STATE):
             body[j] += h / 6.0 * (slopes[0, j] + 2.0 * slopes[1, j]
                                   + 2.0 * slopes[2, j] + slopes[3, j])
@@ -223,9 +223,9 @@ class PinnedRobot:
             links = robot.leg(foot)
             for inner, link in zip([0, *links], links):
                 row = robot.constants[link]
-                point += turn(angle[inner], row[LINK.in_x], row[LINK.in_z])
+                point += _turn(angle[inner], row[LINK.in_x], row[LINK.in_z])
                 if link != foot:
-                    point -= turn(angle[link], row[LINK.out_x], row[LINK.out_z])
+                    point -= _turn(angle[link], row[LINK.out_x], row[LINK.out_z])
             bend = math.copysign(1.0, state.position[links[1] - 1])
             feet.append([*point, angle[foot], bend])
         return np.array(feet)
@@ -235,7 +235,7 @@ class PinnedRobot:
         """Pose and twist of the body, and the joints that follow from them."""
         robot, (position, velocity) = self.robot, np.zeros((2, self.robot.n_joints))
         pose, twist = self._body[:3], self._body[3:]
-        place_legs(robot.parent, robot.constants, self._feet, pose, position)
+        _place_legs(robot.parent, robot.constants, self._feet, pose, position)
         links = velocity_propagation(robot, PlanarState(pose, twist, position, velocity)).links
         rates, dynamics = np.zeros((robot.n_links, JOINTS_PER_LEG)), np.empty(12)
         reduce_exact(robot.parent, robot.constants, links, rates, dynamics)
@@ -284,7 +284,7 @@ class PinnedRobot:
         if not 0.0 < duration < math.inf:
             raise MeasurementError(f'expected a duration above 0 s, got {duration!r}')
         steps = math.ceil(duration / self.timestep - 1e-9)
-        pinned_steps(self.robot.parent, self.robot.constants, self._feet, self._body,
+        _pinned_steps(self.robot.parent, self.robot.constants, self._feet, self._body,
                      torque, push, self.gravity, duration / steps, steps, self._work, self._slopes)
         if not np.isfinite(self._body).all():
             raise SimulationError('a leg of the pinned robot is stretched beyond its length; '
@@ -300,8 +300,8 @@ class PinnedRobot:
         for link in range(robot.n_links):
             row, inner = robot.constants[link], robot.parent[link]
             if link:
-                _, up = turn(motion.angle[inner], row[LINK.in_x], row[LINK.in_z])
-                _, down = turn(motion.angle[link], row[LINK.out_x], row[LINK.out_z])
+                _, up = _turn(motion.angle[inner], row[LINK.in_x], row[LINK.in_z])
+                _, down = _turn(motion.angle[link], row[LINK.out_x], row[LINK.out_z])
                 height[link] = height[inner] + up - down
             total += (0.5 * robot.mass[link] * (V[link, :2] @ V[link, :2])
                       + 0.5 * robot.inertia[link] * V[link, 2] ** 2

@@ -94,7 +94,19 @@ class PlanarRobot:
                              f'got legs {legs}')
 
     def leg(self, foot: int) -> list[int]:
-        """Return the links from the body's first to the foot."""
+        """
+        Return the links of a leg, from the body's first to the foot.
+
+        Parameters
+        ----------
+        foot : int
+            Number of the foot's link.
+
+        Returns
+        -------
+        list of int
+
+        """
         links = []
         while foot > 0:
             links.append(int(foot))
@@ -123,10 +135,32 @@ class PlanarRobot:
 
 
 # -------------------------------------------------------------------------------------------------
-# What the planar recursion starts from: the state of body and joints, and what is wanted.
+# State of body and joints, and the target of the body.
 
 
 def finite_vector(values: object, what: str, length: int | None = None) -> np.ndarray:
+    """
+    Return values as a read-only vector of finite numbers.
+
+    Parameters
+    ----------
+    values : array_like
+        The values.
+    what : str
+        Name of the vector in an error message.
+    length : int, optional
+        Required length.
+
+    Returns
+    -------
+    (n,) array
+
+    Raises
+    ------
+    MeasurementError
+        When the values are not finite or not a vector of that length.
+
+    """
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and len(array) != length) or not np.isfinite(
             array).all():
@@ -197,7 +231,7 @@ class PlanarTarget:
 
 
 # -------------------------------------------------------------------------------------------------
-# Rotations, twists and wrenches in the x-z plane, for kernels (source 002, (3.3)-(3.4), (3.10)).
+# Planar rotations, twists and wrenches for kernels, (3.3)-(3.4), (3.10).
 #
 # z is up and angles turn about +y, right-handed, so ``R(t) = [[cos t, sin t], [-sin t, cos t]]``
 # and the plane's cross product is ``y x (x, z) = (z, -x)``. A twist is ``(v_x, v_z, w)``, a wrench
@@ -209,8 +243,22 @@ def adjoint_of_joint(angle, in_x, in_z, out_x, out_z):
     """
     Return ``Ad_g`` (3.10) of ``g = g_io,ii``: inboard twists into outboard axes.
 
-    The joint stands at (in_x, in_z) in the inboard link's frame and at (out_x, out_z) in the
-    outboard one's, so ``g`` is the rotation by -angle and ``p = r_out - R(-angle) r_in``.
+    ``g`` is the rotation by -angle with ``p = r_out - R(-angle) r_in``.
+
+    Parameters
+    ----------
+    angle : float [rad]
+        Joint angle.
+    in_x, in_z : float [m]
+        Position of the joint in the inboard link's frame.
+    out_x, out_z : float [m]
+        Position of the joint in the outboard link's frame.
+
+    Returns
+    -------
+    9 floats
+        By rows.
+
     """
     c, s = math.cos(angle), math.sin(angle)
     p_x = out_x - (c * in_x - s * in_z)
@@ -220,26 +268,78 @@ def adjoint_of_joint(angle, in_x, in_z, out_x, out_z):
 
 @part
 def hinge(out_x, out_z):
-    """Return ``H``: the twist of the outboard link, in its frame, at one rad/s of the joint."""
+    """
+    Return ``H``: the twist of the outboard link, in its frame, at one rad/s of the joint.
+
+    Parameters
+    ----------
+    out_x, out_z : float [m]
+        Position of the joint in the outboard link's frame.
+
+    Returns
+    -------
+    3 floats [m, m, 1]
+
+    """
     return -out_z, out_x, 1.0
 
 
 @part
 def bracket(V, U):
-    """Return ``ad_V U`` with ``ad_V = [[0, w, -v_z], [-w, 0, v_x], [0, 0, 0]]``."""
+    """
+    Return ``ad_V U`` with ``ad_V = [[0, w, -v_z], [-w, 0, v_x], [0, 0, 0]]``.
+
+    Parameters
+    ----------
+    V, U : 3 floats
+        Twists ``(v_x, v_z, w)`` in the same axes.
+
+    Returns
+    -------
+    3 floats
+
+    """
     return V[2] * U[1] - V[1] * U[2], V[0] * U[2] - V[2] * U[0], 0.0
 
 
 @part
 def inboard(A, U):
-    """Return ``A^-1 U``: an outboard twist in inboard axes."""
+    """
+    Return ``A^-1 U``: an outboard twist in inboard axes.
+
+    Parameters
+    ----------
+    A : 9 floats
+        Of :func:`adjoint_of_joint`.
+    U : 3 floats [m/s, m/s, rad/s]
+        Twist in outboard axes.
+
+    Returns
+    -------
+    3 floats
+
+    """
     x, z = U[0] - A[2] * U[2], U[1] - A[5] * U[2]
     return A[0] * x + A[3] * z, A[1] * x + A[4] * z, U[2]
 
 
 @part
 def outboard_wrench(A, F):
-    """Return ``(A^-1)^T F``: an inboard wrench in outboard axes."""
+    """
+    Return ``(A^-1)^T F``: an inboard wrench in outboard axes.
+
+    Parameters
+    ----------
+    A : 9 floats
+        Of :func:`adjoint_of_joint`.
+    F : 3 floats [N, N, N m]
+        Wrench in inboard axes.
+
+    Returns
+    -------
+    3 floats
+
+    """
     x, z = A[0] * F[0] + A[1] * F[1], A[3] * F[0] + A[4] * F[1]
     return x, z, F[2] - A[2] * x - A[5] * z
 
@@ -251,6 +351,22 @@ def gravity_and_spin(mass, angle, V, gravity):
 
     The multiplier of the second term is the link's *total* rate ``V[2]``; as printed, (3.9) has
     the inboard one.
+
+    Parameters
+    ----------
+    mass : float [kg]
+        Of the link.
+    angle : float [rad]
+        Orientation of the link about +y in the inertial frame.
+    V : 3 floats [m/s, m/s, rad/s]
+        Twist of the link, in its axes.
+    gravity : float [m/s^2]
+        Acceleration of gravity, downwards.
+
+    Returns
+    -------
+    3 floats [N, N, N m]
+
     """
     c, s = math.cos(angle), math.sin(angle)
     return (mass * (V[2] * V[1] - gravity * s), mass * (gravity * c - V[2] * V[0]), 0.0)
