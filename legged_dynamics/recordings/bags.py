@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.recordings.bag_repair import is_latched, repair
 from legged_dynamics.recordings.file_formats import BAG
 
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ class BagReader:
         self._saved: TemporaryDirectory[str] | None = None
         source = self.path
         if source.is_dir() and not (source / 'metadata.yaml').is_file():
+            from legged_dynamics.recordings.bag_repair import repair
+
             self._saved = TemporaryDirectory(prefix='legged_dynamics_bag_')
             source = Path(self._saved.name) / 'saved'
             repair(self.path, source)
@@ -111,6 +112,8 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
+        from legged_dynamics.recordings.bag_repair import is_latched
+
         for connection in self._reader.connections:
             name, kind = connection.topic, connection.msgtype
             self._connections.setdefault(name, []).append(connection)

@@ -8,17 +8,15 @@ import pytest
 
 from legged_dynamics import cli
 from legged_dynamics.cli import stickybot
-from legged_dynamics.cli import stickybot as stickybot_sweep
 
 QUICK = ['-p', 'control.rate:=100.0', '--duration', '2']
 
 
-def parsed(verb, *arguments):
+def parsed(*arguments):
     """Return the options of a verb."""
     parser = argparse.ArgumentParser()
-    verb.add_parser(parser.add_subparsers())
-    name = 'stickybot' if verb is stickybot else 'stickybot-sweep'
-    return parser.parse_args([name, *arguments])
+    stickybot.add_parser(parser.add_subparsers())
+    return parser.parse_args(arguments)
 
 
 def test_climb_writes_film_and_report(tmp_path, capsys):
@@ -46,11 +44,11 @@ def test_options_make_the_robot(tmp_path, capsys):
 
 
 def test_duty_of_a_wave_is_kept_when_given():
-    found = stickybot.settings_of(parsed(stickybot, '--gait', 'wave', '--duty', '0.78'))
+    found = stickybot.settings_of(parsed('stickybot', '--gait', 'wave', '--duty', '0.78'))
     assert found.values['gait.duty'] == 0.78
-    found = stickybot.settings_of(parsed(stickybot, '--gait', 'wave'))
+    found = stickybot.settings_of(parsed('stickybot', '--gait', 'wave'))
     assert found.values['gait.duty'] == pytest.approx(0.8)
-    found = stickybot.settings_of(parsed(stickybot, '-p', 'gait.duty:=0.7', '-p',
+    found = stickybot.settings_of(parsed('stickybot', '-p', 'gait.duty:=0.7', '-p',
                                          'gait.pattern:=wave'))
     assert found.values['gait.duty'] == 0.7
 
@@ -67,10 +65,10 @@ def test_sweep_writes_table_numbers_and_plot(tmp_path, capsys):
 
 
 def test_sweep_of_everything_unless_told():
-    assert len(stickybot_sweep.axes_of(parsed(stickybot_sweep))) == 5
-    axes = stickybot_sweep.axes_of(parsed(stickybot_sweep, '--inclination', '90', '45',
-                                          '--vary', 'gait.pattern', 'wave', '--vary',
-                                          'control.rate', '250.0'))
+    assert len(stickybot.axes_of(parsed('stickybot-sweep'))) == 5
+    axes = stickybot.axes_of(parsed('stickybot-sweep', '--inclination', '90', '45',
+                                     '--vary', 'gait.pattern', 'wave', '--vary',
+                                     'control.rate', '250.0'))
     assert [axis.setting for axis in axes] == ['stickybot.inclination', 'gait.pattern',
                                                'control.rate']
     assert axes[0].value(0) == pytest.approx(math.pi / 2)
