@@ -143,7 +143,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the efforts of static balance with the least contact wrenches, and its error."""
+    """Return efforts that hold still with the least contact wrenches, and what is lacking."""
     grasp = contact_rows(feet).wrench_map(terms.foot_rotations, terms.contact_points)
     n = grasp.shape[1]
     found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
