@@ -26,8 +26,8 @@ from legged_dynamics.dynamics.jacobians import (
     FeetTable,
     contact_points,
     has_moment,
-    held,
     moment_axis,
+    moment_part,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -40,7 +40,7 @@ from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     inertial_wrenches,
     joint_efforts,
-    relieve_bodies,
+    subtract_external_wrenches,
 )
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import N_TOPOLOGY, Tree
@@ -391,7 +391,7 @@ def choose(index, states, settings, f, m):
             force = add(share, scale(ease, cross(w, subtract(get3(states, i, CONTACT), center))))
             put3(states, i, CONTACT_FORCE, add(get3(states, i, CONTACT_FORCE), force))
             if has_moment(index, i):
-                moment = add(get3(states, i, CONTACT_MOMENT), held(index, states, i, w))
+                moment = add(get3(states, i, CONTACT_MOMENT), moment_part(index, states, i, w))
                 put3(states, i, CONTACT_MOMENT, moment)
     return rank
 
@@ -451,7 +451,7 @@ def required_wrench(tree, bodies, external, loaded, q, v, a, base):
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
     if loaded:
-        relieve_bodies(external, bodies)
+        subtract_external_wrenches(external, bodies)
     return base_wrench(bodies)
 
 
@@ -507,7 +507,7 @@ def start_from_guess(index, states, guessed, f, m):
             if has_moment(index, i):
                 arm = subtract(point, get3(states, i, FOOT_POSITION))
                 moment = subtract(rotate(R, get3(states, i, GUESS + 3)), cross(arm, force))
-                moment = held(index, states, i, moment)
+                moment = moment_part(index, states, i, moment)
             f = subtract(f, force)
             m = subtract(m, add(moment, cross(point, force)))
         put3(states, i, CONTACT_FORCE, force)

@@ -399,7 +399,7 @@ def put_moment(index, states, i, m, w):
 
 
 @part
-def held(index, states, i, v):
+def moment_part(index, states, i, v):
     """
     Return the component of a vector along the axes of a foot's moments.
 
@@ -473,7 +473,7 @@ def contact_points(feet, bodies, normal, states):
 
 
 @lean_kernel
-def lean_on_lowest_part(feet, normal, states):
+def move_to_lowest_edge(feet, normal, states):
     """
     Move the contact point of a foot with edges from its middle to its lowest part.
 

@@ -261,7 +261,7 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
 
 
 @lean_kernel
-def relieve_bodies(external, bodies):
+def subtract_external_wrenches(external, bodies):
     """
     Subtract external wrenches from the wrench that each body's motion requires.
 

@@ -30,15 +30,15 @@ from legged_dynamics.dynamics.jacobians import (
     FeetTable,
     contact_points,
     has_moment,
-    lean_on_lowest_part,
     moment_axes,
+    move_to_lowest_edge,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA
 from legged_dynamics.estimation.filter.memory import PLACE
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
-from legged_dynamics.optimization.within_limits import BoundsRoom, within_limits
+from legged_dynamics.optimization.within_limits import LimitsMemory, within_limits
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
@@ -184,14 +184,14 @@ class Ground(NamedTuple):
         Whether a normal is given, and it, in world axes.
     limits : (m, N_LIMIT) array
         Limits of the forces on the feet: see `limits_of`.
-    bounds : BoundsRoom
+    bounds : LimitsMemory
         Arrays to work in.
 
     """
 
     given: np.ndarray
     limits: np.ndarray
-    bounds: BoundsRoom
+    bounds: LimitsMemory
 
 
 @part
@@ -255,7 +255,7 @@ def move_to_given_ground(feet, given, bodies, shared, results):
         if given[i, 0] > 0.5 and normal != shared:
             one = FeetTable(feet.index[i:i + 1], feet.geometry[i:i + 1])
             contact_points(one, bodies, normal, states[i:i + 1])
-            lean_on_lowest_part(one, normal, states[i:i + 1])
+            move_to_lowest_edge(one, normal, states[i:i + 1])
 
 
 def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) -> np.ndarray:

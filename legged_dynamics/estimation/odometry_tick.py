@@ -33,8 +33,8 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
     contact_points,
     has_moment,
-    held,
     moment_axis,
+    moment_part,
 )
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -261,7 +261,7 @@ def _settle_places(feet, places, states, contact, R, position, p, dt):
                     before = get9(places, i, TURN)
                     turn = rotation_log(compose(R_WF, transpose(before)))
                     # Free axes follow the measured rotation at once.
-                    kept = rotate(R, held(feet.index, states, i, rotate_back(R, turn)))
+                    kept = rotate(R, moment_part(feet.index, states, i, rotate_back(R, turn)))
                     turn = add_scaled(turn, rate - 1.0, kept)
                     put9(places, i, TURN, compose(rotation_exp(turn), before))
                 places[i, AGE] += 1.0

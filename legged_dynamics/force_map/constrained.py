@@ -41,7 +41,7 @@ from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     body_wrenches,
     joint_efforts,
-    relieve_bodies,
+    subtract_external_wrenches,
 )
 from legged_dynamics.dynamics.rigid_body import (
     N_RIGID_BODY,
@@ -207,7 +207,7 @@ def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     forward_kinematics(tree, q, v, still, vectors[BASE], bodies)
     place_inertias(tree, bodies)
     place_inertial_wrenches(bodies)
-    relieve_bodies(external, bodies)
+    subtract_external_wrenches(external, bodies)
     joint_efforts(tree, bodies, bias[n_base:])
     add_joint_physics(tree, q, v, still, bias[n_base:])
     for k in range(n_base):

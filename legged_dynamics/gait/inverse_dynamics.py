@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
     N_FOOT_STATE,
     contact_points,
     feet_table,
-    lean_on_lowest_part,
+    move_to_lowest_edge,
 )
 from legged_dynamics.dynamics.kinematics import (
     FORCE,
@@ -39,7 +39,7 @@ from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     inertial_wrenches,
     joint_efforts,
-    relieve_bodies,
+    subtract_external_wrenches,
 )
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.feet import Foot
@@ -283,7 +283,7 @@ class GaitInverseDynamics:
             bodies[:, POSE] = self.body_pose[i]
             up = tuple(motion.base_rotation[i, 2].tolist())
             contact_points(table, bodies, up, states)
-            lean_on_lowest_part(table, up, states)
+            move_to_lowest_edge(table, up, states)
             found[i] = states
         R_WB = motion.base_rotation
         R_BF = found[..., FOOT_ROTATION:FOOT_ROTATION + 9].reshape(n, nf, 3, 3)
@@ -437,7 +437,7 @@ class GaitInverseDynamics:
         bodies, efforts = body_workspace(model), np.zeros((n, model.nv))
         for i in range(n):
             bodies[:, POSE], bodies[:, WRENCH] = self.body_pose[i], self.body_wrench[i]
-            relieve_bodies(on_bodies[i], bodies)
+            subtract_external_wrenches(on_bodies[i], bodies)
             joint_efforts(model.tree, bodies, efforts[i])
             add_joint_physics(model.tree, motion.position[i], motion.velocity[i],
                               motion.acceleration[i], efforts[i])

@@ -67,7 +67,7 @@ def whiten(S, gain, nu, n):
 
 
 @part
-def take_in(x, P, gain, nu, n):
+def update_state(x, P, gain, nu, n):
     """
     Add ``gain^T nu`` to the state, and subtract ``gain^T gain`` from its covariance.
 

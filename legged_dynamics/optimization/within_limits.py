@@ -29,7 +29,7 @@ FLOOR = 1e-12
 MET = 1e-8
 
 
-class BoundsRoom(NamedTuple):
+class LimitsMemory(NamedTuple):
     """
     Memory for m limits on n unknowns, inside kernels.
 
@@ -71,7 +71,7 @@ class BoundsRoom(NamedTuple):
 
 
 @part
-def carve_bounds(floats, at, integers, whole, m, n):
+def limits_memory(floats, at, integers, whole, m, n):
     """
     Return the memory for limits, as views of two flat arrays.
 
@@ -86,7 +86,7 @@ def carve_bounds(floats, at, integers, whole, m, n):
 
     Returns
     -------
-    BoundsRoom
+    LimitsMemory
         The views.
 
     """
@@ -103,11 +103,11 @@ def carve_bounds(floats, at, integers, whole, m, n):
     looked_at, whole = vector(integers, whole, m)
     begin, whole = vector(integers, whole, m)
     end, whole = vector(integers, whole, m)
-    return BoundsRoom(C, d, begin, end, slack, L, rows, gram, vectors, u, active, looked_at)
+    return LimitsMemory(C, d, begin, end, slack, L, rows, gram, vectors, u, active, looked_at)
 
 
 @part
-def spread_at_limit(z):
+def variance_at_limit(z):
     """
     Return the variance about an active limit, as a fraction of the variance without it.
 
@@ -156,7 +156,7 @@ def tighten(P, c, z, row):
         along += c[i] * row[i]
     if not along > 0.0:
         return
-    less = (1.0 - spread_at_limit(z)) / along
+    less = (1.0 - variance_at_limit(z)) / along
     for i in range(n):
         share = less * row[i]
         for j in range(n):
@@ -235,7 +235,7 @@ def within_limits(x, P, room):
     ----------
     x, P : (n,), (n, n) array
         Mean and covariance of a normal distribution, which are replaced.
-    room : BoundsRoom
+    room : LimitsMemory
         The limits, filled by the caller, and scratch memory.
 
     Returns

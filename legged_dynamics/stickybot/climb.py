@@ -70,7 +70,7 @@ class Climber(Protocol):
 
     @property
     def rest(self) -> RestPosition:
-        """Where hips and inner joints are held."""
+        """Rest positions of hips and inner joints."""
 
     @property
     def energy(self) -> EnergyBalance:

@@ -15,7 +15,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.stickybot.climb import climb
 from legged_dynamics.stickybot.settings import StickybotSettings
 
-# What a row of a study holds beside its parameters.
+# Columns of a row of a study in addition to its parameters.
 RESULTS = ('speed', 'peak_force', 'mean_force', 'work', 'damped', 'struck', 'energy_residual',
            'cost_of_transport', 'failures', 'error')
 

@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Workspace control: the base is moved, the joints follow (source 002).
+Workspace control: the base follows a desired pose, and the joints follow the base (source 002).
 
-A file a stage: ``velocity_propagation`` (3.5)-(3.9); ``workspace_dynamics``, and the paper's
-approximation ``big_base`` (3.12)-(3.20); ``workspace_force`` (3.21)-(3.23); ``force_division``
-(3.24) and ``force_propagation`` (3.25)-(3.27). The paper's own planar biped is in ``planar``.
+The stages of the paper in SE(3): ``propagation`` has velocity propagation (3.5)-(3.9) and force
+propagation (3.25)-(3.27); ``workspace_dynamics`` has the exact dynamics and the workspace force
+(3.21)-(3.23), ``stance_arrays`` the big-base approximation (3.12)-(3.20); ``force_division`` has
+(3.24). ``control_tick`` runs them in order. The planar biped of the paper is in ``planar``.
 """
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand, WorkspaceFault
 from legged_dynamics.workspace.controller import AskedForce, WorkspaceController

@@ -19,9 +19,9 @@ class WorkspaceFault(IntFlag):
     NONE = 0
     FOOT_LOST = 1       # fewer feet are in contact than the robot has
     NO_STANCE = 2       # too few to hold the base: no efforts
-    UNBALANCED = codes.UNBALANCED       # the ground cannot give what the motion takes
+    UNBALANCED = codes.UNBALANCED       # the ground cannot provide the required wrench
     EFFORT_LIMIT = codes.EFFORT_LIMIT   # an effort was cut to its limit
-    ACCELERATION_LIMIT = codes.ACCELERATION_LIMIT   # errors asked for more than is allowed
+    ACCELERATION_LIMIT = codes.ACCELERATION_LIMIT   # the feedback reached its limit
     SINGULAR = codes.SINGULAR           # a leg is stretched: damped
     LOST = codes.LOST   # too far off target, or unbalanced for too long: no efforts
 
@@ -88,7 +88,7 @@ class WorkspaceCommand:
     @property
     def foot_wrench(self) -> np.ndarray:
         """
-        Wrench ``[f; m]`` wanted of the ground on each foot, (nf, 6) [N, N m].
+        Desired wrench ``[f; m]`` of the ground on each foot, (nf, 6) [N, N m].
 
         In the foot's axes about its link's origin; zero for a foot that is not in contact.
         """
@@ -116,12 +116,12 @@ class WorkspaceCommand:
 
     @property
     def acceleration(self) -> np.ndarray:
-        """``Vdot`` that is asked for, (6,) [m/s^2, rad/s^2]."""
+        """Desired ``Vdot``, (6,) [m/s^2, rad/s^2]."""
         return self.data[12:18]
 
     @property
     def body_force(self) -> np.ndarray:
-        """``F``: wrench wanted on the base in its axes (3.23), (6,) [N, N m]."""
+        """``F``: desired wrench on the base in its axes (3.23), (6,) [N, N m]."""
         return self.data[codes.OUTPUT.force:codes.OUTPUT.net]
 
     @property
@@ -131,12 +131,12 @@ class WorkspaceCommand:
 
     @property
     def unbalanced(self) -> np.ndarray:
-        """What the feet's wrenches leave of `net_wrench`, (6,) [N, N m]."""
+        """Part of `net_wrench` that the feet's wrenches miss, (6,) [N, N m]."""
         return self.data[codes.OUTPUT.missing:codes.OUTPUT.inertia]
 
     @property
     def inertia(self) -> np.ndarray:
-        """``Lambda``: inertia of the base with the feet held, (6, 6)."""
+        """``Lambda``: inertia of the base with the feet fixed, (6, 6)."""
         return self.data[codes.OUTPUT.inertia:codes.OUTPUT.bias].reshape(6, 6)
 
     @property

@@ -39,7 +39,7 @@ from legged_dynamics.workspace.workspace_dynamics import (
     workspace_force,
 )
 
-# What a tick may find; values of command.WorkspaceFault.
+# Faults of a tick; values of command.WorkspaceFault.
 UNBALANCED, EFFORT_LIMIT, ACCELERATION_LIMIT, SINGULAR, LOST = 4, 8, 16, 32, 64
 
 
@@ -124,7 +124,7 @@ def _cut_efforts(effort, limits):
     cut = False
     for j in range(effort.shape[0]):
         if limits[j] > 0.0 and abs(effort[j]) > limits[j]:
-            # At its limit to the last digit is within it.
+            # A tolerance, so that an effort at its limit does not count as cut.
             cut = cut or abs(effort[j]) > limits[j] * (1.0 + 1e-9)
             effort[j] = math.copysign(limits[j], effort[j])
     return cut
@@ -197,7 +197,7 @@ def find_dynamics(s, parameters, held, inputs):
         s.posture[j] = (parameters[PARAMETER.posture_stiffness] * (held[j] - s.q[j])
                         - parameters[PARAMETER.posture_damping] * s.v[j])
     for i in range(s.lean.shape[0]):
-        # Only the difference from up is kept: kernels of dynamics know one normal for all feet.
+        # Only the difference from the vertical is stored: the dynamics kernels use one normal.
         normal = rotate_back(load9(inputs, 0), load3(s.touch[i], 0))
         store3(s.lean[i], 0, subtract(normal, up))
     propagate_velocity(s, up)
@@ -234,7 +234,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
     wanted_acceleration(body, inputs[INPUT.target:], gains, integral, dt, errors)
     workspace_force(s.inertia, s.bias, errors[SERVO.wanted], force)
-    # What the integral has learnt is a load on the base; it moves neither base nor legs.
+    # The integral estimates a load on the base; it accelerates neither base nor legs.
     for start in range(0, 6, 3):
         learnt = rotate_back(load9(inputs, 0), load3(integral, start))
         for k in range(3):
@@ -246,7 +246,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     for i in range(6):
         for k in range(6):
             wrench[i] += s.inertia[i, k] * memory.load[k]
-    # The paper divides F of massless legs; the others W, with the legs in it.
+    # The paper divides F of massless legs; the other methods W, which includes the legs.
     even_shares(s.feet, s.states, force if method == EVEN else wrench, memory.shares)
     if method != EVEN:
         asked_shares(s.feet, memory.asked, wrench, memory.weights, memory.shares)

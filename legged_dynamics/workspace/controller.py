@@ -41,9 +41,9 @@ from legged_dynamics.workspace.workspace_dynamics import wanted_acceleration
 
 
 AXES = ('world', 'base', 'foot')
-# A force further than this part of the weight from what was asked is reported as clipped.
+# A force is reported as clipped when it misses its request by more than this part of the weight.
 CLIPPED = 0.01
-# How far, in weights, the force worked towards may be ahead of what can be given.
+# Largest distance of a target force from the feasible force, as a part of the weight.
 AHEAD = 0.1
 
 
@@ -137,7 +137,7 @@ class _ForceRequests:
             alone = free({foot: force for foot, force in self.sought.items() if foot in asked})
             goals |= {foot: alone[foot] for foot in leaving}
         for foot, goal in goals.items():
-            if goal is self.sought.get(foot):       # there already
+            if goal is self.sought.get(foot):       # already reached
                 continue
             start = self.sought[foot] if foot in self.sought else given(foot)
             gap = goal - start
@@ -164,28 +164,27 @@ class _ForceRequests:
 # The controller.
 
 
-# A longer gap between ticks integrates no error [s].
+# Over a longer gap between ticks the error is not integrated [s].
 LONGEST_TICK = 0.05
-# What the feet may leave of the wrench on the base before it counts, as a part of the weight.
+# Part of the wrench on the base that the feet may miss, as a part of the weight.
 TOLERANCE = 1e-3
 METHODS = ('even', 'least_squares', 'friction_cone')
-# Faults with which there are no efforts, and those that stop the integral: more of the same
-# would not help.
+# Faults with which there are no efforts, and those that stop the integral (anti-windup).
 _LIMP = int(LIMP)
 _STUCK = codes.EFFORT_LIMIT | codes.UNBALANCED | codes.ACCELERATION_LIMIT
 
 
 class WorkspaceController:
     """
-    Moves the base of a standing robot by its joints: the recursion of source 002 in SE(3).
+    Moves the base of a standing robot by its joint efforts: the recursion of source 002 in SE(3).
 
-    Every tick runs the paper's stages: velocity propagation, workspace dynamics, workspace force,
-    division and propagation of forces.
+    Every tick runs the stages of the paper: velocity propagation, workspace dynamics, workspace
+    force, division and propagation of forces.
 
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints, all of them with motors.
+        With a floating base and 1-DoF joints, all of them actuated.
     config : RobotConfig
         Its feet and joint physics.
     settings : WorkspaceSettings or mapping, optional
@@ -196,7 +195,7 @@ class WorkspaceController:
     settings : WorkspaceSettings
         May be replaced between ticks.
     ground : GroundReading
-        What the cones are made of.
+        Normals and friction of the friction cones.
 
     Raises
     ------
@@ -315,10 +314,10 @@ class WorkspaceController:
         dt = step if self._integrate else 0.0
         feet = self._feet_of(state, q)
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
-        # Of legs that are not in contact, nothing is known.
+        # Singular values are not known for legs that are not in contact.
         out[OUTPUT.effort + nv + 6 * nf:] = np.nan
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
-        told: dict[str, Any] = {}
+        requests: dict[str, Any] = {}
         if feet.enough:
             s, memory = feet.arrays, feet.memory
             s.q[:], s.v[:] = q, v
@@ -332,7 +331,7 @@ class WorkspaceController:
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
-                told = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
+                requests = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             faults |= self._out_of_patience(stamp, faults)
             self._last = feet
         else:
@@ -343,7 +342,7 @@ class WorkspaceController:
         if faults & _LIMP:
             out[OUTPUT.effort:OUTPUT.effort + nv] = 0.0
         out.setflags(write=False)
-        return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **told)
+        return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **requests)
 
     def forces(self) -> dict[int, np.ndarray]:
         """Return the last commanded forces on the feet in contact, (3,) [N], world axes."""

@@ -52,7 +52,7 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9
 
-# Most steps of the quadratic program; about ten are typical.
+# Largest number of steps of the quadratic program; about ten are typical.
 STEPS = 200
 # Outcome of a division.
 BALANCED, UNBALANCED, NO_SOLUTION = 0, 1, 2
@@ -179,7 +179,7 @@ def least_squares(grasp, spare, wrench, weights, shares):
                 A[i, j] += grasp[i, c] * grasp[j, c] / weights[c]
         trace += A[i, i]
     for i in range(6):
-        A[i, i] += 1e-12 * trace        # two balls give no moment about the line through them
+        A[i, i] += 1e-12 * trace     # two point feet give no moment about the line through them
     factorize(A, 6)
     solve_factorized(A, 6, b)
     for c in range(shares.shape[0]):
@@ -192,9 +192,9 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
-    ``cones`` (nf, k, 7) has a foot's inequalities on force and moment, behind the flag that says
-    whether a row is used: the force in axes of the ground, of a foot with a plane its own; the
-    moment in the foot's.
+    ``cones`` (nf, k, 7) has a flag whether a row is used, and the foot's inequalities on force and
+    moment: the force in axes of the ground, for a foot with a plane in its own; the moment in the
+    foot's axes.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     ground : (nf, 9) array
         ``R_WG`` by rows.
     cones, bounds : (nf, k, 7), (nf, k) array
-        Inequalities, and what each is to reach at least [N or N m].
+        Inequalities, and their lower bounds [N or N m].
     C, d : (m, nc), (m,) array
         Filled from ``row`` on.
     row : int
@@ -275,7 +275,6 @@ def _recall(active, memory, first, rows):
 
     Equalities come first, in their order, then the inequalities that were active last time.
     """
-    # Equalities come first, in their order; of the others those that were active last time.
     found = 0
     for i in range(first, 6):
         active[found] = i
@@ -307,7 +306,7 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     limits : (nv,) array [N m or N]
         Zero for a joint without a limit.
     weights, shares : (nc,) array
-        Of the coordinates; even shares at first.
+        Of the coordinates; the shares are even on entry.
 
     Returns
     -------
@@ -325,11 +324,11 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
     rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
-        # First the wrench as an equality; then, if that is infeasible, as a cost.
+        # First the wrench is an equality; if that is infeasible, a cost.
         missed = 0.0 if first == 0 else BALANCE_WEIGHT
         outcome = BALANCED if first == 0 else UNBALANCED
         for c in range(nc):
-            # If the ground cannot hold the body, no force is left for requests.
+            # When the ground cannot support the body, requests are ignored.
             weight = weights[c] if first == 0 or weights[c] < ASKED_WEIGHT else 1.0
             p.g[c] = -weight * shares[c]
             for i in range(6):
@@ -384,7 +383,7 @@ def add_leg_loads(inverse, free, shares):
 # The quadratic program of one set of stance feet.
 
 
-# Of the pyramid inside a ball's friction cone.
+# Number of facets of the pyramid inside the friction cone of a spherical foot.
 FACETS = 8
 
 
@@ -397,12 +396,12 @@ class DivisionProgram(NamedTuple):
     ground : (nf, 9) array
         ``R_WG`` of each foot, by rows; see StanceArrays.
     cones : (nf, k, 7) array
-        Whether a row is used; coefficients of the foot's inequalities, in the axes of the ground
-        for a ball and in its own for a sole.
+        Flag whether a row is used; coefficients of the foot's inequalities, in the axes of the
+        ground for a spherical foot and in its own for a sole.
     bounds : (nf, k) array
-        What each is to reach at least.
+        Lower bounds.
     balance : (6,) array
-        How much each component of the wrench on the base counts when the wrench is infeasible.
+        Weight of each component of the wrench on the base when the wrench is infeasible.
     H, g, C, d : (nc, nc), (nc,), (m, nc), (m,) array
         As in :mod:`legged_dynamics.optimization.quadratic_program`.
     active, u, x : (m + nc + 1,) int, (m + nc + 1,), (nc,) array
@@ -478,7 +477,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
     ground : (nf, 9) array, optional
         Taken as it is; level by default.
     upright : float [1/m]
-        How many missing newtons at the base a missing newton metre counts as.
+        Missing newtons at the base that count as much as one missing newton metre.
 
     """
     found = [foot_cone(foot, friction, minimum) for foot in feet]

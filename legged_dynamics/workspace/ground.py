@@ -27,16 +27,16 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.rotations import rotation_to_z
 
-# How far a foot goes before it slides [m], what is then left of the ratio of its forces, and the
-# least friction ever counted on. No single slide takes off more than the rest of this part.
+# Displacement from which a foot counts as sliding [m]; factor on the ratio of its forces that is
+# then the new friction, and the largest reduction by one slide; the least friction ever used.
 SLIDE, LEFT, LEAST = 0.004, 0.8, 0.1
-# Feet give a plane when they are at least so far apart across the narrow way [m].
+# Feet define a plane when they are at least this far apart in the narrower direction [m].
 NARROW = 0.05
 # Horizontal part of a normal from which the ground counts as sloping.
 LEAST_SLOPE = 1e-3
 # Feet lie in one plane when they are off it by no more than this part of how far it rises.
 COPLANAR = 0.05
-# Samples between looks at the plane.
+# Samples between updates of the plane.
 EVERY = 100
 
 

@@ -25,11 +25,10 @@ from legged_dynamics.workspace.reference import BodyPose
 
 # Durations [s]: efforts fade, feet are loaded.
 FADE, LOAD = 1.5, 0.8
-# A body this far above where it should sink to lies on something, as does one this far above
-# where it should rest; one this far below where the efforts began to fade lies on nothing that
-# bears it [m].
+# A body this far above its target while it sinks, or this far above where it should rest, lies on
+# something; one that drops this far below where the efforts began to fade is not supported [m].
 LYING, TOUCHING, SAGGING = 0.006, 0.002, 0.002
-# Of a joint that the body does not lean on: these parts of its effort limit at 1 rad, at 1 rad/s.
+# Stiffness and damping of a joint at rest: parts of its effort limit at 1 rad and at 1 rad/s.
 STIFFNESS, DAMPING = 1.0, 0.1
 
 
@@ -97,17 +96,17 @@ class Posture:
 
     @property
     def active(self) -> bool:
-        """Whether it does anything but hold."""
+        """Whether a change of posture is under way."""
         return self.phase is not Phase.HOLD
 
     @property
     def loose(self) -> bool:
-        """Whether the body is not held all the way, and so cannot be lost."""
+        """Whether the body is only partly supported by its legs, and so cannot count as lost."""
         return self.phase in (Phase.FADE, Phase.REST, Phase.LOAD)
 
     @property
     def down(self) -> bool:
-        """Whether it is as low as it can go, or lets go."""
+        """Whether the body is at its lowest, or lets go."""
         return self.phase in (Phase.CROUCH, Phase.REST, Phase.FADE)
 
     def load(self, stamp_ns: int, share: float = 0.0, goal: Phase = Phase.RISE) -> None:
@@ -268,7 +267,7 @@ class Posture:
         age = (stamp_ns - self._since) * 1e-9
         share = {Phase.LOAD: age / LOAD, Phase.FADE: 1.0 - age / FADE}.get(self.phase, 0.0)
         share = min(max(share, 0.0), 1.0)
-        # What fades is control while it holds the body, else what joints at rest had.
+        # Fading starts from the control efforts, or from the last efforts of joints at rest.
         before = effort if self._start is None or self.phase is Phase.LOAD else self._start
         if self._place is None:
             self._place = position.copy()

@@ -39,13 +39,13 @@ from legged_dynamics.workspace.reference import BodyPose, run
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
-# Newton's steps, the largest change of a joint in one [rad or m], and when they are over [m].
+# Number of Newton steps, largest change of a joint in one [rad or m], tolerance [m].
 STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
-# Parts into which a way is cut, and halvings of the first that is out of reach.
+# Number of parts of a way, and of bisections of the first part that is out of reach.
 PARTS, HALVINGS = 10, 6
-# How far beyond its limit noise takes a joint that rests there [rad or m].
+# Noise of a joint that rests at its limit [rad or m].
 AT_LIMIT = 1e-3
-# Most that is left free at an end [rad or m].
+# Largest margin at an end [rad or m].
 LARGEST_MARGIN = 0.1
 
 
@@ -84,7 +84,7 @@ def solve_legs(s, pose, places, limits, least):
         forward_kinematics(s.tree, s.q, s.still, s.still, s.base, s.bodies)
         contact_points(s.feet, s.bodies, up, s.states)
         contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
-        invert_legs(s, 0.2 * least)     # damped more, the last steps would be slow
+        invert_legs(s, 0.2 * least)     # more damping would slow down the last steps
         worst = 0.0
         for i in range(s.feet.index.shape[0]):
             row = s.feet.index[i, START]

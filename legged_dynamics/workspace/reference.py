@@ -34,7 +34,7 @@ from legged_dynamics.workspace.minimum_jerk import (
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.support import ANYTHING
 
-# A duration is lengthened by this until the limits hold, at most so often.
+# Factor by which a duration is lengthened until the limits hold, and the largest number of trials.
 LONGER, TRIES = 1.15, 60
 # Knots that are planned at a time.
 PIECE = 64
@@ -44,7 +44,7 @@ class ReferenceGenerator:
     """
     Moves a target pose by minimum jerk, within limits of velocity, acceleration and the ground.
 
-    A new pose or trajectory may come at any time: the motion goes on from the pose, twist and
+    A new pose or trajectory may be set at any time: the motion continues from the pose, twist and
     acceleration that the reference has then.
 
     Parameters
@@ -55,9 +55,9 @@ class ReferenceGenerator:
     Attributes
     ----------
     settings : WorkspaceSettings
-        May be replaced at any time; motions under way stay as they are.
+        May be replaced at any time; motions under way do not change.
     support : Support
-        What the ground gives; anything at first.
+        Motions that the ground allows; without limits at first.
 
     """
 
@@ -233,19 +233,19 @@ class ReferenceGenerator:
         if not (np.isfinite(steps).all() and (steps > 0.0).all()):
             raise ConfigurationError(f'expected rising times above 0 s, got {list(times)}')
         n, scratch, target = len(knots) + 1, np.zeros((2, 3, 6)), np.empty(24)
-        # The place of the start is taken by the first knot until it is known.
+        # Until the start is known, the first knot stands in for it.
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
         steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
         rows, slower = np.empty((n, SEGMENT.width)), 1.0
         samples, limits = max(4, SAMPLES // n), self._limits()
-        limits[4] = np.inf      # a trajectory is as smooth as its points are
+        limits[4] = np.inf      # the jerk of a trajectory is that of its points
         for first in range(1, n, PIECE):
             pass_knots(knots, steps, rates, first, min(first + PIECE, n))
             yield
         for first in range(1, n, PIECE):
             join_knots(knots, steps, rates, rows, first, min(first + PIECE, n), scratch)
-            # The way to the first knot is stretched by itself, and that to the last.
+            # The first and the last segment are stretched separately.
             slower = needed_stretch(rows, max(first, 2), min(first + PIECE, n - 1), samples,
                                     limits, self.support, slower, target)
             yield
@@ -256,9 +256,9 @@ class ReferenceGenerator:
         rows[:, SEGMENT.duration] *= slower
         rates[:, :6] /= slower
         rates[:, 6:] /= slower ** 2
-        if n > 2:       # nor need who comes to rest at the end be slow on all the way
+        if n > 2:       # coming to rest at the end must not slow down the whole way
             rows[-1] = yield from self._between(knots[-2:], rates[-2:], rows[-1, SEGMENT.duration])
-        # Most bodies still rest at the start where they do now; then this is its first piece.
+        # Usually the body still rests there at the start; then this is the first segment.
         first = yield from self._between(knots[:2], rates[:2], steps[1] * slower)
         ends = np.concatenate([[0.0], np.cumsum(rows[2:, SEGMENT.duration])])
         yield
@@ -311,7 +311,7 @@ class ReferenceGenerator:
             yield
         return best
 
-    # ---- how it is made --------------------------------------------------------------------
+    # ---- segments --------------------------------------------------------------------------
 
     def _go(self, starts: Sequence[int] | np.ndarray, segments: Sequence[np.ndarray]) -> None:
         self._starts, self._segments = starts, segments

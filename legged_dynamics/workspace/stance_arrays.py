@@ -130,7 +130,7 @@ class StanceArrays(NamedTuple):
     singular : (ng, 2) array
         Smallest and largest singular value of each group, in lengths of the leg.
     N : (n, 6) array
-        Velocities of base and joints by the base's twist, with the feet held.
+        Velocities of base and joints by the base's twist, with the feet fixed.
     n0 : (n,) array
         Accelerations of base and joints while the base's is zero.
     inertia, bias : (6, 6), (6,) array
@@ -309,11 +309,11 @@ def add_big_base(tree, feet, states, drift, bodies, size):
         h = scale(mass, arm)
         put9(bodies, b, COUPLING, add9(get9(bodies, b, COUPLING), (
             0.0, h[2], -h[1], -h[2], 0.0, h[0], h[1], -h[0], 0.0)))
-        # About axes in which the foot carries no moment it may turn: no inertia there.
+        # About axes in which the foot transmits no moment it is free to turn: no inertia there.
         own = held_inertia(feet.index, states, i, inertia)
         put6(bodies, b, ROTATIONAL, add6(get6(bodies, b, ROTATIONAL),
                                          about_origin(own, mass, arm)))
-        # The foot's bias wrench: what its own mass takes to move by Jdot v.
+        # The foot's bias wrench: the force that moves its own mass by Jdot v.
         force = scale(mass, load3(drift, row))
         moment = add(cross(arm, force),
                      symmetric_times(own, foot_moment(feet.index, states, i, drift)))

@@ -18,8 +18,8 @@ from legged_dynamics.workspace.ground import GroundReading
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import GROUP, articulated_scratch, stance_arrays
 
-# How many missing newtons at the base a missing newton metre counts as [1/m]: a body that has to
-# give way rather does so upright.
+# Missing newtons at the base that count as much as one missing newton metre [1/m]: a body that is
+# pushed away should stay upright.
 UPRIGHT = 10.0
 
 

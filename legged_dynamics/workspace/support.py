@@ -117,7 +117,7 @@ def support_excess(support, target, slower):
     arm = subtract(add(load3(target, POSE.position), rotate(R, c)), load3(numbers, NUMBER.origin))
     moment = add(cross(arm, force), turning)
     normal = dot(force, n)
-    # Next to free fall there is no zero-moment point worth speaking of.
+    # Near free fall the zero-moment point is not defined.
     if normal < 0.1 * GRAVITY:
         return 1.0, 1.0
     # Where the line of the force meets the plane: n x m / (n . f), about its origin.

@@ -242,7 +242,7 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
         kept, feedback, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
         for k in range(3):
             i = start + k
-            # An axis has all it may ask for, and nothing to remember without a gain.
+            # Each axis may use its whole limit; without a gain nothing is stored.
             most = gains[3, i] / gains[2, i] if gains[2, i] > 0.0 else 0.0
             memory = min(max(felt[k], -most), most)
             x = -gains[1, i] * out[SERVO.rate, i] - gains[0, i] * error[k] - gains[2, i] * memory

@@ -16,7 +16,7 @@ from legged_dynamics.optimization.factorizations import (
     invert_factorized,
     solve_factorized,
 )
-from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -49,7 +49,7 @@ def test_whitened_equations_correct_a_state_as_kalman_does(n, nx):
     wanted, left = x + K @ nu, P - K @ gain
     assert factorize(S, n)
     whiten(S, gain, nu, n)
-    take_in(x, P, gain, nu, n)
+    update_state(x, P, gain, nu, n)
     np.testing.assert_allclose(x, wanted, atol=1e-10)
     np.testing.assert_allclose(P, left, atol=1e-10 * np.abs(P).max() + 1e-9)
 

@@ -9,8 +9,8 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.optimization.within_limits import (
-    carve_bounds,
-    spread_at_limit,
+    limits_memory,
+    variance_at_limit,
     within_limits,
 )
 from legged_dynamics.spatial.layout import endless
@@ -53,7 +53,7 @@ def test_departure_from_a_limit_is_that_of_samples(z):
     samples = rng.multivariate_normal(mean, P, 400000)
     samples = samples[samples[:, 0] >= 0.0] - found.mean
     assert found.covariance == pytest.approx(samples.T @ samples / len(samples), abs=0.06)
-    assert found.covariance[0, 0] == pytest.approx(4.0 * spread_at_limit(z))
+    assert found.covariance[0, 0] == pytest.approx(4.0 * variance_at_limit(z))
 
 
 def test_far_outside_deviations_are_doubted_and_not_the_truth():
@@ -82,7 +82,7 @@ def test_the_kernel_does_the_same(seed):
         C[:5, 3:], C[5:, :3] = 0.0, 0.0
         d = C @ np.linalg.solve(P, mean) - 0.3
         d[5:] = np.minimum(d[5:], C[5:] @ mean - 0.01)
-    room = carve_bounds(endless(), 0, endless(np.int64), 0, m, n)
+    room = limits_memory(endless(), 0, endless(np.int64), 0, m, n)
     room.C[:], room.d[:] = C, d
     room.begin[:], room.end[:] = 0, n
     found = bounded_gaussian(mean, P, C, d)

@@ -42,7 +42,7 @@ from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     inertial_wrenches,
     joint_efforts,
-    relieve_bodies,
+    subtract_external_wrenches,
 )
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
@@ -117,7 +117,7 @@ def _enter(memory, motion, standing, external, normal, t):
                        motion.acceleration[t], motion.base[t], memory.bodies)
     inertial_wrenches(memory.tree, memory.bodies)
     if external.shape[0] > 0:
-        relieve_bodies(external[t], memory.bodies)
+        subtract_external_wrenches(external[t], memory.bodies)
     contact_points(memory.feet, memory.bodies,
                    rotate_back(get9(motion.rotation, t, 0), normal), memory.states)
     return base_wrench(memory.bodies)

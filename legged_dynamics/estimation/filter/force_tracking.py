@@ -25,7 +25,7 @@ from legged_dynamics.estimation.filter.memory import N_EXTRA
 from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
 from legged_dynamics.estimation.push import external_process_noise, slow_share
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
-from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     dot,
@@ -344,5 +344,5 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
             t += slow_innovation[r] * gain[r, k]
         x[k] += slow_share(tracking.process_noise[k], P[k, k]) * t
     whiten(S, gain, nu, n)
-    take_in(x, P, gain, nu, n)
+    update_state(x, P, gain, nu, n)
     return True

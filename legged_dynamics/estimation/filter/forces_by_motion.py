@@ -47,7 +47,7 @@ from legged_dynamics.estimation.filter.noise import (
 )
 from legged_dynamics.estimation.filter.normal_equations import first3
 from legged_dynamics.optimization.factorizations import factorize
-from legged_dynamics.optimization.kalman_update import take_in, whiten
+from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
@@ -291,7 +291,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
                                    1.0)
     _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
-    take_in(x, P, gain, nu, 6)
+    update_state(x, P, gain, nu, 6)
     return True
 
 

@@ -25,7 +25,7 @@ from legged_dynamics.estimation.filter.memory import (
 )
 from legged_dynamics.estimation.ground import N_GIVEN, N_LIMIT, Ground
 from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import carve_bounds
+from legged_dynamics.optimization.within_limits import limits_memory
 from legged_dynamics.spatial.jit import as_python, inlined_part
 from legged_dynamics.spatial.layout import endless, lengths_of, matrix, vector
 
@@ -405,7 +405,7 @@ def unpack(layout, integers, floats):
     unexplained, at = vector(floats, at, N_BASE)
     given, at = matrix(floats, at, nf, N_GIVEN)
     limits, at = matrix(floats, at, layout.limits, N_LIMIT)
-    bounds = carve_bounds(floats, at, integers, end_of_integers, layout.limits, nc)
+    bounds = limits_memory(floats, at, integers, end_of_integers, layout.limits, nc)
     robot = Robot(
         tree=Tree(topology=topology, constants=constants),
         feet=FeetTable(index=index, geometry=geometry), model_error=model_error, prior=prior,

@@ -15,7 +15,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
     contact_map,
     contact_points,
-    lean_on_lowest_part,
+    move_to_lowest_edge,
 )
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
@@ -286,7 +286,7 @@ def tick(layouts, settings_table, integers, floats, out):
     states = results.feet.states
     normal = normals_under_feet(ground.given, R_WB, load3(memory.ground.normal, 0), results.feet)
     contact_points(feet, scratch.bodies, normal, states)
-    lean_on_lowest_part(feet, normal, states)
+    move_to_lowest_edge(feet, normal, states)
     move_to_given_ground(feet, ground.given, scratch.bodies, normal, results.feet)
     for m in range(robot.mimics.shape[0]):
         scratch.jacobian[:, robot.mimics[m, 1]] = 0.0

@@ -104,9 +104,29 @@ def _magnitude(wrench: np.ndarray) -> float:
     return max(float(np.abs(wrench).max()), 1e-12)
 
 
-def _answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
+def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
            ) -> Allocation:
-    """Return an optimal allocation with its balance checked again."""
+    """
+    Return an optimal allocation with its balance checked again.
+
+    Parameters
+    ----------
+    grasp : (3, 2 k) array
+        ``G``: feet's forces to force and moment.
+    wrench : (3,) array [N, N, N m]
+        The load.
+    forces : (2 k,) array [N]
+        The solution.
+    value : float
+        What was minimised or maximised.
+    gap : float
+        Relative duality gap.
+
+    Returns
+    -------
+    Allocation
+
+    """
     error = float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench)
     return Allocation(AllocationStatus.OPTIMAL, forces.reshape(-1, 2).copy(), float(value), gap,
                       error)
@@ -146,7 +166,7 @@ def _unreachable(grasp: np.ndarray, wrench: np.ndarray) -> Allocation:
     direction = missing / np.abs(missing).max()
     proof = Infeasibility(direction, float(direction @ wrench), 0.0,
                           f'with the feet where they are, no forces make any of the combination '
-                          f'{_words(direction)}, and the load asks for '
+                          f'{_words(direction)}, and the load requires '
                           f'{direction @ wrench:.4g}. Set another foot, away from the line of '
                           'those on the wall.')
     return no_answer(grasp.shape[1] // 2, AllocationStatus.INFEASIBLE, proof)
@@ -196,7 +216,7 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
     return Infeasibility(
         direction, demanded, available,
         f'of the combination {_words(direction)} the feet make at most {available:.4g} N within '
-        f'their limits, and the load asks for {demanded:.4g} N. Spread as evenly as possible, '
+        f'their limits, and the load requires {demanded:.4g} N. Spread as evenly as possible, '
         f'the load is {excess:.4g} N beyond the limits of feet {", ".join(over) or "(none)"}.')
 
 
@@ -236,7 +256,7 @@ def least_squares(load: Load) -> Allocation:
     forces, _, _, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
         return _unreachable(load.grasp, load.wrench)
-    return _answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
+    return answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
 
 
 def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray | None = None,
@@ -288,7 +308,7 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
         return _refused(load.grasp, load.wrench, sets)
     if code < 0:
         return no_answer(n, AllocationStatus.FAILED)
-    return _answer(load.grasp, load.wrench, forces, value, float(memory.program.report[0]))
+    return answer(load.grasp, load.wrench, forces, value, float(memory.program.report[0]))
 
 
 def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allocation:
@@ -335,7 +355,7 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
     value = (value + least[2 * n]) / scale
     if code < 0:
         return _refused(grasp, load.wrench, sets)
-    return _answer(load.grasp, load.wrench + value * d, forces, value,
+    return answer(load.grasp, load.wrench + value * d, forces, value,
                   float(memory.program.report[0]))
 
 

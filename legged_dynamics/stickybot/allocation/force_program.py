@@ -31,7 +31,7 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_sets import MAX_PLANES, SET
 
 LEAST_MAXIMUM, LARGEST, RELAXED = range(3)
-# A balance whose row is this much shorter, after the others are taken out, says nothing new.
+# Relative length from which a row, orthogonal to the others, counts as independent.
 RANK_TOLERANCE = 1e-9
 
 

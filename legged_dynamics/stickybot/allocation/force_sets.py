@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The forces that feet can carry, each foot's a disc cut by half-planes, and their supports."""
+"""Sets of forces that feet can carry: a disc cut by half-planes for each foot."""
 from __future__ import annotations
 
 import math
@@ -80,7 +80,7 @@ def fill_sets(pads, normals, angles, table):
 @dataclass(frozen=True, eq=False)
 class ForceSets:
     """
-    What each of N feet can carry in the wall's plane.
+    Sets of forces that N feet can carry in the wall's plane.
 
     Attributes
     ----------

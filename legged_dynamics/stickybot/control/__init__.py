@@ -1,3 +1,3 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The controller: gait, footing, loads shared between feet, odometry on the wall."""
+"""The controller: gait, footing, load sharing between feet, odometry on the wall."""

@@ -115,7 +115,7 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
 
 HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
 ANGLE_LEASH = 0.2       # rad that the reference angle may be from the body's
-NEW_FOOT = 0.01         # s for which a foot just set is not suspected of having slipped
+NEW_FOOT = 0.01         # s after touchdown in which a foot is not checked for slip
 
 
 class StickybotController:
@@ -167,7 +167,7 @@ class StickybotController:
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
         self._memory = make_sharing_memory(model.machine, nz)
-        # Without their tack, which is left as the margin for what a touchdown stirs up.
+        # Without their tack, which is the margin for the forces of a touchdown.
         self._pads = None if pads is None else np.array(
             [replace(pad, tack=0.0).packed() for pad in pads])
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
@@ -280,12 +280,12 @@ class StickybotController:
             raise MeasurementError(
                 f'expected a measurement later than {self._last_ns} ns, got one of '
                 f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
-        # The robot held its last command through a gap: go on from there, and not from where
+        # The robot kept its last command through a gap: continue from there, and not from where
         # the gait would have been.
         return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns
 
     def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
-        """Say which feet do not hold though they should, by the sample before this one."""
+        """Return the feet that do not hold though they should, by the previous sample."""
         settled = self._footing.wanted & (self._on_wall_for > NEW_FOOT)
         if measurement.attached is not None:
             return settled & ~np.asarray(measurement.attached, bool)
@@ -294,7 +294,7 @@ class StickybotController:
         return self._none if lost is None else lost
 
     def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
-        """Estimate the wall's forces from the springs as they are held now."""
+        """Estimate the wall's forces from the present rest positions of the springs."""
         odometry, machine = self._odometry, self.model.machine
         held, rate = self._held, self._held_rate
         if measurement.effort is not None:
@@ -308,7 +308,7 @@ class StickybotController:
             fill_sets(self._pads, self._normals, self._pad_angles, self._sets)
 
     def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
-        """Return the resting rest positions whose springs do what motors and springs do."""
+        """Return constant rest positions whose springs act as motors and springs together."""
         model, acting = self.model, self._acting
         acting[model.hip_columns] = self._rest + np.einsum(
             'nij,nj->ni', self._compliance, measurement.effort)
@@ -318,7 +318,7 @@ class StickybotController:
         return acting
 
     def _advance_reference(self, dt: float) -> np.ndarray:
-        """Move the body's reference on; return the accelerations that lead to it."""
+        """Advance the body's reference; return the accelerations that lead to it."""
         settings, footing, odometry = self.settings, self._footing, self._odometry
         rate = dt / settings.start_time if settings.start_time > 0.0 else 1.0
         self._ramp = (min(self._ramp + rate, 1.0) if footing.moving
@@ -343,8 +343,8 @@ class StickybotController:
         """
         Choose forces, and move the offsets of the rest positions towards them.
 
-        The offsets go by the control period and not by the age of the last sample: it is what the
-        actuators take to fulfil a command, and so what the dampers see.
+        The step is the control period and not the age of the last sample: the actuators fulfil a
+        command within that time, which determines the rates in the dampers.
         """
         settings, machine, memory = self.settings, self.model.machine, self._memory
         z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds

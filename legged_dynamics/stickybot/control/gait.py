@@ -251,7 +251,7 @@ class ControlSettings(CheckedSettings):
     damping_ratio: float = setting(
         'control.damping_ratio', 1.0, '', 'Of the body about its reference.', 0.1, 5.0)
     leash: float = setting(
-        'control.leash', 0.01, 'm', 'How far the reference may run ahead of the body.', 1e-4, 1.0)
+        'control.leash', 0.01, 'm', 'Largest distance of the reference from the body.', 1e-4, 1.0)
     handover: float = setting(
         'control.handover', 0.1, 's', 'Time in which a foot takes up or gives away its load.',
         1e-3, 10.0)
@@ -277,7 +277,7 @@ class ControlSettings(CheckedSettings):
         'control.slip_distance', 0.004, 'm',
         'A foot that seems to have moved this far does not hold.', 1e-4, 1.0)
     slip_time: float = setting(
-        'control.slip_time', 0.006, 's', 'How long it must seem so.', 0.0, 1.0)
+        'control.slip_time', 0.006, 's', 'How long this must last.', 0.0, 1.0)
     replant_time: float = setting(
         'control.replant_time', 0.08, 's', 'How long a lost foot is off the wall.', 1e-3, 10.0)
     max_gap: float = setting(
@@ -357,7 +357,7 @@ class Footing:
                  walking: bool):
         self._names = model.limb_names
         self._clock = GaitClock(model, gait)
-        # A foot cannot give its load away before another has come down to take it.
+        # A foot cannot give its load away before another one is on the wall.
         self._handover = min(settings.handover,
                              max(gait.overlap(model), 1.0 / settings.rate))
         self._least, self._start_time = settings.least_share, settings.start_time
@@ -437,7 +437,7 @@ class Footing:
         planted = wanted & ~self.wanted
         events += self._changes(stamp_ns, wanted)
         self._since += dt_ns * 1e-9
-        # A foot set in need carries at once; one set by the gait takes up its load slowly.
+        # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
         in_need = self._recovering & (self._off_until == 0)
         if planted.any():
             self._since[planted] = np.where(in_need[planted], self._handover, 0.0)

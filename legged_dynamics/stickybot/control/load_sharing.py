@@ -49,7 +49,7 @@ from legged_dynamics.stickybot.model.limb import (
 
 
 class Report(NamedTuple):
-    """What :func:`choose_forces` says of the forces that it chose."""
+    """Report of :func:`choose_forces` on the chosen forces."""
 
     share: int = 1          # largest force over its weight
     unmet: int = 1          # part of the balance that the feet cannot make
@@ -228,7 +228,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
         memory.weights[k] = share[i]
         memory.sets[k] = sets[i]
         lines += int(sets[i, SET.n_planes])
-    # One foot carries any force but no moment about itself: the body turns as its springs let it.
+    # One foot transmits any force but no moment: the body's angle is left to the springs.
     rows = 2 if n == 1 else 3
     basis, least = memory.force.basis, memory.force.particular
     rank, unmet = solve_balance(G[:rows, :2 * n], w[:rows], basis, least)
@@ -238,7 +238,7 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
     code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, memory.sets[:n],
                                memory.weights, memory.goal, ridge, memory.force.program, chosen)
     if code < 0 and lines > 0:
-        # The pads cannot hold this load: spread what they lack evenly.
+        # The pads cannot hold this load: distribute the excess evenly.
         report[REPORT.kept] = 0.0
         code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, memory.sets[:n],
                                    memory.weights, memory.goal, ridge, memory.force.program,
@@ -305,7 +305,7 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
             mass = 0.0
             for k in range(n):
                 mass += constants[link + LINK.width * k + LINK.mass]
-            # The wall's force less the limb's weight is what the hip must carry.
+            # The hip must transmit the wall's force less the limb's weight.
             dx = planned[i, 0] + mass * gx - memory.forces[i, FORCE.hip]
             dy = planned[i, 1] + mass * gy - memory.forces[i, FORCE.hip + 1]
             limb_terms(index, constants, work, i, z, v)

@@ -31,14 +31,14 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.model.limb import END, LIMB, limb_terms, make_workspace
 from legged_dynamics.stickybot.model.robot import StickybotMeasurement, StickybotModel
 
-# A foot that carries less than this part of what the most loaded one does counts as idle.
+# A foot with less than this part of the largest load counts as unloaded.
 IDLE_PART = 0.3
 
 
 @kernel
 def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
     """
-    Fill coordinates and rates from what the sensors say.
+    Fill coordinates and rates from measurements.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, 
         votes[i, 4] = 1.0 if holds[i] and error <= trust else 0.0
         trusted += int(votes[i, 4])
     if trusted == 0:
-        # Nobody agrees with the past: a knock, or the first sample. Take all that hold.
+        # No foot agrees with the last estimate (an impact, the first sample): use all that hold.
         for i in range(index.shape[0]):
             votes[i, 4] = 1.0 if holds[i] else 0.0
             trusted += int(votes[i, 4])
@@ -199,7 +199,7 @@ class WallOdometry:
         """
         staying = self.holds & wanted
         if not staying.any() and self.holds.any():
-            # All feet change at once: those that held so far still tell where the body is.
+            # All feet change at once: use those that held so far.
             staying = self.holds
         reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
                     staying, self._anchors, self._trust, self.z, self.v, self._votes)
@@ -297,7 +297,7 @@ def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
 # Angle of the body in the plane of the wall, from the IMU.
 
 
-# Part of gravity in the wall's plane from which its direction tells the angle.
+# Least part of gravity in the wall's plane from which the angle is computed.
 LEAST_PART = 0.1
 
 
@@ -354,7 +354,7 @@ class BodyAngle:
         w = self._R_BI @ measurement.angular_velocity
         memory = self._memory
         if measurement.orientation is not None:
-            # Up in the IMU's axes is the last row of its rotation.
+            # The vertical in the IMU's axes is the last row of its rotation.
             memory[:3] = self._R_BI @ rotation_of_quaternion(
                 *measurement.orientation.tolist())[6:]
             memory[3] = 1.0

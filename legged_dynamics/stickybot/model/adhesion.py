@@ -45,7 +45,7 @@ class Pad(NamedTuple):
 PAD = offsets(Pad())
 # What :func:`pad_failure` returns.
 HOLDS, SLIPS, PEELS = 0, 1, 2
-# Entries of the wall's constants that normal loads need.
+# Entries of the array of the wall's constants.
 HEIGHT, NORMAL_GRAVITY = 0, 1
 
 
@@ -156,9 +156,8 @@ def normal_loads(machine, wall, attached, z, forces, normals):
 
         sum n_i = -M g_n          sum n_i (p_i - c) = -height sum F_r,i
 
-    Among all solutions the one of least norm is taken, which is what equally soft pads do; where
-    the feet cannot balance a moment (two feet, about their line) it is left to whatever else
-    touches the wall.
+    The solution of least norm is used, which holds for equally soft pads. A moment that the feet
+    cannot balance (two feet, about the line through them) is left to other contacts.
 
     Parameters
     ----------

@@ -1,3 +1,3 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A climb integrated in time, implicitly: hips are stiff, and pads come loose."""
+"""Simulation of a climb: implicit integration of stiff hips, with pads that let go."""

@@ -103,7 +103,7 @@ class ClimbingSimulation:
     model : StickybotModel
         The robot on its wall.
     rest : RestPosition, optional
-        Where hips and joints are held at the start; the model's own unless given.
+        Initial rest positions of hips and joints; the model's own unless given.
     state : StickybotState, optional
         At rest with unloaded springs, all feet on the wall, unless given.
     pads : Adhesion or sequence of Adhesion, optional
@@ -177,7 +177,7 @@ class ClimbingSimulation:
 
     @property
     def rest(self) -> RestPosition:
-        """Where hips and inner joints are held now, and how fast that moves."""
+        """Present rest positions of hips and inner joints, and their rates."""
         u, ud, model = self._motion.u, self._motion.ud, self.model
         return RestPosition(u[model.hip_columns], ud[model.hip_columns], u[model.inner_columns],
                             ud[model.inner_columns])
@@ -212,7 +212,7 @@ class ClimbingSimulation:
         return _energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
-        """Return what the robot's sensors would say, without noise."""
+        """Return the measurement of the robot's sensors, without noise."""
         model, motion = self.model, self._motion
         hips = np.empty((model.n_limbs, 6))
         hip_deflections(model.machine, self._stepper.work, motion.z, motion.v, hips)

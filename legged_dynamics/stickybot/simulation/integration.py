@@ -174,7 +174,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
         v_new[j] += U[STAGES - 1, nz + j]
         error = max(error, abs(U[STAGES - 1, j]) / limits[LIMITS.position_error],
                     abs(U[STAGES - 1, nz + j]) / limits[LIMITS.velocity_error])
-    # A step that is not finite must be refused, and NaN compares as neither.
+    # A step that is not finite must be rejected; comparisons with NaN are false.
     return error if math.isfinite(error) else math.inf
 
 
@@ -182,7 +182,7 @@ def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, 
 # Steps of adaptive length, touchdown and failure of feet.
 
 
-# What :func:`advance` returns beside HOLDS, SLIPS and PEELS of a foot.
+# Result of :func:`advance` in addition to HOLDS, SLIPS and PEELS of a foot.
 STUCK = -1
 SHORTEST_STEP = 1e-12   # s
 
@@ -356,7 +356,7 @@ def advance(machine, step, wall, pads, limits, duration, motion):
     wall : (2,) array
         Of :func:`~legged_dynamics.stickybot.model.adhesion.normal_loads`.
     limits : (3,) array
-        At the places `rosenbrock.LIMITS`.
+        At the places `LIMITS`.
     duration : float [s]
         At most.
     motion : MovingRobot
@@ -393,7 +393,7 @@ def advance(machine, step, wall, pads, limits, duration, motion):
                 code = STUCK
                 break
             continue
-        # The step before a command is often a short remainder, and says little of the next one.
+        # The step before a command is often a short remainder, no guide for the next one.
         h = max(h, trial * factor) if last else trial * factor
         for j in range(u.shape[0]):
             step.vectors[7, j] = u[j] + trial * ud[j]

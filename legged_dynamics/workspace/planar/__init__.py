@@ -3,8 +3,8 @@
 """
 The planar biped of source 002 and its recursive workspace controller, stage by stage.
 
-``velocity_propagation`` (3.5)-(3.9), ``workspace_dynamics`` and its big-base form (3.12)-(3.20),
-``workspace_force`` (3.21)-(3.23), ``force_propagation`` (3.24)-(3.27).
+``dynamics`` has velocity propagation (3.5)-(3.9) and workspace dynamics (3.12)-(3.20),
+``controller`` has workspace force (3.21)-(3.23) and force propagation (3.24)-(3.27).
 """
 from legged_dynamics.workspace.planar.biped import CROUCH, JOINTS, Biped, biped_urdf, start_state
 from legged_dynamics.workspace.planar.controller import (

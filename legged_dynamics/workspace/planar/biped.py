@@ -3,13 +3,13 @@
 """
 The paper's biped: seven links whose lengths, masses and inertias follow from one stature.
 
-The paper's figures of the links are lost but for the body's mass, the total, and the starting
-pose, in which the body's centre of mass stands at 1.05 m on flat soles. With the proportions of
+Of the paper's data on the links only the body's mass, the total mass and the starting pose are
+known; in that pose the body's centre of mass is 1.05 m above flat soles. With the proportions of
 Winter [10] (segment lengths and centres of mass of Drillis and Contini, and of Dempster) that pose
-fixes the stature, 1.7048 m, and everything else with it.
+determines the stature, 1.7048 m, and with it all lengths, masses and inertias.
 
 Axes are the paper's: z up, +x to the robot's *back*, +y to its right; angles turn about +y. In the
-URDF made from this, x points forward as REP-103 asks, and the hinges' axes are -y, so that joint
+URDF made from this, x points forward as in REP-103, and the hinges' axes are -y, so that joint
 angles and torques are the same numbers.
 """
 from __future__ import annotations
@@ -24,7 +24,7 @@ from legged_dynamics.workspace.planar.robot import PlanarRobot, PlanarState, Pla
 
 JOINTS = ('L_HIP', 'L_KNEE', 'L_ANKLE', 'R_HIP', 'R_KNEE', 'R_ANKLE')
 
-# The crouch: where it starts and what is asked for.
+# The crouch: start and target.
 START_POSE = np.array([0.0, 1.05, math.radians(-10.0)])
 START_LEG = np.radians([40.0, -70.4595, 40.4595])
 CROUCH = PlanarTarget(np.array([0.10, 0.95, 0.0]))

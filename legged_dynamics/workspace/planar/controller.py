@@ -264,8 +264,8 @@ class PlanarCommand:
         Pose less target, in the body's axes [m, rad].
     dynamics : WorkspaceDynamics
     faults : WorkspaceFault
-        SINGULAR where a knee is straight: the legs are then taken to be massless, and no more is
-        known of the body's motion than its own inertia says.
+        SINGULAR at a straight knee: the legs then count as massless, so that only the body's own
+        inertia is used.
 
     """
 

@@ -116,7 +116,7 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
     parent, constants : (n,) int array, (n, LINK.width) array
         Of the PlanarRobot.
     feet : (legs, HELD.width) array
-        How the feet are held.
+        Places of the fixed feet.
     body : (6,) array
         Pose [m, m, rad] and twist in the body's axes [m/s, rad/s].
     torque : (n - 1,) array [N m]
@@ -161,7 +161,7 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
 @lean_kernel
 def _pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
     """
-    Advance pose and twist by so many steps of h, torques and push held.
+    Advance pose and twist by a number of steps of h with constant torques and push.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class PinnedRobot:
     ----------
     robot : PlanarRobot
     state : PlanarState
-        Where it starts; the feet are held as they stand there, whatever the joint rates.
+        Initial state; the feet are fixed where they stand in it, and joint rates are ignored.
     timestep : float
         Longest step of the integration [s].
     gravity : float
@@ -243,12 +243,12 @@ class PinnedRobot:
 
     @property
     def true_state(self) -> PlanarState:
-        """The same: nothing stands between this plant and its controller."""
+        """The same as `state`: this plant has exact sensors."""
         return self.state
 
     @property
     def ground(self) -> np.ndarray:
-        """Feet on the ground, as `PlanarBiped` tells them: not known here, (n_legs, 5) of NaN."""
+        """Feet on the ground, as in `PlanarBiped`: not known here, (n_legs, 5) of NaN."""
         return np.full((len(self.robot.feet), 5), math.nan)
 
     @property
@@ -259,7 +259,7 @@ class PinnedRobot:
     def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
                 ) -> None:
         """
-        Integrate with torques and a push that are held.
+        Integrate with constant torques and push.
 
         Parameters
         ----------
