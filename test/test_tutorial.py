@@ -80,7 +80,7 @@ def test_every_command_succeeds_and_says_what_the_text_promises(done, checkout):
 
 
 def test_the_installed_package_was_used_and_not_the_checkout(done, checkout):
-    found = list((checkout / 'robots').rglob('legged_dynamics/view/scene.py'))
+    found = list((checkout / 'robots').rglob('legged_dynamics/view/show.py'))
     assert len(found) == 1 and 'site-packages' in found[0].parts
     assert list((checkout / 'robots').rglob('share/legged_dynamics/package.xml'))
 

@@ -104,8 +104,8 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
 
 def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
           jobs: tuple[Sequence[Job], Sequence[Job]], outcomes: list[Outcome]) -> int:
-    from legged_dynamics.reports.fleet.batch import check_workers, cluster, run_batch
     from legged_dynamics.reports.fleet.facts import read_facts
+    from legged_dynamics.reports.fleet.summarise import check_workers, cluster, run_batch
 
     every, todo = jobs
     out = data.folder.parent
@@ -131,9 +131,9 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
 def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
-    from legged_dynamics.reports.fleet.batch import each_result
     from legged_dynamics.reports.fleet.facts import all_summaries
     from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, make_report
+    from legged_dynamics.reports.fleet.summarise import each_result
     from legged_dynamics.reports.section import REPORT
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),

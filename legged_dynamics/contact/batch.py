@@ -53,7 +53,7 @@ from legged_dynamics.dynamics.kinematics import (
 )
 from legged_dynamics.dynamics.newton_euler import add_joint_physics
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     COM,
     INERTIA,
     JOINT,

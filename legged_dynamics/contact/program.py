@@ -36,8 +36,8 @@ from legged_dynamics.dynamics.jacobians import (
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
+from legged_dynamics.model.parts import JOINT, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
 from legged_dynamics.spatial.algebra import ZERO, add, cross, load3, rotate, subtract, z_axis
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, get9, put3

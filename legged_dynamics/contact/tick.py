@@ -42,8 +42,8 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
     subtract_external_wrenches,
 )
+from legged_dynamics.model.parts import N_TOPOLOGY, Tree
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import N_TOPOLOGY, Tree
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,

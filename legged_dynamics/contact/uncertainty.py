@@ -23,16 +23,8 @@ from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.parts import COM, INERTIA, JOINT, MASS, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (
-    COM,
-    INERTIA,
-    JOINT,
-    MASS,
-    Q_START,
-    SPHERICAL,
-    V_START,
-)
 
 # -------------------------------------------------------------------------------------------------
 # Stated noise, and how a solution changes when a source of it is off by one standard deviation.

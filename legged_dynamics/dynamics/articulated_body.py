@@ -41,7 +41,7 @@ from legged_dynamics.dynamics.rigid_body import (
     place_inertial_wrenches,
     place_inertias,
 )
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     ARMATURE,
     JOINT,
     PARENT,

@@ -22,8 +22,7 @@ from legged_dynamics.dynamics.rigid_body import (
     SECOND_MOMENT,
     place_inertias,
 )
-from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     ARMATURE,
     JOINT,
     P_TREE,
@@ -36,6 +35,7 @@ from legged_dynamics.model.tree import (
     V_START,
     Tree,
 )
+from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     ZERO,

@@ -33,8 +33,8 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.dynamics.motion import BaseMotion, state_vector
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.feet import FORCE, MOMENT, FlatFoot, Foot, corners_of
+from legged_dynamics.model.parts import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
 from legged_dynamics.spatial.algebra import (
     ZERO,
     add,

@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from legged_dynamics.dynamics.motion import state_vector
-from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     JOINT,
     P_TREE,
     PARENT,
@@ -23,6 +22,7 @@ from legged_dynamics.model.tree import (
     REVOLUTE,
     V_START,
 )
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     ZERO,

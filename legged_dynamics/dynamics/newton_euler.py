@@ -28,8 +28,7 @@ from legged_dynamics.dynamics.kinematics import (
     inertial_wrench,
 )
 from legged_dynamics.dynamics.motion import Motion, state_vector
-from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     ARMATURE,
     COM,
     INERTIA,
@@ -43,6 +42,7 @@ from legged_dynamics.model.tree import (
     STIFFNESS,
     V_START,
 )
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
     add,
     cross,

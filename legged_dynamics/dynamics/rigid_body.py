@@ -16,8 +16,8 @@ from legged_dynamics.dynamics.kinematics import (
     OMEGA,
     ROTATION,
 )
-from legged_dynamics.model.tree import COM, INERTIA
-from legged_dynamics.model.tree import MASS as TREE_MASS
+from legged_dynamics.model.parts import COM, INERTIA
+from legged_dynamics.model.parts import MASS as TREE_MASS
 from legged_dynamics.spatial.algebra import add, cross, rotate, scale, symmetric_times
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, put3, put6

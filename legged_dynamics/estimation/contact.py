@@ -33,9 +33,9 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
+from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import kernel, part

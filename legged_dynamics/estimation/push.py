@@ -26,8 +26,8 @@ from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import N_EXTRA, PUSH
 from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.parts import JOINT, PARENT, PRISMATIC, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, PARENT, PRISMATIC, V_START
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.algebra import (
     ZERO,

@@ -14,9 +14,9 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation.filter.equation_errors import SLOW_TIME
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.parts import JOINT, SPHERICAL
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, SPHERICAL
 from legged_dynamics.schema import CheckedSettings, setting
 
 

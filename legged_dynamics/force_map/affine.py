@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.model.parts import JOINT, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
-from legged_dynamics.model.tree import JOINT, SPHERICAL, V_START
 
 # Singular values below this fraction of the largest are zero.
 RANK_TOLERANCE = 1e-10

@@ -53,8 +53,8 @@ from legged_dynamics.force_map.affine import column_names, velocity_rows
 from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.joint_order import refuse_following_legs
+from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.spatial.algebra import rotate_back, scale
 from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.layout import get3, get9, put3

@@ -29,8 +29,8 @@ from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, stat
 from legged_dynamics.dynamics.newton_euler import body_wrenches
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.affine import ForceMap, column_names, velocity_rows
+from legged_dynamics.model.parts import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL, V_START, Tree
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL, V_START, Tree
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,

@@ -34,9 +34,7 @@ from legged_dynamics.dynamics.motion import state_vector
 from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import Foot
-from legged_dynamics.model.parts import Inertia, Joint
-from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
-from legged_dynamics.model.tree import (
+from legged_dynamics.model.parts import (
     COM,
     INERTIA,
     JOINT,
@@ -47,7 +45,10 @@ from legged_dynamics.model.tree import (
     R_TREE,
     SPHERICAL,
     V_START,
+    Inertia,
+    Joint,
 )
+from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
 from legged_dynamics.spatial.algebra import load3
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.jit import lean_kernel

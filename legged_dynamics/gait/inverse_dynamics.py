@@ -43,8 +43,8 @@ from legged_dynamics.dynamics.newton_euler import (
 )
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.parts import COM, MASS
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import COM, MASS
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------

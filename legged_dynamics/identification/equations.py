@@ -33,9 +33,9 @@ from legged_dynamics.dynamics.kinematics import (
     forward_kinematics,
 )
 from legged_dynamics.dynamics.newton_euler import newton_euler
-from legged_dynamics.model import tree as layout
+from legged_dynamics.model import parts as layout
+from legged_dynamics.model.parts import PARENT, PRISMATIC, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import PARENT, PRISMATIC, V_START
 from legged_dynamics.spatial.algebra import cross, dot, load3, rotate, rotate_back, z_axis
 from legged_dynamics.spatial.jit import kernel, part
 from legged_dynamics.spatial.layout import get3, get9

@@ -4,10 +4,9 @@
 from legged_dynamics.model.assembly import Frame
 from legged_dynamics.model.feet import FlatFoot, Foot, LineFoot, PointFoot
 from legged_dynamics.model.joint_order import JointOrder
-from legged_dynamics.model.parts import Inertia, Joint
+from legged_dynamics.model.parts import Inertia, Joint, Tree
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import ModelWarning, RobotModel
-from legged_dynamics.model.tree import Tree
 
 __all__ = ['FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint', 'JointOrder', 'LineFoot',
            'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel', 'SensorNoise', 'Tree']

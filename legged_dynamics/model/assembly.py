@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError
-from legged_dynamics.model import tree as layout
-from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint
-from legged_dynamics.model.tree import Tree
+from legged_dynamics.model import parts as layout
+from legged_dynamics.model.parts import JOINT_KINDS, Inertia, Joint, Tree
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_to_z
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.model.parts import Joint, Mimic
-from legged_dynamics.model.tree import Q_START, V_START
+from legged_dynamics.model.parts import Q_START, V_START, Joint, Mimic
 
 
 class JointOrder:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError, UnknownNameError
-from legged_dynamics.model import tree as layout
+from legged_dynamics.model import parts as layout
 from legged_dynamics.model.assembly import (
     POSITION_SIZE,
     VELOCITY_SIZE,
@@ -28,8 +28,7 @@ from legged_dynamics.model.assembly import (
     write_inertia,
 )
 from legged_dynamics.model.joint_order import find_mimics, resolve_mimics
-from legged_dynamics.model.parts import Inertia, Joint
-from legged_dynamics.model.tree import Tree
+from legged_dynamics.model.parts import Inertia, Joint, Tree
 from legged_dynamics.spatial.frames import Transform
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model import tree as layout
+from legged_dynamics.model import parts as layout
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import Transform

@@ -14,9 +14,8 @@ from legged_dynamics.model.measurement import ImuSample, JointSample
 from legged_dynamics.nodes.robot_component import SteadyClock
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.effort_guard import GuardState
-from legged_dynamics.safety.imu_watch import ImuWatch
+from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import disagreement, first_state
-from legged_dynamics.safety.stamp_clock import StampClock
 
 # Measured efforts beyond this many limits are no efforts.
 STRONGEST = 3.0

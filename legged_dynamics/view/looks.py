@@ -11,7 +11,8 @@ import numpy as np
 import trimesh
 
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.model import RobotConfig, RobotModel, tree
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model import parts as tree
 from legged_dynamics.model.urdf import Element, Wanted, read_elements
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy

@@ -7,20 +7,287 @@ import contextlib
 import io
 import socket
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import trimesh
 import viser
+from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model import parts as tree
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 from legged_dynamics.view.figure import Figure, FigureMaker
-from legged_dynamics.view.looks import body_looks
-from legged_dynamics.view.scene import Scene
+from legged_dynamics.view.looks import Look, body_looks
 from legged_dynamics.view.snapshot import Snapshot
+
+# -------------------------------------------------------------------------------------------------
+# The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.
+
+
+# -------------------------------------------------------------------------------------------------
+# Poses of the bodies.
+
+
+class JointPoses:
+    """
+    Poses of bodies in their parents, all at once, for a drawing that keeps the bodies in a tree.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With joints of any type.
+
+    """
+
+    def __init__(self, model: RobotModel):
+        topology, constants = model.tree.topology[1:], model.tree.constants[1:]
+        self._kind, self._start = topology[:, tree.JOINT], topology[:, tree.Q_START]
+        self._rest = np.array([
+            quaternion_from_rotation(row[tree.R_TREE:tree.R_TREE + 9].reshape(3, 3))
+            for row in constants]).reshape(-1, 4)
+        self._place = constants[:, tree.P_TREE:tree.P_TREE + 3]
+        self._slide = constants[:, [tree.R_TREE + k for k in (2, 5, 8)]]
+        self._turns = self._kind == tree.REVOLUTE
+
+    def orientation(self, position: np.ndarray) -> np.ndarray:
+        """
+        Return the orientations of all bodies but the base in their parents.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the model's order.
+
+        Returns
+        -------
+        (nb - 1, 4) array
+            Quaternions wxyz.
+
+        """
+        half = 0.5 * np.where(self._turns, position[self._start], 0.0)
+        about = np.column_stack([np.zeros((len(half), 2)), np.sin(half), np.cos(half)])
+        for body in np.flatnonzero((self._kind != tree.REVOLUTE)
+                                   & (self._kind != tree.PRISMATIC)):
+            start = self._start[body]
+            about[body] = position[start:start + 4]
+        x, y, z, w = self._rest.T
+        a, b, c, d = about.T
+        return np.column_stack([w * d - x * a - y * b - z * c, w * a + x * d + y * c - z * b,
+                                w * b - x * c + y * d + z * a, w * c + x * b - y * a + z * d])
+
+    def moved(self, position: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """
+        Yield the positions of bodies on prismatic joints.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the model's order.
+
+        Yields
+        ------
+        body : int
+            Index of the body.
+        place : (3,) array [m]
+            Origin of the body in its parent.
+
+        """
+        for body in np.flatnonzero(self._kind == tree.PRISMATIC):
+            yield int(body) + 1, (self._place[body]
+                                  + self._slide[body] * position[self._start[body]])
+
+
+# -------------------------------------------------------------------------------------------------
+# Nodes of the scene.
+
+FIRM, UNSURE, PUSH, CONE, SLIPPING, POLYGON, PRESSURE = np.array([
+    (26, 166, 60), (255, 140, 0), (160, 60, 200), (70, 130, 255), (230, 30, 30), (40, 90, 220),
+    (230, 30, 30)], np.uint8)
+_CONE_HEIGHT = 0.12         # m
+_SHAFT, _HEAD = 0.012, 0.03
+_SEEN = 0.25                # opacity of cones and halos
+_SIDES = 24
+
+
+class Scene:
+    """
+    Nodes of a viser server for one robot.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+        Server of the page.
+    model : RobotModel
+        With the configuration applied.
+    looks : sequence of sequence of Look
+        Shapes of each body.
+    feet : sequence of str
+        Links of the feet.
+    friction : float
+        Coulomb friction coefficient of the cones drawn.
+    newtons_per_meter : float [N/m]
+        Force drawn as an arrow of one metre.
+
+    Attributes
+    ----------
+    follow : bool
+        Whether the ground moves below the robot, so that the robot stays in the picture.
+    cones, halos : bool
+        Whether friction cones, and one standard deviation about each arrow's tip, are drawn.
+
+    """
+
+    def __init__(self, server: Any, model: RobotModel,
+                 looks: Sequence[Sequence[Look]], feet: Sequence[str],
+                 friction: float = 0.6, newtons_per_meter: float = 500.0):
+        self.follow = self.cones = self.halos = True
+        self._server, self._scale = server, 1.0 / newtons_per_meter
+        scene = server.scene
+        scene.configure_environment_map(None)       # it would come from the network
+        scene.add_light_ambient('/light', intensity=1.2)
+        self._world = scene.add_frame('/world', show_axes=False)
+        scene.add_grid('/world/ground', 20.0, 20.0, cell_size=0.25, section_size=1.0,
+                       infinite_grid=True, fade_distance=12.0, shadow_opacity=0.2)
+        self._joints = JointPoses(model)
+        self._bodies = self._tree(model, looks)
+        # Forces are drawn in a frame that moves with the robot, so that their nodes stay near
+        # where they were made: a browser does not draw nodes that it takes to be out of sight.
+        self._here = scene.add_frame('/world/here', show_axes=False)
+        self._arrows = [self._arrow(f'/world/here/force_{foot}', FIRM) for foot in feet]
+        self._push = self._arrow('/world/here/external_force', PUSH)
+        n = max(len(feet), 1)
+        self._friction_cones = self._batch('/world/here/friction_cones', _cone(friction), n, CONE)
+        self._halos = self._batch('/world/here/deviations', trimesh.creation.icosphere(2), n, FIRM)
+        self._polygon = scene.add_line_segments(
+            '/world/here/support_polygon', np.zeros((1, 2, 3)), POLYGON, thickness=3.0,
+            thickness_units='screen')
+        self._pressure = scene.add_icosphere('/world/here/center_of_pressure', 0.02,
+                                             color=tuple(PRESSURE.tolist()), visible=False)
+
+    def _tree(self, model: RobotModel, looks: Sequence[Sequence[Look]]) -> list[Any]:
+        """Return a frame for each body, below that of its parent."""
+        scene, names, frames = self._server.scene, ['/world/robot'], []
+        for body, parts in enumerate(looks):
+            if body:
+                parent = int(model.tree.topology[body, tree.PARENT])
+                names.append(f'{names[parent]}/body_{body}')
+            frames.append(scene.add_frame(
+                names[body], show_axes=False,
+                position=model.tree.constants[body, tree.P_TREE:tree.P_TREE + 3]))
+            for i, (mesh, color) in enumerate(parts):
+                scene.add_mesh_simple(f'{names[body]}/look_{i}', mesh.vertices, mesh.faces,
+                                      color=color, flat_shading=True)
+        return frames
+
+    def _arrow(self, name: str, color: np.ndarray) -> Any:
+        return self._server.scene.add_arrows(
+            name, np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]]), color, shaft_radius=_SHAFT,
+            head_radius=2.0 * _SHAFT, head_length=_HEAD, visible=False)
+
+    def _batch(self, name: str, mesh: trimesh.Trimesh, n: int,
+               color: np.ndarray) -> Any:
+        return self._server.scene.add_batched_meshes_simple(
+            name, mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)),
+            np.zeros((n, 3)), batched_scales=np.ones((n, 3)),
+            batched_colors=np.tile(color, (n, 1)),
+            batched_opacities=np.full(n, _SEEN), lod='off', side='double', cast_shadow=False,
+            receive_shadow=False, visible=False)
+
+    def draw(self, figure: Figure) -> None:
+        """
+        Show a figure.
+
+        Parameters
+        ----------
+        figure : Figure
+            Newest figure.
+
+        """
+        with self._server.atomic():
+            x, y, _ = figure.base
+            self._world.position = (-x, -y, 0.0) if self.follow else (0.0, 0.0, 0.0)
+            # All at once: a call into scipy costs as much as ten rotations.
+            turned = _wxyz(np.concatenate([[figure.rotation, rotation_to_z(figure.normal)],
+                                           figure.foot_rotation]))
+            base, *bodies = self._bodies
+            self._here.position = base.position = figure.base
+            base.wxyz = turned[0]
+            for body, wxyz in zip(bodies, self._joints.orientation(figure.position)):
+                body.wxyz = wxyz
+            for body, place in self._joints.moved(figure.position):
+                self._bodies[body].position = place
+            self._draw_forces(figure, turned[1], turned[2:])
+            self._draw_support(figure)
+
+    def _draw_forces(self, figure: Figure, upright: np.ndarray, feet: np.ndarray) -> None:
+        forces = figure.forces
+        shown = np.zeros(len(self._arrows), bool) if forces is None else forces.contact
+        places = figure.contact_point - figure.base
+        vectors = figure.force * self._scale
+        for i, arrow in enumerate(self._arrows):
+            arrow.visible = bool(shown[i])
+            if shown[i] and forces is not None:
+                sure = bool(forces.observable[i])
+                arrow.colors = FIRM if sure else UNSURE
+                arrow.shaft_radius = _SHAFT if sure else 0.5 * _SHAFT
+                arrow.position = places[i]
+                arrow.points = np.array([[np.zeros(3), vectors[i]]])
+        self._draw_push(figure)
+        self._friction_cones.visible = self.cones and bool(shown.any())
+        self._halos.visible = self.halos and bool(shown.any())
+        if forces is None or not shown.any():
+            return
+        hidden = np.where(shown, 1.0, 0.0)[:, None]
+        if self.cones:
+            cones, n = self._friction_cones, len(shown)
+            slips = figure.margins.friction >= 1.0
+            cones.batched_positions = places
+            cones.batched_wxyzs = np.tile(upright, (n, 1))
+            cones.batched_scales = hidden * np.full((n, 3), _CONE_HEIGHT)
+            cones.batched_colors = np.where(slips[:, None], SLIPPING, CONE)
+        if self.halos:
+            known = np.nan_to_num(forces.deviation) * self._scale
+            known[~forces.observable] = 0.0     # unknown; the arrow's color shows it
+            self._halos.batched_positions = places + vectors
+            self._halos.batched_wxyzs = feet
+            self._halos.batched_scales = hidden * np.maximum(known, 1e-4)
+
+    def _draw_push(self, figure: Figure) -> None:
+        self._push.visible = figure.push is not None
+        if figure.push is not None:
+            self._push.points = np.array([[-figure.push * self._scale, np.zeros(3)]])
+
+    def _draw_support(self, figure: Figure) -> None:
+        corners = figure.polygon - figure.base
+        self._polygon.visible = len(corners) > 1
+        if len(corners) > 1:
+            self._polygon.points = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+        known = bool(np.isfinite(figure.center_of_pressure).all())
+        self._pressure.visible = known
+        if known:
+            self._pressure.position = figure.center_of_pressure - figure.base
+
+
+def _wxyz(rotations: np.ndarray) -> np.ndarray:
+    return np.roll(Rotation.from_matrix(rotations).as_quat(), 1, axis=1)
+
+
+def _cone(friction: float) -> trimesh.Trimesh:
+    """Return a friction cone of height 1, its tip in the origin, opening along z."""
+    angle = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
+    rim = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(_SIDES)])
+    after = 1 + np.roll(np.arange(_SIDES), -1)
+    faces = np.column_stack([np.zeros(_SIDES, int), 1 + np.arange(_SIDES), after])
+    return trimesh.Trimesh(np.vstack([np.zeros(3), rim]), faces, process=False)
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 # -------------------------------------------------------------------------------------------------
 # The panel next to the scene: curves, a table of the forces, and switches.

@@ -45,8 +45,8 @@ from legged_dynamics.dynamics.jacobians import (
 from legged_dynamics.dynamics.kinematics import POSITION
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.parts import INERTIA, MASS, P_TREE, V_START, Tree
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import INERTIA, MASS, P_TREE, V_START, Tree
 from legged_dynamics.spatial.algebra import (
     add,
     cross,

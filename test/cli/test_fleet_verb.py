@@ -20,12 +20,11 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet import facts as outliers
-from legged_dynamics.reports.fleet.batch import cluster
 from legged_dynamics.reports.fleet.data_set import DataSet
 from legged_dynamics.reports.fleet.facts import find_outliers, read_facts
 from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
 from legged_dynamics.reports.fleet.report import write_fleet_report
-from legged_dynamics.reports.fleet.summarise import Outcome, summarise
+from legged_dynamics.reports.fleet.summarise import Outcome, cluster, summarise
 
 pytestmark = pytest.mark.processes
 
@@ -151,7 +150,7 @@ def scheduler():
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
                       host='127.0.0.1', dashboard_address=None) as local, \
             pytest.MonkeyPatch.context() as patch:
-        patch.setattr('legged_dynamics.reports.fleet.batch._ANSWER', PATIENCE)
+        patch.setattr('legged_dynamics.reports.fleet.summarise._ANSWER', PATIENCE)
         yield local.scheduler_address
 
 
@@ -182,7 +181,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
             done(summarise(job))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr('legged_dynamics.reports.fleet.batch.run_batch', interrupted)
+    monkeypatch.setattr('legged_dynamics.reports.fleet.summarise.run_batch', interrupted)
     out = tmp_path / 'out'
     assert main(['analyze', str(fleet), '--scheduler', scheduler, '-o', str(out)]) == 130
     assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
@@ -191,7 +190,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
 
 
 def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.reports.fleet.batch._ANSWER', 0.2)
+    monkeypatch.setattr('legged_dynamics.reports.fleet.summarise._ANSWER', 0.2)
     (tmp_path / 'mine').mkdir()
     (tmp_path / 'mine' / 'thesis.tex').write_text('no')
     for words, what in (
@@ -208,7 +207,7 @@ def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypa
 
 def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tmp_path):
     """A worker's disk is full twice; the third attempt succeeds, a fourth is not made."""
-    from legged_dynamics.reports.fleet.batch import each_result
+    from legged_dynamics.reports.fleet.summarise import each_result
 
     (tmp_path / 'attempts').mkdir()
 

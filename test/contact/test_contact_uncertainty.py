@@ -16,7 +16,7 @@ from legged_dynamics.contact import (
 from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.model.tree import COM, INERTIA, MASS
+from legged_dynamics.model.parts import COM, INERTIA, MASS
 
 NOISE = MotionNoise(position=1e-3, velocity=0.02, acceleration=1.0, angular_velocity=0.01,
                     angular_acceleration=0.5, proper_acceleration=0.1, effort=0.5, mass=0.02,

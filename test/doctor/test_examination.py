@@ -9,9 +9,8 @@ from patients import healthy, rubbing
 
 from benchmarks.planted_faults import planted_faults
 from legged_dynamics.doctor.evidence import Likelihood
-from legged_dynamics.doctor.examination import _Candidate, _friction_finding, examine
+from legged_dynamics.doctor.examination import Friction, _Candidate, _friction_finding, examine
 from legged_dynamics.doctor.finding import Finding
-from legged_dynamics.doctor.friction import Friction
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig

@@ -9,7 +9,7 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.imu_watch import ImuWatch
+from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import (
     JointWatch,
     check_controllers,
@@ -18,7 +18,6 @@ from legged_dynamics.safety.joint_watch import (
     limit_table,
 )
 from legged_dynamics.safety.settings import SafetySettings
-from legged_dynamics.safety.stamp_clock import StampClock
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 
 MODEL = RobotModel.from_urdf(CONFIG / 'robots' / 'anymal_class.urdf')

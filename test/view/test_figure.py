@@ -13,7 +13,7 @@ from legged_dynamics.recordings.robot import read_model
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 from legged_dynamics.view.figure import FigureMaker, Placement
 from legged_dynamics.view.looks import body_looks
-from legged_dynamics.view.scene import JointPoses
+from legged_dynamics.view.show import JointPoses
 from legged_dynamics.view.sources import read_view
 
 STOOD = 1_100_000_000   # ns, of simulated_bag's schedule

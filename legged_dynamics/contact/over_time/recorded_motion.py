@@ -14,8 +14,8 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.parts import JOINT, SPHERICAL
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import JOINT, SPHERICAL
 from legged_dynamics.spatial.frames import Transform
 
 # Steps in time may differ by this part of their median; a larger one is a gap.

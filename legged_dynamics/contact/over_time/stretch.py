@@ -14,8 +14,8 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, ev
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.dynamics.newton_euler import body_wrenches
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
+from legged_dynamics.model.parts import JOINT, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
-from legged_dynamics.model.tree import JOINT, Q_START, SPHERICAL, V_START
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation  # slow to import

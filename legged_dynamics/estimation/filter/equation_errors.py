@@ -24,8 +24,8 @@ import numpy as np
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.filter.layout import N_RIGHT_SIDES
+from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.tree import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 

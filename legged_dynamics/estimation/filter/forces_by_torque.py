@@ -52,7 +52,7 @@ from legged_dynamics.estimation.mass_error import (
     update_mass_error,
 )
 from legged_dynamics.estimation.push import predict_external, slow_push_variance, write_external
-from legged_dynamics.model.tree import DAMPING, FRICTION
+from legged_dynamics.model.parts import DAMPING, FRICTION
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
     add,

@@ -24,7 +24,7 @@ from legged_dynamics.estimation.filter.memory import (
     carve_memory,
 )
 from legged_dynamics.estimation.ground import N_GIVEN, N_LIMIT, Ground
-from legged_dynamics.model.tree import N_CONSTANTS, N_TOPOLOGY, Tree
+from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import limits_memory
 from legged_dynamics.spatial.jit import as_python, inlined_part
 from legged_dynamics.spatial.layout import endless, lengths_of, matrix, vector
