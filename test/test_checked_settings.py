@@ -31,7 +31,8 @@ COMPANIONS = {'dynamics': {'division.method': 'even'}}
 def another(one):
     """Return a value that the setting takes and that is not its default."""
     if isinstance(one.default, list):
-        return one.default * 2 or [1.0 if one.unit else one.choices[0] if one.choices else 'a']
+        return [another(replace(one, default=item)) for item in one.default] or [
+            1.0 if one.unit else one.choices[0] if one.choices else 'a']
     if one.choices:
         return next(choice for choice in one.choices if choice != one.default)
     if isinstance(one.default, bool):
@@ -41,9 +42,6 @@ def another(one):
     if isinstance(one.default, float):
         low = one.default - 1.0 if one.lower is None else one.lower
         return (one.default + low) / 2.0 if low < one.default else low + 1e-3
-    if isinstance(one.default, list):
-        return [another(replace(one, default=item)) for item in one.default] or (
-            [1.0] if one.unit else ['something'])
     return one.default * 2 or 'something'
 
 

@@ -45,6 +45,8 @@ from legged_dynamics.stickybot import (
 )
 from legged_dynamics.stickybot.allocation.force_sets import SET
 
+pytestmark = pytest.mark.slow
+
 WEIGHT = 0.37 * 9.81
 PADS = {'adhesion.kind': 'directional', 'control.rate': 250.0}
 LIMP = {'stickybot.stiffness_scale': 1e-6}      # springs that cannot hold the robot up

@@ -130,7 +130,7 @@ def test_info_and_new_robot_compile_nothing(tmp_path):
             f'urdf, yaml = {str(ROBOT.with_suffix(".urdf"))!r}, "made.yaml"\n'
             'assert main(["new-robot", urdf, "-o", yaml]) == 0\n'
             'assert main(["info", urdf, "--robot", yaml]) == 0\n'
-            'heavy = {"numba", "scipy", "rosbags", "matplotlib", "mujoco", "cyclonedds"}\n'
+            'heavy = {"numba", "rosbags", "matplotlib", "mujoco", "cyclonedds"}\n'
             'assert not heavy & set(sys.modules), heavy & set(sys.modules)')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           cwd=tmp_path)
@@ -176,6 +176,7 @@ def test_info_tells_what_is_odd(tmp_path, capsys):
 # ---- analyze -------------------------------------------------------------------------------
 
 
+@pytest.mark.processes
 def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
     out = tmp_path / 'out'
     done = subprocess.run([*COMMAND, 'analyze', str(bag), '-o', str(out)], text=True,

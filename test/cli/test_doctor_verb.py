@@ -12,6 +12,8 @@ from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.resources import robot_files
 
+pytestmark = pytest.mark.slow
+
 DIALECT = StandaloneDialect()
 
 

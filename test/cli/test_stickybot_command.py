@@ -9,6 +9,8 @@ import pytest
 from legged_dynamics import cli
 from legged_dynamics.cli import stickybot
 
+pytestmark = pytest.mark.slow
+
 QUICK = ['-p', 'control.rate:=100.0', '--duration', '2']
 
 

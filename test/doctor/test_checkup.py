@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checkup asks for one exercise after the other and sees each when it is done."""
 import numpy as np
+import pytest
 from patients import healthy
 
 from legged_dynamics.doctor.checkup import Checkup
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_robot_goes_through_its_checkup():

@@ -16,6 +16,8 @@ from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
 
+pytestmark = pytest.mark.slow
+
 # A few of each sort; the whole table is in benchmarks/doctor_table.py.
 CHOSEN = ('IMU upside down', 'total mass 15 % wrong', 'encoder dead', 'IMU frozen',
           'stamps of receipt', 'stamps all zero', 'IMU on another clock')

@@ -11,6 +11,8 @@ from legged_dynamics.dynamics import frame_poses
 from legged_dynamics.estimation import GroundReactionEstimator
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 
+pytestmark = pytest.mark.slow
+
 
 class PushedScene(Scene):
     """A robot at rest that is pushed from the second 0.3 on: a force at a point of a link."""

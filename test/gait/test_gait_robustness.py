@@ -27,6 +27,8 @@ from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model import FlatFoot
 
+pytestmark = pytest.mark.slow
+
 WEIGHT = MASS * GRAVITY
 INNER = slice(5, -5)
 # The walkers' forces meet in their centre of mass, and their feet leave as soon as they move;

@@ -14,6 +14,8 @@ from legged_dynamics.identification.samples import sensor_noise, white_noise
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
 
+pytestmark = pytest.mark.slow
+
 NAME, KNEE, HIP = 'anymal_class', 2, 4
 RECOVERED = 0.15        # of what was planted
 SQUAT = 'stand 1, squat 6, stand 0.5'

@@ -14,6 +14,8 @@ from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.nodes.checkup import CheckupNode
 from legged_dynamics.resources import robot_files
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_asks_and_records():
     said = []

@@ -11,6 +11,8 @@ from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.safety import GuardState
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
+pytestmark = pytest.mark.slow
+
 
 def loop(name='solo_class', ground=None, **settings):
     made = GroundedLoop(WorkspaceControllerNode, *parameters_of(name), ground,

@@ -31,6 +31,8 @@ from legged_dynamics.stickybot import (
 )
 from legged_dynamics.stickybot.model.joints import urdf
 
+pytestmark = pytest.mark.slow
+
 CASES = [(0, {}), (1, {'detached': (1,)}), (2, {'links': (1, 1), 'inclination': 0.3}),
          (3, {'links': (4, 2, 1), 'detached': (0,), 'inclination': 2.4}), (4, {'damped': False})]
 # MuJoCo's stiffest constraint takes away all but 1e-4 of an acceleration.

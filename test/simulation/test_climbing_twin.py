@@ -17,6 +17,8 @@ from legged_dynamics.stickybot import (
     climb,
 )
 
+pytestmark = pytest.mark.slow
+
 ALL = np.ones(4, bool)
 
 

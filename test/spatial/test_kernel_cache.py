@@ -14,6 +14,8 @@ from tolerances import PATIENCE
 
 from legged_dynamics.spatial.jit import kernel
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 from legged_dynamics.spatial.outer import outer

@@ -12,6 +12,8 @@ from legged_dynamics import cli
 from legged_dynamics.spatial import kernel_cache
 from legged_dynamics.spatial import kernel_cache as kernel_state
 
+pytestmark = pytest.mark.processes
+
 NODE = 'ground_reaction_estimator'
 
 

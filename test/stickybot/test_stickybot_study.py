@@ -12,6 +12,8 @@ from legged_dynamics.stickybot import StickybotSettings, climb, study
 from legged_dynamics.stickybot.settings import SETTINGS
 from legged_dynamics.stickybot.study import RESULTS, combinations
 
+pytestmark = pytest.mark.slow
+
 YAML = CONFIG / 'robots' / 'stickybot.yaml'
 
 

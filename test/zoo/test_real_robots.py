@@ -7,6 +7,8 @@ from benchmarks.zoo.__main__ import main
 from benchmarks.zoo.real import BAGS, folder, real_scores
 from legged_dynamics.exceptions import BagError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.data
 @pytest.mark.parametrize('name', BAGS)

@@ -15,6 +15,8 @@ from benchmarks.zoo.peers import observer
 from benchmarks.zoo.scoring import score
 from legged_dynamics.estimation import Fault, GroundReactionEstimator
 
+pytestmark = pytest.mark.slow
+
 PRONK = Foreign('pronk', 'quadruped', 'stand', seconds=2.4, pattern='pronk', speed=0.1,
                 landing=0.6, calm=0.6)
 DROP = Foreign('drop', 'quadruped', 'stand', seconds=2.2, hand='drop')

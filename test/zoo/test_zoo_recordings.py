@@ -26,6 +26,8 @@ from benchmarks.zoo.swing import swing_path
 from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
 from legged_dynamics.model import RobotModel
 
+pytestmark = pytest.mark.slow
+
 WALKS = ['four', 'six', 'two']
 
 

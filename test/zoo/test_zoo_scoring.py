@@ -13,6 +13,8 @@ from benchmarks.zoo.estimators import Output
 from benchmarks.zoo.scoring import CUTOFF, score, score_output
 from benchmarks.zoo.tables import markdown
 
+pytestmark = pytest.mark.slow
+
 TINY = 1e-9
 
 

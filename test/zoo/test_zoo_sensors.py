@@ -12,6 +12,8 @@ from benchmarks.zoo.estimators import shipped
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.sensors import FIELD, GAIN, LASTING, Sensors, heard
 
+pytestmark = pytest.mark.slow
+
 
 def columns(recording, **asked):
     found = list(recording.measurements(**asked))
