@@ -3,9 +3,9 @@
 """
 Contact inverse dynamics: ground reactions from motion, instant by instant and over time.
 
-A floating base has no actuator, so the wrench that Newton-Euler asks for at the base,
-``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a flat foot
-brings six unknowns, a line foot four, a point foot three.
+A floating base has no actuator, so the wrench that the motion requires at the base by
+Newton-Euler, ``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a
+flat foot brings six unknowns, a line foot four, a point foot three.
 
 ===============================  ======  ======================================================
 feet on the ground               rank A  answer
@@ -22,8 +22,8 @@ several flat feet                6       null space of dimension 6 (k - 1) chose
 
 The null space is chosen either nearest to a guess (``|w - w_guess|``), or for the smallest
 contact moment, ``sum |m_i|^2 + L^2 |f_i|^2`` with ``L = 0.1 m``, about each foot's reference:
-the middle of its sole, its link's frame, or a stated centre of pressure. Measured joint torque
-leaves nothing to choose, friction and the edges of soles less.
+the middle of its sole, its link's frame, or a stated centre of pressure. With measured joint
+torque there is no such choice; friction and the edges of soles restrict it.
 """
 from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.instant_problem import InstantProblem

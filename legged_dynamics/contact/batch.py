@@ -1,6 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ContactBatch: the ground reactions of many instants, and the call that finds them."""
+"""
+ContactBatch: the ground reactions of many instants, and the call that finds them.
+
+The closed form of `contact.tick` for `WIDTH` samples side by side, so that the compiler makes
+vector instructions of Newton-Euler: 0.4 us a sample. Within friction cones or with measured torque
+the samples go through `program_tick` one by one, each warm started by the last.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -82,209 +88,208 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get6, get9, put3, put9
 
 # -------------------------------------------------------------------------------------------------
-# Newton-Euler over several samples side by side: the loop over bodies outside, that over samples
-# in.
+# Newton-Euler for a block of samples: the outer loop runs over bodies, the inner one over samples.
 #
 # The inner loops have no branches and run over neighbouring memory, so that the compiler makes
-# vector instructions of them. What happens at a joint or a body is that of `dynamics.body_motion`.
+# vector instructions of them. Joints and bodies are those of `dynamics.kinematics`.
 #
-# Kernels take blocks, with the samples in the last axis: a body is (N_BODY_STATE, .), joint states
-# ``q``, ``v``, ``a`` are rows of (., .), ``base`` is (9, .), ``lanes`` (nb, N_BODY_STATE, .). All
-# is in base axes; ``R_tree`` and ``p_tree`` place the body's frame in its parent's.
-#
-# The kernels share their arguments.
+# A block is a flat array of rows of WIDTH samples, a row for each quantity: N_BODY_STATE rows for
+# a body, one for each coordinate in ``q``, ``v`` and ``a``, 9 in ``base``; ``blocks`` has those of
+# all bodies. All is in base axes; ``R_tree`` and ``p_tree`` place the body's frame in its
+# parent's, ``k`` is the place of a sample in the block.
 
 
-# Samples side by side. What is called a block here is a flat array of rows of LANES samples, a row
-# for each quantity: places in it are known when it is compiled, or nothing is made a vector.
-LANES = 16
-BODY_BLOCK = N_BODY_STATE * LANES
+# Samples in a block. It is a constant, as otherwise nothing would be made a vector.
+WIDTH = 16
+BODY_BLOCK = N_BODY_STATE * WIDTH
 
 
 @part
-def lane3(block, row, k):
+def _vec3(block, row, k):
     """Read a vector of sample k."""
-    return block[row * LANES + k], block[(row + 1) * LANES + k], block[(row + 2) * LANES + k]
+    return block[row * WIDTH + k], block[(row + 1) * WIDTH + k], block[(row + 2) * WIDTH + k]
 
 
 @part
-def lane9(block, row, k):
+def _rot9(block, row, k):
     """Read a rotation of sample k."""
-    a, b, c = lane3(block, row, k), lane3(block, row + 3, k), lane3(block, row + 6, k)
+    a, b, c = _vec3(block, row, k), _vec3(block, row + 3, k), _vec3(block, row + 6, k)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @part
-def put_lane3(block, row, k, v):
+def _put_vec3(block, row, k, v):
     """Write a vector of sample k."""
-    block[row * LANES + k] = v[0]
-    block[(row + 1) * LANES + k] = v[1]
-    block[(row + 2) * LANES + k] = v[2]
+    block[row * WIDTH + k] = v[0]
+    block[(row + 1) * WIDTH + k] = v[1]
+    block[(row + 2) * WIDTH + k] = v[2]
 
 
 @part
-def put_lane9(block, row, k, R):
+def _put_rot9(block, row, k, R):
     """Write a rotation of sample k."""
-    put_lane3(block, row, k, (R[0], R[1], R[2]))
-    put_lane3(block, row + 3, k, (R[3], R[4], R[5]))
-    put_lane3(block, row + 6, k, (R[6], R[7], R[8]))
+    _put_vec3(block, row, k, (R[0], R[1], R[2]))
+    _put_vec3(block, row + 3, k, (R[3], R[4], R[5]))
+    _put_vec3(block, row + 6, k, (R[6], R[7], R[8]))
 
 
 @part
-def put_motion(block, k, R, p, w, alpha, a):
+def _put_motion(block, k, R, p, w, alpha, a):
     """Write pose and motion of a body in sample k."""
-    put_lane9(block, ROTATION, k, R)
-    put_lane3(block, POSITION, k, p)
-    put_lane3(block, OMEGA, k, w)
-    put_lane3(block, ALPHA, k, alpha)
-    put_lane3(block, ACCELERATION, k, a)
+    _put_rot9(block, ROTATION, k, R)
+    _put_vec3(block, POSITION, k, p)
+    _put_vec3(block, OMEGA, k, w)
+    _put_vec3(block, ALPHA, k, alpha)
+    _put_vec3(block, ACCELERATION, k, a)
 
 
 @part
-def turn_lanes(R_tree, p_tree, parent, body, q, v, a):
+def _revolute_block(R_tree, p_tree, parent, body, q, v, a):
     """Fill a body's pose and motion beyond a revolute joint."""
-    for k in range(LANES):
-        R, w, alpha = lane9(parent, ROTATION, k), lane3(parent, OMEGA, k), lane3(parent, ALPHA, k)
+    for k in range(WIDTH):
+        R, w, alpha = _rot9(parent, ROTATION, k), _vec3(parent, OMEGA, k), _vec3(parent, ALPHA, k)
         offset, R = rotate(R, p_tree), compose(R, R_tree)
-        acceleration = acceleration_at(w, alpha, lane3(parent, ACCELERATION, k), offset)
+        acceleration = acceleration_at(w, alpha, _vec3(parent, ACCELERATION, k), offset)
         w, alpha = turn(w, alpha, z_axis(R), v[k], a[k])
         sine, cosine = sine_cosine(q[k])
-        put_motion(body, k, turn_about_z(R, sine, cosine), add(lane3(parent, POSITION, k), offset),
-                   w, alpha, acceleration)
+        _put_motion(body, k, turn_about_z(R, sine, cosine),
+                    add(_vec3(parent, POSITION, k), offset), w, alpha, acceleration)
 
 
 @part
-def slide_lanes(R_tree, p_tree, parent, body, q, v, a):
+def _prismatic_block(R_tree, p_tree, parent, body, q, v, a):
     """Fill a body's pose and motion beyond a prismatic joint."""
-    for k in range(LANES):
-        R, w, alpha = lane9(parent, ROTATION, k), lane3(parent, OMEGA, k), lane3(parent, ALPHA, k)
+    for k in range(WIDTH):
+        R, w, alpha = _rot9(parent, ROTATION, k), _vec3(parent, OMEGA, k), _vec3(parent, ALPHA, k)
         offset, R = rotate(R, p_tree), compose(R, R_tree)
         offset = add_scaled(offset, q[k], z_axis(R))
-        acceleration = acceleration_at(w, alpha, lane3(parent, ACCELERATION, k), offset)
-        put_motion(body, k, R, add(lane3(parent, POSITION, k), offset), w, alpha,
-                   slide(w, acceleration, z_axis(R), v[k], a[k]))
+        acceleration = acceleration_at(w, alpha, _vec3(parent, ACCELERATION, k), offset)
+        _put_motion(body, k, R, add(_vec3(parent, POSITION, k), offset), w, alpha,
+                    slide(w, acceleration, z_axis(R), v[k], a[k]))
 
 
 @part
-def roll_lanes(R_tree, p_tree, parent, body, q, v, a):
+def _spherical_block(R_tree, p_tree, parent, body, q, v, a):
     """Fill a body's pose and motion beyond a spherical joint."""
-    for k in range(LANES):
-        R, w, alpha = lane9(parent, ROTATION, k), lane3(parent, OMEGA, k), lane3(parent, ALPHA, k)
+    for k in range(WIDTH):
+        R, w, alpha = _rot9(parent, ROTATION, k), _vec3(parent, OMEGA, k), _vec3(parent, ALPHA, k)
         offset, R = rotate(R, p_tree), compose(R, R_tree)
-        acceleration = acceleration_at(w, alpha, lane3(parent, ACCELERATION, k), offset)
-        R = compose(R, rotation_of_quaternion(q[k], q[LANES + k], q[2 * LANES + k],
-                                              q[3 * LANES + k]))
-        w, alpha = turn(w, add(alpha, rotate(R, lane3(a, 0, k))), rotate(R, lane3(v, 0, k)),
+        acceleration = acceleration_at(w, alpha, _vec3(parent, ACCELERATION, k), offset)
+        R = compose(R, rotation_of_quaternion(q[k], q[WIDTH + k], q[2 * WIDTH + k],
+                                              q[3 * WIDTH + k]))
+        w, alpha = turn(w, add(alpha, rotate(R, _vec3(a, 0, k))), rotate(R, _vec3(v, 0, k)),
                         1.0, 0.0)
-        put_motion(body, k, R, add(lane3(parent, POSITION, k), offset), w, alpha, acceleration)
+        _put_motion(body, k, R, add(_vec3(parent, POSITION, k), offset), w, alpha, acceleration)
 
 
 @part
-def load_lanes(mass, com, inertia, body):
+def _fill_wrenches(mass, com, inertia, body):
     """Fill the wrench a body takes to move as it does."""
-    for k in range(LANES):
+    for k in range(WIDTH):
         force, moment = inertial_wrench(
-            mass, com, inertia, lane9(body, ROTATION, k), lane3(body, OMEGA, k),
-            lane3(body, ALPHA, k), lane3(body, ACCELERATION, k))
-        put_lane3(body, FORCE, k, force)
-        put_lane3(body, MOMENT, k, moment)
+            mass, com, inertia, _rot9(body, ROTATION, k), _vec3(body, OMEGA, k),
+            _vec3(body, ALPHA, k), _vec3(body, ACCELERATION, k))
+        _put_vec3(body, FORCE, k, force)
+        _put_vec3(body, MOMENT, k, moment)
 
 
 @part
-def outwards(tree, q, v, a, base, lanes):
+def _outwards(tree, q, v, a, base, blocks):
     """Fill motion and wrench of every body, from blocks of joint states and the base's motion."""
     topology, constants = tree.topology, tree.constants
-    body = lanes[:BODY_BLOCK]
-    for k in range(LANES):
-        put_motion(body, k, IDENTITY, ZERO, lane3(base, 0, k), lane3(base, 3, k),
-                   lane3(base, 6, k))
+    body = blocks[:BODY_BLOCK]
+    for k in range(WIDTH):
+        _put_motion(body, k, IDENTITY, ZERO, _vec3(base, 0, k), _vec3(base, 3, k),
+                    _vec3(base, 6, k))
     for i in range(topology.shape[0]):
-        body = lanes[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
+        body = blocks[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
         if i > 0:
-            parent = lanes[topology[i, PARENT] * BODY_BLOCK:(topology[i, PARENT] + 1) * BODY_BLOCK]
+            p = topology[i, PARENT]
+            parent = blocks[p * BODY_BLOCK:(p + 1) * BODY_BLOCK]
             R_tree, p_tree = get9(constants, i, R_TREE), get3(constants, i, P_TREE)
-            kind, q_i = topology[i, JOINT], q[LANES * topology[i, Q_START]:]
-            v_i, a_i = v[LANES * topology[i, V_START]:], a[LANES * topology[i, V_START]:]
+            kind, q_i = topology[i, JOINT], q[WIDTH * topology[i, Q_START]:]
+            v_i, a_i = v[WIDTH * topology[i, V_START]:], a[WIDTH * topology[i, V_START]:]
             if kind == REVOLUTE:
-                turn_lanes(R_tree, p_tree, parent, body, q_i, v_i, a_i)
+                _revolute_block(R_tree, p_tree, parent, body, q_i, v_i, a_i)
             elif kind == PRISMATIC:
-                slide_lanes(R_tree, p_tree, parent, body, q_i, v_i, a_i)
+                _prismatic_block(R_tree, p_tree, parent, body, q_i, v_i, a_i)
             else:
-                roll_lanes(R_tree, p_tree, parent, body, q_i, v_i, a_i)
-        load_lanes(constants[i, MASS], get3(constants, i, COM), get6(constants, i, INERTIA), body)
+                _spherical_block(R_tree, p_tree, parent, body, q_i, v_i, a_i)
+        _fill_wrenches(constants[i, MASS], get3(constants, i, COM), get6(constants, i, INERTIA),
+                       body)
 
 
 @part
-def gather(body, parent):
+def _gather(body, parent):
     """Add a body's wrench to its parent's."""
-    for k in range(LANES):
-        force = lane3(body, FORCE, k)
-        arm = subtract(lane3(body, POSITION, k), lane3(parent, POSITION, k))
-        moment = add(lane3(body, MOMENT, k), cross(arm, force))
-        put_lane3(parent, FORCE, k, add(lane3(parent, FORCE, k), force))
-        put_lane3(parent, MOMENT, k, add(lane3(parent, MOMENT, k), moment))
+    for k in range(WIDTH):
+        force = _vec3(body, FORCE, k)
+        arm = subtract(_vec3(body, POSITION, k), _vec3(parent, POSITION, k))
+        moment = add(_vec3(body, MOMENT, k), cross(arm, force))
+        _put_vec3(parent, FORCE, k, add(_vec3(parent, FORCE, k), force))
+        _put_vec3(parent, MOMENT, k, add(_vec3(parent, MOMENT, k), moment))
 
 
 @part
-def inwards(tree, lanes, tau):
+def _inwards(tree, blocks, tau):
     """Gather wrenches from the tips to the base and project them on the joints."""
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
-        body = lanes[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
-        own = tau[LANES * topology[i, V_START]:]
+        body = blocks[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
+        own = tau[WIDTH * topology[i, V_START]:]
         if topology[i, JOINT] == SPHERICAL:
-            for k in range(LANES):
-                put_lane3(own, 0, k, rotate_back(lane9(body, ROTATION, k),
-                                                 lane3(body, MOMENT, k)))
+            for k in range(WIDTH):
+                _put_vec3(own, 0, k, rotate_back(_rot9(body, ROTATION, k),
+                                                 _vec3(body, MOMENT, k)))
         else:
             felt = FORCE if topology[i, JOINT] == PRISMATIC else MOMENT
-            for k in range(LANES):
-                own[k] = dot(z_axis(lane9(body, ROTATION, k)), lane3(body, felt, k))
-        gather(body, lanes[topology[i, PARENT] * BODY_BLOCK:
-                           (topology[i, PARENT] + 1) * BODY_BLOCK])
+            for k in range(WIDTH):
+                own[k] = dot(z_axis(_rot9(body, ROTATION, k)), _vec3(body, felt, k))
+        p = topology[i, PARENT]
+        _gather(body, blocks[p * BODY_BLOCK:(p + 1) * BODY_BLOCK])
 
 
 # -------------------------------------------------------------------------------------------------
-# Many ticks in one call: dynamics several samples side by side, contacts one by one.
+# Many ticks in one call: dynamics block by block, contacts sample by sample.
 
 
 @part
-def load_block(table, t, block):
-    """Fill a block with rows of a (samples, n) table from the t-th on, the last one repeated."""
+def _load_block(table, t, block):
+    """Fill a block with rows of a (samples, n) table from row t on; the last one is repeated."""
     last = table.shape[0] - 1
-    for k in range(LANES):
+    for k in range(WIDTH):
         row = min(t + k, last)
         for c in range(table.shape[1]):
-            block[c * LANES + k] = table[row, c]
+            block[c * WIDTH + k] = table[row, c]
 
 
 @part
-def relieve_lanes(external, lanes):
+def _relieve_block(external, blocks):
     """Subtract external wrenches (nb, 6), in body axes, from what each body needs."""
     for i in range(external.shape[0]):
-        body = lanes[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
+        body = blocks[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
         on_force, on_moment = get3(external, i, 0), get3(external, i, 3)
-        for k in range(LANES):
-            R = lane9(body, ROTATION, k)
-            put_lane3(body, FORCE, k, subtract(lane3(body, FORCE, k), rotate(R, on_force)))
-            put_lane3(body, MOMENT, k, subtract(lane3(body, MOMENT, k), rotate(R, on_moment)))
+        for k in range(WIDTH):
+            R = _rot9(body, ROTATION, k)
+            _put_vec3(body, FORCE, k, subtract(_vec3(body, FORCE, k), rotate(R, on_force)))
+            _put_vec3(body, MOMENT, k, subtract(_vec3(body, MOMENT, k), rotate(R, on_moment)))
 
 
 @part
-def demand_lanes(n_bodies, lanes, demand):
-    """Fill the force and moment about the base's origin that all bodies together take."""
-    demand[:6 * LANES] = 0.0
+def _base_wrench_block(n_bodies, blocks, required):
+    """Fill the wrench at the base's origin that the motion of all bodies requires."""
+    required[:6 * WIDTH] = 0.0
     for i in range(n_bodies):
-        body = lanes[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
-        for k in range(LANES):
-            force = lane3(body, FORCE, k)
-            moment = add(lane3(body, MOMENT, k), cross(lane3(body, POSITION, k), force))
-            put_lane3(demand, 0, k, add(lane3(demand, 0, k), force))
-            put_lane3(demand, 3, k, add(lane3(demand, 3, k), moment))
+        body = blocks[i * BODY_BLOCK:(i + 1) * BODY_BLOCK]
+        for k in range(WIDTH):
+            force = _vec3(body, FORCE, k)
+            moment = add(_vec3(body, MOMENT, k), cross(_vec3(body, POSITION, k), force))
+            _put_vec3(required, 0, k, add(_vec3(required, 0, k), force))
+            _put_vec3(required, 3, k, add(_vec3(required, 3, k), moment))
 
 
 @part
-def set_sample(index, settings, states, t, standing, normal, guess):
+def _set_sample(index, settings, states, t, standing, normal, guess):
     """
     Set the conditions of the t-th sample; a table without samples leaves them as they are.
 
@@ -302,91 +307,91 @@ def set_sample(index, settings, states, t, standing, normal, guess):
 
 
 @part
-def touch(feet, states, settings, flags, bodies, lanes, demand, k, results):
+def _share_wrench(feet, states, settings, flags, bodies, blocks, required, k, results):
     """
-    Share what sample k asks of the ground, and take it off the bodies of the feet.
+    Share the wrench that sample k requires among the feet, and subtract it from their bodies.
 
     Arguments: see :mod:`~legged_dynamics.contact.tick`. ``flags`` is the second row of integers,
-    ``lanes`` the bodies of a block of samples, ``demand`` (6, .) what each asks, ``k`` the place
-    of the sample in the block; ``results`` is the sample's row.
+    ``required`` is a block of the wrenches that the motion requires, ``results`` the sample's row.
     """
     index = feet.index
     for i in range(index.shape[0]):
         b = index[i, BODY]
-        body = lanes[b * BODY_BLOCK:(b + 1) * BODY_BLOCK]
-        put9(bodies, b, ROTATION, lane9(body, ROTATION, k))
-        put3(bodies, b, POSITION, lane3(body, POSITION, k))
-        put3(bodies, b, FORCE, lane3(body, FORCE, k))
-        put3(bodies, b, MOMENT, lane3(body, MOMENT, k))
+        body = blocks[b * BODY_BLOCK:(b + 1) * BODY_BLOCK]
+        put9(bodies, b, ROTATION, _rot9(body, ROTATION, k))
+        put3(bodies, b, POSITION, _vec3(body, POSITION, k))
+        put3(bodies, b, FORCE, _vec3(body, FORCE, k))
+        put3(bodies, b, MOMENT, _vec3(body, MOMENT, k))
     contact_points(feet, bodies, load3(settings[0], NORMAL), states)
-    f, m = start_from_guess(index, states, flags[GUESSED] != 0, lane3(demand, 0, k),
-                            lane3(demand, 3, k))
+    f, m = start_from_guess(index, states, flags[GUESSED] != 0, _vec3(required, 0, k),
+                            _vec3(required, 3, k))
     results[RANK] = 0.0
     if flags[FLOATING] != 0:
         results[RANK] = choose(index, states, settings[0], f, m)
     relieve_feet(index, states, bodies, results)
     for i in range(index.shape[0]):
         b = index[i, BODY]
-        body = lanes[b * BODY_BLOCK:(b + 1) * BODY_BLOCK]
-        put_lane3(body, FORCE, k, get3(bodies, b, FORCE))
-        put_lane3(body, MOMENT, k, get3(bodies, b, MOMENT))
+        body = blocks[b * BODY_BLOCK:(b + 1) * BODY_BLOCK]
+        _put_vec3(body, FORCE, k, get3(bodies, b, FORCE))
+        _put_vec3(body, MOMENT, k, get3(bodies, b, MOMENT))
 
 
 @lean_kernel
-def batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results, inputs, lanes):
+def _batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results, inputs, blocks):
     """
-    Fill the rows of results for all samples of motion; inputs and lanes are scratch.
+    Fill the rows of results for all samples of motion.
 
     Returns
     -------
     tuple of int
-        `memory.DONE`, or which of `NOT_UNIT` and `NOT_FINITE` a sample is, and which sample.
+        `DONE`, or which of `NOT_UNIT` and `NOT_FINITE` a sample is, and which sample.
 
     Arguments: see :mod:`~legged_dynamics.contact.tick`. ``inputs`` and
-    ``lanes`` are scratch for a block of samples.
+    ``blocks`` are scratch for a block of samples.
 
     """
     tree, feet, _, bodies, states, external = carve(integers, floats)
     settings, flags, efforts = floats[:1], integers[1], 6 * feet.index.shape[0]
-    nq, nv, at = q.shape[1], v.shape[1], LANES
+    nq, nv, at = q.shape[1], v.shape[1], WIDTH
     q_block, at = inputs[:nq * at], nq * at
-    v_block, at = inputs[at:at + nv * LANES], at + nv * LANES
-    a_block, at = inputs[at:at + nv * LANES], at + nv * LANES
-    base_block, at = inputs[at:at + 9 * LANES], at + 9 * LANES
-    tau, at = inputs[at:at + nv * LANES], at + nv * LANES
-    demand = inputs[at:]
-    for t in range(0, q.shape[0], LANES):
-        load_block(q, t, q_block)
-        load_block(v, t, v_block)
-        load_block(a, t, a_block)
-        load_block(base, t, base_block)
-        outwards(tree, q_block, v_block, a_block, base_block, lanes)
+    v_block, at = inputs[at:at + nv * WIDTH], at + nv * WIDTH
+    a_block, at = inputs[at:at + nv * WIDTH], at + nv * WIDTH
+    base_block, at = inputs[at:at + 9 * WIDTH], at + 9 * WIDTH
+    tau, at = inputs[at:at + nv * WIDTH], at + nv * WIDTH
+    required = inputs[at:]
+    for t in range(0, q.shape[0], WIDTH):
+        _load_block(q, t, q_block)
+        _load_block(v, t, v_block)
+        _load_block(a, t, a_block)
+        _load_block(base, t, base_block)
+        _outwards(tree, q_block, v_block, a_block, base_block, blocks)
         if flags[LOADED] != 0:
-            relieve_lanes(external[:bodies.shape[0]], lanes)
-        demand_lanes(bodies.shape[0], lanes, demand)
-        n = min(LANES, q.shape[0] - t)
+            _relieve_block(external[:bodies.shape[0]], blocks)
+        _base_wrench_block(bodies.shape[0], blocks, required)
+        n = min(WIDTH, q.shape[0] - t)
         for k in range(n):
-            set_sample(feet.index, settings, states, t + k, standing, normal, guess)
+            _set_sample(feet.index, settings, states, t + k, standing, normal, guess)
             up = load3(settings[0], NORMAL)
             if not abs(dot(up, up) - 1.0) < 2e-6:
                 return NOT_UNIT, t + k
-            touch(feet, states, settings, flags, bodies, lanes, demand, k, results[t + k])
-        inwards(tree, lanes, tau)
+            _share_wrench(feet, states, settings, flags, bodies, blocks, required, k,
+                          results[t + k])
+        _inwards(tree, blocks, tau)
         for k in range(n):
             row = results[t + k]
             effort = row[efforts:RESIDUAL]
             for j in range(nv):
-                effort[j] = tau[j * LANES + k]
+                effort[j] = tau[j * WIDTH + k]
             add_joint_physics(tree, q[t + k], v[t + k], a[t + k], effort)
-            put3(bodies, 0, FORCE, lane3(lanes, FORCE, k))
-            put3(bodies, 0, MOMENT, lane3(lanes, MOMENT, k))
+            put3(bodies, 0, FORCE, _vec3(blocks, FORCE, k))
+            put3(bodies, 0, MOMENT, _vec3(blocks, MOMENT, k))
             if not report_residual(bodies, effort, row):
                 return NOT_FINITE, t + k
     return DONE, 0
 
 
 @lean_kernel
-def program_batch(q, v, a, base, effort, standing, normal, guess, integers, floats, results,
+def _program_batch(q, v, a, base, effort, standing, normal, guess, integers, floats, results,
                   narrow, wide, lists):
     """
     Run `program_tick` on all samples, each warm started by the last; effort may be (n, 0).
@@ -396,7 +401,7 @@ def program_batch(q, v, a, base, effort, standing, normal, guess, integers, floa
     _, feet, _, _, states, _ = carve(integers, floats)
     settings = floats[:1]
     for t in range(q.shape[0]):
-        set_sample(feet.index, settings, states, t, standing, normal, guess)
+        _set_sample(feet.index, settings, states, t, standing, normal, guess)
         status = program_tick(q[t], v[t], a[t], base[t], effort[t], integers, floats, results[t],
                               narrow, wide, lists)
         if status != DONE:
@@ -405,6 +410,7 @@ def program_batch(q, v, a, base, effort, standing, normal, guess, integers, floa
 
 
 # -------------------------------------------------------------------------------------------------
+# What is called from Python.
 
 
 class ContactBatch:
@@ -420,6 +426,13 @@ class ContactBatch:
     feasible : (n,) bool array
     kkt_residual : (n,) array
         Each as `ContactSolution` has it; ``batch[i]`` is the solution of one instant.
+
+    Parameters
+    ----------
+    data : (n, 6 nf + nv + N_REPORT) array
+        Results of a tick, one a row.
+    shape : int, bool
+        Number of feet, and whether the base floats.
 
     """
 
@@ -450,13 +463,24 @@ def solve_batch(conditions: Conditions, program: tuple[np.ndarray, ...] | None,
     Parameters
     ----------
     conditions : Conditions
-        Whose memory is used; what is given for each sample is left as the last one had it.
+        Their memory is used; afterwards it has the conditions of the last sample.
     program : tuple of arrays, optional
         Without it, the closed form.
     motion : sequence of arrays
         (n, nq) positions, (n, nv) velocities and accelerations, (n, 9) motions of the base.
-    effort, in_contact, guess, ground_normal : arrays, optional
-        (n, nv), (n, nf), (n, nf, 6), and (n, 3) or (3,).
+    effort : (n, nv) array, optional [N m or N]
+        Measured joint torques, NaN where unknown.
+    in_contact : (n, nf) array of bool, optional
+        Feet on the ground.
+    guess : (n, nf, 6) array, optional [N, N m]
+        Wrenches in the feet's frames to stay near to.
+    ground_normal : (n, 3) or (3,) array, optional
+        Unit normals in base axes.
+
+    Returns
+    -------
+    (n, 6 nf + nv + N_REPORT) array
+        Results of a tick for each sample: see `contact.tick`.
 
     Raises
     ------
@@ -484,13 +508,14 @@ def solve_batch(conditions: Conditions, program: tuple[np.ndarray, ...] | None,
     results = np.zeros((n, conditions.results.size))
     arrays = conditions.integers, conditions.floats, results
     if program is None:
-        inputs = np.zeros((model.nq + 3 * model.nv + 15) * LANES)
-        lanes = np.zeros(model.n_bodies * BODY_BLOCK)
-        failure, at = batch_tick(q, v, a, base, standing, normal, guesses, *arrays, inputs, lanes)
+        inputs = np.zeros((model.nq + 3 * model.nv + 15) * WIDTH)
+        blocks = np.zeros(model.n_bodies * BODY_BLOCK)
+        failure, at = _batch_tick(q, v, a, base, standing, normal, guesses, *arrays, inputs,
+                                   blocks)
     else:
         measured = (np.zeros((n, 0)) if effort is None
                     else _samples(effort, (n, model.nv), 'joint torques'))
-        failure, at = program_batch(q, v, a, base, measured, standing, normal, guesses, *arrays,
+        failure, at = _program_batch(q, v, a, base, measured, standing, normal, guesses, *arrays,
                                     *program)
     if failure:
         refuse(failure, f'sample {at}: ')

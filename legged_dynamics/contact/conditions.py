@@ -1,6 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for one call: which feet stand, on what ground, near what guess, under what load."""
+"""
+Conditions of a call: feet in contact, the ground's normal, a guess, external wrenches.
+
+They are written into the memory of the kernels before a call, and reset after it.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -31,14 +35,30 @@ UP = (0.0, 0.0, 1.0)
 
 class Conditions:
     """
-    The kernels' memory, and how a call's conditions get into it and out again.
+    The kernels' memory, with the conditions of a call in it.
 
     Attributes
     ----------
     integers, floats, results : arrays
-        As `memory.allocate` makes them.
+        As `contact.tick.allocate` makes them.
+    memory : Memory
+        Views of them.
     altered : bool
-        Whether any condition is other than it is by default.
+        Whether any condition differs from its default.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    table : FeetTable
+        Its feet.
+    length_scale : float [m]
+        Newton metres of moment that weigh as much as a newton of force.
+
+    Raises
+    ------
+    ConfigurationError
+        When there are feet on a fixed base, or the length is not above 0.
 
     """
 
@@ -66,12 +86,27 @@ class Conditions:
             center_of_pressure: np.ndarray | None = None,
             external: Mapping[str, np.ndarray] | None = None) -> None:
         """
-        Set what holds for a call; what is left out is as by default.
+        Set the conditions of a call; those that are left out have their defaults.
+
+        Parameters
+        ----------
+        in_contact : (nf,) sequence of bool, optional
+            Feet on the ground; all by default.
+        ground_normal : (3,) sequence, optional
+            Unit normal of the ground in base axes; upwards by default.
+        guess : (nf, 6) array, optional [N, N m]
+            Wrenches in the feet's frames to stay near to.
+        center_of_pressure : (nf, 3) array, optional [m]
+            Points in the feet's frames about which moments are made small; NaN for the default.
+        external : mapping of link name to (6,) array, optional [N, N m]
+            Wrenches on links, in link axes about the link's origin.
 
         Raises
         ------
         MeasurementError
             When a condition does not fit the robot.
+        UnknownNameError
+            When a link with an external wrench is not in the model.
 
         """
         self.altered = True
@@ -85,7 +120,15 @@ class Conditions:
 
     def set_for_samples(self, center_of_pressure: np.ndarray | None,
                         external: Mapping[str, np.ndarray] | None) -> None:
-        """Set what holds for all samples of a batch, whose other conditions differ."""
+        """
+        Set the conditions that all samples of a batch share; the others are set sample by sample.
+
+        Parameters
+        ----------
+        center_of_pressure, external
+            As `set` has them.
+
+        """
         self.set(None, None, None, center_of_pressure, external)
         self.altered = self._lifted = self._tilted = True
 
@@ -99,7 +142,7 @@ class Conditions:
         self._standing[:] = flags
 
     def _set_normal(self, ground_normal: Sequence[float] | None) -> None:
-        """Set the ground's normal in base axes; whether it is a unit vector, the kernel says."""
+        """Set the ground's normal in base axes; the kernel checks that it is a unit vector."""
         self._tilted = ground_normal is not None
         normal = UP if ground_normal is None else ground_normal
         if len(normal) != 3:
@@ -127,7 +170,20 @@ class Conditions:
         self._special = guess is not None or center_of_pressure is not None or bool(external)
 
     def use_guess(self, guess: np.ndarray) -> np.ndarray:
-        """Let the wrenches stay near a guess (..., nf, 6); return what to fill it in as."""
+        """
+        Make the solution stay near a guess, and return the guess as it is to be filled in.
+
+        Parameters
+        ----------
+        guess : (..., nf, 6) array [N, N m]
+            Wrenches in the feet's frames.
+
+        Returns
+        -------
+        (..., nf, 6) array
+            The guess; with centres of pressure its forces, acting there.
+
+        """
         self.altered = self._special = True
         self.integers[1, GUESSED] = 1
         if not self._pressed:
@@ -139,7 +195,22 @@ class Conditions:
 
 
 def move_references(table: FeetTable, reference: str | np.ndarray) -> None:
-    """Set where feet's moments are taken: 'sole', 'frame', or (nf, 3) points."""
+    """
+    Set the points about which feet's moments are taken.
+
+    Parameters
+    ----------
+    table : FeetTable
+        Changed.
+    reference : {'sole', 'frame'} or (nf, 3) array [m]
+        Middle of the sole, origin of the foot's frame, or points in the feet's frames.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is none of these.
+
+    """
     references = table.geometry[:, REFERENCE:REFERENCE + 3]
     if isinstance(reference, str):
         if reference not in ('sole', 'frame'):
@@ -165,14 +236,32 @@ def _table(values: np.ndarray, shape: tuple[int, int], what: str, finite: bool =
 
 
 # -------------------------------------------------------------------------------------------------
-# What a call is given: converted where that can be done, and refused where it cannot.
+# Inputs of a call: converted to arrays that kernels take, or refused.
 
 
 def as_inputs(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
               acceleration: np.ndarray, base: np.ndarray | BaseMotion,
               effort: np.ndarray | None) -> tuple[np.ndarray, ...]:
     """
-    Return a tick's inputs as arrays that its kernel takes; without effort, that is None.
+    Return the inputs of a tick as arrays that its kernel takes.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    position : (nq,) array [rad or m]
+        Of the joints, in the model's order.
+    velocity, acceleration : (nv,) array [rad/s or m/s, rad/s^2 or m/s^2]
+        Of the joints.
+    base : (9,) array or BaseMotion
+        Motion of the base, in base axes.
+    effort : (nv,) array, optional [N m or N]
+        Measured joint torques.
+
+    Returns
+    -------
+    tuple of arrays
+        The five inputs; the last is None without effort.
 
     Raises
     ------
@@ -194,7 +283,14 @@ def as_inputs(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
 
 def refuse(failure: int, where: str = '') -> None:
     """
-    Raise the error that a kernel's answer stands for.
+    Raise the error for a kernel's return code.
+
+    Parameters
+    ----------
+    failure : int
+        What the kernel returned.
+    where : str
+        Beginning of the message.
 
     Raises
     ------

@@ -3,9 +3,9 @@
 """
 Contact inverse dynamics: which ground reactions explain a motion.
 
-Four ways to share what the motion asks of the ground, of which a call takes one: the closed form
-(`tick`), with measured joint torque, within friction cones, or both (`program_tick`). What the
-feet can and cannot carry stands in the package's docstring.
+There are four ways to share the wrench that the motion requires, of which a call takes one: the
+closed form (`tick`), with measured joint torque, within friction cones, or both (`program_tick`).
+The package's docstring says which wrenches which feet can carry.
 """
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ class ContactInverseDynamics:
     Parameters
     ----------
     model : RobotModel
-        With a floating base; with a fixed one only without feet, for then motion tells nothing
-        of them: wrenches that are known are `external`.
+        With a floating base. A fixed base goes only without feet, as motion then says nothing of
+        their wrenches; known wrenches are `external`.
     feet : sequence of Foot
         None for plain inverse dynamics.
     length_scale : float [m]
-        ``L``: how many newtons of force weigh as much as a newton metre of moment.
+        ``L``: a newton of force weighs as much as L newton metres of moment.
     reference : {'sole', 'frame'} or (nf, 3) array [m]
         Where a flat foot's moment is taken: the middle of its sole, its link's frame, which is
         what Nimble minimises about, or points in the feet's frames.
     friction : FrictionCone or sequence of them, optional
-        What the ground can give, for all feet or for each. Normals are those of the ground and
-        of the soles; a cone's own is not read. A cone of a point foot is a pyramid of its
+        Limits of the ground's forces, for all feet or for each. Normals are those of the ground
+        and of the soles; a cone's own is not read. A cone of a point foot is a pyramid of its
         facets, that of a sole has four (Caron 2015); round ones: `ContactLimits`, over time.
     weights : EquationWeights, optional
-        Needed to take measured joint torque in.
+        Variances of the equations; required for measured joint torque.
 
     Raises
     ------
@@ -131,6 +131,10 @@ class ContactInverseDynamics:
         external : mapping of link name to (6,) array, optional [N, N m]
             Other wrenches ``[f; m]`` on links, in link axes about the link's origin.
 
+        Returns
+        -------
+        ContactSolution
+
         Raises
         ------
         MeasurementError
@@ -153,7 +157,7 @@ class ContactInverseDynamics:
              center_of_pressure: np.ndarray | None = None,
              external: Mapping[str, np.ndarray] | None = None) -> ContactSolution:
         """
-        Return the same as `solve`, with the least overhead that a call can have.
+        Return the same as `solve`, with the least overhead of a call.
 
         Parameters
         ----------
@@ -166,6 +170,15 @@ class ContactInverseDynamics:
             axes: `BaseMotion.packed`.
         effort, in_contact, guess, ground_normal, center_of_pressure, external
             As `solve` has them; each holds for this call alone.
+
+        Returns
+        -------
+        ContactSolution
+
+        Raises
+        ------
+        MeasurementError, ConfigurationError, UnknownNameError
+            As `solve` does.
 
         """
         if (self._conditions.altered or in_contact is not None or ground_normal is not None
@@ -205,6 +218,10 @@ class ContactInverseDynamics:
         center_of_pressure, external
             As `solve` has them, the same for all instants.
 
+        Returns
+        -------
+        ContactBatch
+
         Raises
         ------
         MeasurementError
@@ -222,7 +239,7 @@ class ContactInverseDynamics:
     def uncertainty(self, motion: Motion, noise: MotionNoise, *,
                     effort: np.ndarray | None = None, **conditions: Any) -> WrenchUncertainty:
         """
-        Return how well the wrenches of an instant are known, and what is left undetermined.
+        Return error bars of the wrenches of an instant, and the undetermined directions.
 
         Parameters
         ----------
@@ -235,22 +252,30 @@ class ContactInverseDynamics:
         **conditions
             As `solve` has them: in_contact, guess, ground_normal, center_of_pressure, external.
 
+        Returns
+        -------
+        WrenchUncertainty
+
         """
         return wrench_uncertainty(self, motion, noise, effort, conditions)
 
     def problem(self, motion: Motion, *, effort: np.ndarray | None = None, **conditions: Any
                 ) -> InstantProblem:
         """
-        Return the ground-force problem of an instant, row by row; `solve` has its answer sooner.
+        Return the ground-force problem of an instant; `solve` has its solution sooner.
 
-        For error bars also where limits act (``.problem.solve().covariance``), and for rows and
-        limits of one's own (``.problem.with_rows(...)``). Error bars take the stated weights for
-        the truth; without measured torque they are of a force as large as the weight.
+        It has error bars also where limits are active (``.problem.solve().covariance``) and takes
+        further rows and limits (``.problem.with_rows(...)``). Error bars rely on the stated
+        weights; without measured torque they are those of a force as large as the robot's weight.
 
         Parameters
         ----------
         motion, effort, **conditions
             As `solve` has them.
+
+        Returns
+        -------
+        InstantProblem
 
         """
         solution = self.solve(motion, effort=effort, **conditions)
@@ -267,7 +292,7 @@ class ContactInverseDynamics:
                             self._floats, self._results, narrow, wide, lists)
 
     def _retry(self, inputs: tuple[np.ndarray, ...]) -> None:
-        """Run the kernel on inputs that were converted; raise what is still wrong."""
+        """Run the kernel on converted inputs; raise the error if it still fails."""
         if inputs[4] is None and not self.friction:
             failure = tick(*inputs[:4], self._integers, self._floats, self._results)
         else:
@@ -277,25 +302,29 @@ class ContactInverseDynamics:
 
 
 # -------------------------------------------------------------------------------------------------
-# How far equations of motion can be trusted, from stated noise.
+# Variances of the equations of motion, from stated noise.
 
 
 def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
                      prior_force: float = 1000.0, prior_moment: float = 100.0
                      ) -> EquationWeights:
     """
-    Return how far the equations of base and joints can be trusted under stated noise.
+    Return the variances of the equations of base and joints under stated noise.
 
     Parameters
     ----------
     model : RobotModel
         The robot.
     noise : MotionNoise
-        Of what is measured, and of the model.
+        Of measurements and model.
     motion : Motion
-        About which: the variances hold for motions like it.
+        The variances hold for motions like this one.
     prior_force, prior_moment : float [N, N m]
         Standard deviation of every component of a wrench before anything is measured.
+
+    Returns
+    -------
+    EquationWeights
 
     Raises
     ------

@@ -1,15 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory of the quadratic program of one tick, and what is set once for a robot.
+Memory of the quadratic program of one tick, and the ground's limits on foot forces.
 
 Unknown are the contact coordinates w of all feet, base axes:
 
     min  sum_i (w_i - g_i)^T D_i (w_i - g_i) / 2  +  |b - A w|^2_(V^-1) / 2,    C w >= d
 
-D has a block for each foot. The rows of A are the six equations of the base, and with measured
-torque those of joints that bear on several feet; V = 0 makes equations of them. C are friction,
-load and the edges of soles.
+D has a block for each foot. The rows of A are the six equations of the base and, with measured
+torque, one for each joint that several feet load; V = 0 makes them exact. C are friction, load
+limits and the edges of soles. What depends on the robot alone is set once, by `make_program`.
 """
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from legged_dynamics.spatial.algebra import ZERO, add, cross, load3, rotate, sub
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, get9, put3
 
-# Columns of a template: the inequality in axes with z along the normal (of a sole: its own, about
-# its middle), what it is to reach at least, and the foot it is for.
+# Columns of a template: coefficients of the limit in axes with z along the normal (of a sole: its
+# own, about its middle), its least value, and the number of the foot.
 INEQUALITY, BOUND, FOOT = 0, 6, 7
 N_TEMPLATE = 8
-# Rows of Program.lists, and who a joint bears on: one foot, none, or several.
+# Rows of Program.lists, and which foot loads a joint: its number, none, or several.
 WORKING, REMEMBERED, OWNER, SIZES = range(4)
 N_LISTS = 4
 NO_FOOT, SEVERAL_FEET = -1, -2
@@ -54,7 +54,7 @@ NO_FOOT, SEVERAL_FEET = -1, -2
 AIM, W, CHANGE = range(3)
 # ... of the number of equations, ...
 B, V, Y, BASE_VARIANCE = range(3, 7)
-# ... of inequalities, those that hold with equality, and joints.
+# ... of inequalities, active ones, and joints.
 SLACK, SIZE_OF_SLACK, U, R, WHOLE, JOINT_VARIANCE = range(7, 13)
 N_VECTORS = 13
 
@@ -63,7 +63,7 @@ class Program(NamedTuple):
     """
     Memory for nc coordinates, e equations and m inequalities: three tables, and where things lie.
 
-    Few arrays, because each costs whatever calls a kernel, and each part of it to compile.
+    Only three arrays, because each one adds to the time of a call and of compilation.
 
     Attributes
     ----------
@@ -72,9 +72,17 @@ class Program(NamedTuple):
         has the block of its foot; ``D^-1 A^T``, the response (nc); A^T (nc); inequalities C in
         the coordinates of their foot (m); the factor of M (e).
     wide : (rows, at least m, nc + 6, nv and e) array
-        Vectors first; then columns, how slacks answer to multipliers of inequalities that
-        hold with equality (nc + 1); the matrix of those (nc + 1); Jacobian of the joints (nc).
+        Vectors first; then columns, how slacks respond to multipliers of active inequalities
+        (nc + 1); the matrix of those (nc + 1); Jacobian of the joints (nc).
     lists : (N_LISTS, n) int array
+        At WORKING the active inequalities, at REMEMBERED those of the last tick and before them
+        their number, at OWNER the foot of each joint, at SIZES nc, e and m.
+    nc, e, m : int
+        Numbers of contact coordinates, equations and inequalities.
+    D, inverse, response, A, C, M : int
+        First rows of those parts of ``narrow``.
+    columns, gram, jacobian : int
+        First rows of those parts of ``wide``.
 
     """
 
@@ -97,7 +105,20 @@ class Program(NamedTuple):
 
 @part
 def carve_program(narrow, wide, lists):
-    """Return the program that lies in three tables."""
+    """
+    Return the program that three tables hold.
+
+    Parameters
+    ----------
+    narrow, wide, lists : arrays
+        As `Program` has them.
+
+    Returns
+    -------
+    Program
+        The tables, and the places of their parts.
+
+    """
     nc, e, m = lists[SIZES, 0], lists[SIZES, 1], lists[SIZES, 2]
     return Program(narrow, wide, lists, nc, e, m, m, m + nc, m + 2 * nc, m + 3 * nc,
                    m + 4 * nc, 2 * m + 4 * nc, N_VECTORS, N_VECTORS + nc + 1,
@@ -106,20 +127,38 @@ def carve_program(narrow, wide, lists):
 
 def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
                  cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
-    """Return memory for the program, with what does not change; no cones: no inequalities."""
+    """
+    Return memory for the program of a robot, with what is constant filled in.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of Foot
+        Its feet.
+    table : FeetTable
+        The same as arrays.
+    cones : sequence of FrictionCone
+        One for each foot; none: no inequalities.
+    weights : EquationWeights, optional
+        Variances of the equations, for measured torque.
+
+    Returns
+    -------
+    Program
+        Memory of its own.
+
+    """
     nc, nv = table.size, model.nv
-    rows = []
-    for i, cone in enumerate(cones):
-        A, d = contact_inequalities(cone, feet[i], np.eye(3))
-        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(feet[i], A), d)]
+    templates = limit_templates(feet, cones)
     owner = _owners(model, table)
-    m, e = len(rows), 6 + int((owner == SEVERAL_FEET).sum())
+    m, e = len(templates), 6 + int((owner == SEVERAL_FEET).sum())
     width = max(m, nc + 6, nv, e)
     lists = np.zeros((N_LISTS, width), np.int64)
     lists[SIZES, :3] = nc, e, m
     program = carve_program(np.zeros((2 * m + 4 * nc + e, max(N_TEMPLATE, e))),
                             np.zeros((N_VECTORS + 3 * nc + 2, width)), lists)
-    program.narrow[:m, :N_TEMPLATE] = np.array(rows).reshape(m, N_TEMPLATE)
+    program.narrow[:m, :N_TEMPLATE] = templates
     program.lists[OWNER, :nv] = owner
     if weights is not None:
         program.wide[BASE_VARIANCE, :8], program.wide[JOINT_VARIANCE, :nv] = weights.packed(nv)
@@ -127,7 +166,7 @@ def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
 
 
 def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
-    """Return which foot each joint velocity moves: its number, NO_FOOT or SEVERAL_FEET."""
+    """Return which foot each joint moves: its number, NO_FOOT or SEVERAL_FEET; (nv,)."""
     owner = np.full(model.nv, NO_FOOT)
     for i, body in enumerate(table.index[:, BODY]):
         for b in model.chain(int(body)):
@@ -141,7 +180,19 @@ def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
 def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int
                     ) -> tuple[FrictionCone, ...]:
     """
-    Return a cone for each foot, with z for its normal; none when there is no friction.
+    Return one cone for each foot, with z for its normal.
+
+    Parameters
+    ----------
+    friction : FrictionCone or sequence of FrictionCone, optional
+        One for all feet, or one for each.
+    nf : int
+        Number of feet.
+
+    Returns
+    -------
+    tuple of FrictionCone
+        Empty when there is no friction.
 
     Raises
     ------
@@ -161,7 +212,8 @@ def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: 
 
 
 # -------------------------------------------------------------------------------------------------
-# What the ground can give the feet as they stand now: the inequalities of a tick's program.
+# Limits of the ground's forces on the feet: templates that do not depend on the pose, and what
+# they are in contact coordinates at the present one.
 
 
 NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -169,7 +221,20 @@ NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @part
 def frame_on(normal):
-    """Return the rotation whose third axis is a unit normal, as `rotation_to_z` has it."""
+    """
+    Return the rotation whose third axis is a unit normal: the kernel form of `rotation_to_z`.
+
+    Parameters
+    ----------
+    normal : tuple of 3 floats
+        Unit vector.
+
+    Returns
+    -------
+    tuple of 9 floats
+        Rotation by rows.
+
+    """
     x, y, z = normal
     if z < -1.0 + 1e-12:
         return 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0
@@ -177,9 +242,54 @@ def frame_on(normal):
     return 1.0 - s * x * x, -s * x * y, x, -s * x * y, 1.0 - s * y * y, y, -x, -y, z
 
 
+def limit_templates(feet: Sequence[Foot], cones: Sequence[FrictionCone]) -> np.ndarray:
+    """
+    Return the limits of the ground's forces on feet, in axes that do not depend on the pose.
+
+    Parameters
+    ----------
+    feet : sequence of Foot
+        In the order of their contact coordinates.
+    cones : sequence of FrictionCone
+        One for each foot, with z for its normal; none: no limits.
+
+    Returns
+    -------
+    (m, N_TEMPLATE) array
+        One limit a row: coefficients of force and moment in axes with z along the normal (of a
+        sole: its own, about its middle), the least value, the number of the foot.
+
+    """
+    rows = []
+    for i, cone in enumerate(cones):
+        A, d = contact_inequalities(cone, feet[i], np.eye(3))
+        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(feet[i], A), d)]
+    return np.array(rows, float).reshape(-1, N_TEMPLATE)
+
+
 @part
-def ground_axes(feet, settings, states, i):
-    """Return the axes of the forces in a foot's inequalities, and the arm from their origin."""
+def ground_axes(feet, states, i, normal):
+    """
+    Return the axes of the forces in a foot's limits, and the arm from their origin.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    states : (nf, N_FOOT_STATE or more) array
+        Frames and contact points of the feet, base axes.
+    i : int
+        Number of the foot.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+
+    Returns
+    -------
+    tuple of 9 floats, tuple of 3 floats
+        Rotation from the limit's axes to the base's, by rows; the contact point from the middle of
+        the sole [m], zero for a foot without moments.
+
+    """
     geometry = feet.geometry
     R, arm = get9(states, i, FOOT_ROTATION), ZERO
     if has_moment(feet.index, i):
@@ -188,30 +298,57 @@ def ground_axes(feet, settings, states, i):
         arm = subtract(get3(states, i, CONTACT), get3(states, i, FOOT_POSITION))
         arm = subtract(arm, rotate(R, middle))
     if feet.index[i, PLANE] == 0:
-        R = frame_on(load3(settings, NORMAL))
+        R = frame_on(normal)
     return R, arm
 
 
 @part
 def limit_row(on_force, on_moment, arm, axes):
     """
-    Return a limit's coefficients of a foot's force and of its moments' coordinates.
+    Return a limit's coefficients of a foot's force and of its moment coordinates.
 
-    A moment about the middle of the sole has that of the force at the contact in it.
+    Parameters
+    ----------
+    on_force, on_moment : tuple of 3 floats
+        Coefficients of force and of moment about the middle of the sole, base axes.
+    arm : tuple of 3 floats [m]
+        Contact point from the middle of the sole.
+    axes : tuple of 9 floats
+        Axes of the foot's moments by rows, as `moment_axes` returns them.
+
+    Returns
+    -------
+    tuple of 3 floats, tuple of 3 floats
+        Coefficients of the force at the contact point and of the moments about the axes.
+
     """
     return add(on_force, cross(on_moment, arm)), rotate(axes, on_moment)
 
 
 @part
 def fill_inequalities(feet, settings, states, p):
-    """Turn the templates into inequalities on contact coordinates."""
+    """
+    Fill the limits in contact coordinates from their templates.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot, with the flag STANDING: see `contact.tick`.
+    settings : array
+        With the ground's normal at NORMAL: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    p : Program
+        Memory of the program.
+
+    """
     i = -1
     R, arm, axes = frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
     for k in range(p.m):
         foot = int(p.narrow[k, FOOT])
         if foot != i:
             i = foot
-            R, arm = ground_axes(feet, settings, states, i)
+            R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
             axes = moment_axes(feet.index, states, i)
         on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
         if has_moment(feet.index, i):
@@ -223,7 +360,22 @@ def fill_inequalities(feet, settings, states, p):
 
 @part
 def fill_slacks(index, p):
-    """Fill ``C w - d`` of all inequalities, zero for lifted feet; return the smallest."""
+    """
+    Fill ``C w - d`` of all inequalities, zero for feet off the ground.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX and more) int array
+        Integers of the feet, with the flag STANDING: see `contact.tick`.
+    p : Program
+        Memory of the program.
+
+    Returns
+    -------
+    float
+        The smallest slack, at most zero.
+
+    """
     smallest = 0.0
     for k in range(p.m):
         i, slack = int(p.narrow[k, FOOT]), 0.0
@@ -239,16 +391,28 @@ def fill_slacks(index, p):
 @part
 def move_inside(feet, settings, states, p):
     """
-    Move each foot inside its last inequality, out of which rounding has left it.
+    Move each foot's force inside the limits that rounding has left violated.
 
-    A force along the normal, at the middle of a sole, is inside all of them but a load's upper
-    limit; less of the whole wrench is inside that. It is a matter of the program's tolerance.
+    A force along the normal, at the middle of a sole, is inside all limits but the upper one of
+    the load; a smaller wrench is inside that. The changes are of the size of the tolerance.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot, with the flag STANDING: see `contact.tick`.
+    settings : array
+        With the ground's normal at NORMAL: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    p : Program
+        Memory of the program.
+
     """
     if fill_slacks(feet.index, p) == 0.0:
         return
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
-        R, arm = ground_axes(feet, settings, states, i)
+        R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
         normal = z_axis(R)
         moment = rotate(moment_axes(feet.index, states, i), cross(normal, arm))
         missing, limit, reached, share = 0.0, -1.0, 0.0, 1.0

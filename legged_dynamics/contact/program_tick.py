@@ -3,9 +3,10 @@
 """
 One tick with measured joint torque, within friction cones, or both.
 
-As `tick`, but the closed form is only the start. Motion alone must be carried exactly; where no
-admissible forces do, the equations become costs that outweigh the rest, and what stays is the
-residual. With measured torque every equation is a cost, weighted by its variance.
+The closed form of `tick` is only the start. Without measured torque the motion must be balanced
+exactly; where no admissible forces do so, the equations become costs that outweigh the distance
+from the guess, and what they miss is the residual. With measured torque every equation is a cost,
+weighted by its variance.
 """
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ from legged_dynamics.contact.active_set import (
     fill_sizes,
     find_unknowns,
     optimality,
-    remember,
-    start_from_last,
+    remember_active,
+    warm_start,
 )
 from legged_dynamics.contact.program import (
     AIM,
@@ -63,10 +64,10 @@ from legged_dynamics.contact.tick import (
     STANDING,
     carve,
     choose,
-    demand,
     fits,
     relieve_feet,
     report_residual,
+    required_wrench,
     start_from_guess,
     support,
 )
@@ -75,9 +76,9 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     START,
     contact_jacobians,
+    contact_map,
     contact_points,
     foot_moment,
-    moment_axis,
     put_moment,
     unit,
 )
@@ -88,39 +89,33 @@ from legged_dynamics.dynamics.newton_euler import (
 )
 from legged_dynamics.force_map.affine import BALANCE_WEIGHT
 from legged_dynamics.optimization.factorizations import factorize, inverse_pivot, solve_factorized
-from legged_dynamics.spatial.algebra import add_scaled, cross, dot, load3, scale
+from legged_dynamics.spatial.algebra import add_scaled, cross, dot, load3
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, put3
 
 # -------------------------------------------------------------------------------------------------
-# What the program of a tick minimises, and its equations, from the robot as it stands now.
+# Cost and equations of the program, at the present pose.
 #
 # Motion alone: the distance from the guess, under the six equations of the base. With measured
-# torque: the errors of all equations, those of a joint that bears on one foot in the foot's block.
+# torque: the errors of all equations; that of a joint that one foot loads is in the foot's block.
 
 
 @part
-def fill_base_equations(index, states, p):
+def _fill_base_equations(feet, states, p):
     """Fill the equations of the base, force and moment about its origin; leave others empty."""
     for r in range(6, p.e):
         p.wide[B, r], p.wide[V, r] = 0.0, 1.0
-    for i in range(index.shape[0]):
-        start, on = index[i, START], 1.0 if index[i, STANDING] != 0 else 0.0
-        x, y, z = scale(on, get3(states, i, CONTACT))
-        for c in range(index[i, SIZE]):
-            for r in range(p.e):
-                p.narrow[p.A + start + c, r] = on if r == c and c < 3 else 0.0
-        put3(p.narrow, p.A + start, 3, (0.0, z, -y))
-        put3(p.narrow, p.A + start + 1, 3, (-z, 0.0, x))
-        put3(p.narrow, p.A + start + 2, 3, (y, -x, 0.0))
-        for k in range(3, index[i, SIZE]):
-            axis = moment_axis(index, states, i, k - 3)
-            put3(p.narrow, p.A + start + k, 3, scale(on, axis))
+    contact_map(feet, states, p.narrow[p.A:p.A + p.nc].T)
+    for i in range(feet.index.shape[0]):
+        start, size = feet.index[i, START], feet.index[i, SIZE]
+        for c in range(start, start + size):
+            for r in range(0 if feet.index[i, STANDING] == 0 else 6, p.e):
+                p.narrow[p.A + c, r] = 0.0
 
 
 @part
-def fill_distance(index, ease, p):
-    """Let the cost be the distance from the guess, which is in AIM already."""
+def _fill_distance(index, ease, p):
+    """Fill D for the distance from the guess, which is in AIM already."""
     for i in range(index.shape[0]):
         for k in range(index[i, SIZE]):
             row = index[i, START] + k
@@ -131,11 +126,11 @@ def fill_distance(index, ease, p):
 
 
 @part
-def close_gap(index, states, p, rank):
+def _close_gap(index, states, p, rank):
     """
-    Give M full rank where feet in one place or on one line leave it none.
+    Give M full rank where feet in one place or on one line leave it singular.
 
-    The wrench that is to be carried has nothing of those directions: they do not matter.
+    The required wrench has no part in those directions, so their pivots do not matter.
     """
     _, _, _, center, _, line = support(index, states, 1.0)
     size = p.narrow[p.M, 0]
@@ -143,7 +138,7 @@ def close_gap(index, states, p, rank):
         axis = unit(k)
         if rank == 5:
             axis = line
-        elif rank == 4:     # what is across the line: the sum of squares is that of two axes
+        elif rank == 4:     # across the line: the sum of squares is that of two axes
             axis = add_scaled(axis, -dot(axis, line), line)
         arm = cross(center, axis)
         for r in range(6):
@@ -153,8 +148,8 @@ def close_gap(index, states, p, rank):
 
 
 @part
-def invert_block(p, start, size):
-    """Fill the inverse of a foot's block of D; by cofactors a weak prior would lose it."""
+def _invert_block(p, start, size):
+    """Fill the inverse of a foot's block of D; cofactors would lose digits of a weak prior."""
     D, inverse = p.D + start, p.inverse + start
     if size == 3:
         m, _, _ = inverse_pivot((p.narrow[D, 0], p.narrow[D, 1], p.narrow[D, 2],
@@ -174,8 +169,8 @@ def invert_block(p, start, size):
 
 
 @part
-def fill_errors(index, p, effort, free):
-    """Let the cost be the squares of all errors, each by its variance; the prior is about AIM."""
+def _fill_errors(index, p, effort, free):
+    """Fill D and AIM for the squares of all errors over their variances."""
     nv = effort.shape[0]
     shared = 6
     for j in range(nv):
@@ -209,7 +204,7 @@ def fill_errors(index, p, effort, free):
                 for c in range(index[i, SIZE]):
                     p.narrow[p.D + r, c] += weighed * p.wide[p.jacobian + start + c, j]
     for i in range(index.shape[0]):
-        invert_block(p, index[i, START], index[i, SIZE])
+        _invert_block(p, index[i, START], index[i, SIZE])
         for r in range(index[i, START], index[i, START] + index[i, SIZE]):
             total = 0.0
             for c in range(index[i, SIZE]):
@@ -221,7 +216,7 @@ def fill_errors(index, p, effort, free):
 
 
 @part
-def put_coordinates(index, states, i, out):
+def _put_coordinates(index, states, i, out):
     """Put a foot's force and moment where its contact coordinates are."""
     force = get3(states, i, CONTACT_FORCE)
     for k in range(3):
@@ -230,8 +225,8 @@ def put_coordinates(index, states, i, out):
 
 
 @part
-def fill_closed_form(index, states, p):
-    """Let the unknowns be the closed form's forces, and the equations ask for what they carry."""
+def _fill_closed_form(index, states, p):
+    """Set the unknowns to the closed form's forces, and the equations to their wrench."""
     for r in range(6):
         p.wide[B, r] = 0.0
     for i in range(index.shape[0]):
@@ -240,11 +235,11 @@ def fill_closed_form(index, states, p):
         for k in range(3):
             p.wide[B, k] += force[k]
             p.wide[B, 3 + k] += states[i, CONTACT_MOMENT + k] + moment[k]
-        put_coordinates(index, states, i, p.wide[W])
+        _put_coordinates(index, states, i, p.wide[W])
 
 
 @part
-def soften(settings, p, soft):
+def _soften(settings, p, soft):
     """Make the base's equations costs that outweigh the distance from the guess, or exact."""
     for r in range(6):
         square = 1.0 if r < 3 else settings[LENGTH] * settings[LENGTH]
@@ -252,8 +247,8 @@ def soften(settings, p, soft):
 
 
 @part
-def explain(index, p, free, results):
-    """Take the contact forces off joint efforts and base; return whether all is finite."""
+def _explain(index, p, free, results):
+    """Subtract the contact forces from efforts and base; return whether all is finite."""
     total = 0.0
     for j in range(free.shape[0]):
         i = p.lists[OWNER, j]
@@ -276,12 +271,21 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     """
     Fill the results for one sample of motion, and of joint torque unless that is empty.
 
+    Parameters
+    ----------
+    q, v, a, base : arrays
+        Motion of joints and base: see `contact.tick`.
+    effort : (nv,) array [N m or N]
+        Measured joint torques, NaN where unknown; empty where there are none.
+    integers, floats, results : arrays
+        Memory of a tick: see `contact.tick`.
+    narrow, wide, lists : arrays
+        Memory of a `Program`.
+
     Returns
     -------
     int
-        `memory.DONE`, or what is wrong with the inputs, or NOT_SOLVED.
-
-    Arguments: see :mod:`~legged_dynamics.contact.tick`.
+        `DONE`, or why the inputs are wrong (`MISFIT`, `NOT_UNIT`, `NOT_FINITE`), or `NOT_SOLVED`.
 
     """
     measured = effort.shape[0] != 0
@@ -292,17 +296,17 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
+    f, m = required_wrench(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     if not math.isfinite(f[0] + f[1] + f[2] + m[0] + m[1] + m[2]):
         return NOT_FINITE
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(index, states, integers[1, GUESSED] != 0, f, m)
     for i in range(index.shape[0]):
-        put_coordinates(index, states, i, wide[AIM])
+        _put_coordinates(index, states, i, wide[AIM])
     rank = choose(index, states, settings, f, m)
     results[RANK], results[OUTCOME], results[KKT] = rank, 0.0, 0.0
     efforts = results[6 * index.shape[0]:RESIDUAL]
-    fill_base_equations(index, states, p)
+    _fill_base_equations(feet, states, p)
     fill_inequalities(feet, settings, states, p)
     if measured:
         joint_efforts(tree, bodies, efforts)
@@ -310,12 +314,12 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         contact_jacobians(tree, feet, bodies, states, wide[p.jacobian:])
         for r in range(6):
             wide[B, r], wide[V, r] = bodies[0, FORCE + r], wide[BASE_VARIANCE, r]
-        fill_errors(index, p, effort, efforts)
+        _fill_errors(index, p, effort, efforts)
     else:
-        fill_closed_form(index, states, p)
-        fill_distance(index, settings[EASE], p)
+        _fill_closed_form(index, states, p)
+        _fill_distance(index, settings[EASE], p)
 
-    # First exactly, then as a cost; and without what held last time, should that lead astray.
+    # First exactly, then as a cost; at last without the warm start, should that have failed.
     attempt, last, status = 0, 1 if measured else 2, SOLVED
     if measured or (rank > 0 and fill_slacks(index, p) < 0.0):
         status = INFEASIBLE
@@ -323,11 +327,11 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         soft = attempt > 0 or measured
         if attempt == 0 or (attempt == 1 and not measured):
             if not measured:
-                soften(settings, p, soft)
+                _soften(settings, p, soft)
                 results[OUTCOME] = attempt
             condense(index, p)
             if rank < 6 and not soft:
-                close_gap(index, states, p, rank)
+                _close_gap(index, states, p, rank)
             if not factorize(narrow[p.M:], p.e):
                 attempt += 1
                 continue
@@ -338,9 +342,9 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         if fill_slacks(index, p) < 0.0:
             fill_sizes(index, p)
             least = INDEPENDENT_IF_SOFT if soft else INDEPENDENT
-            status, k = ascend(index, p, start_from_last(index, p, least), least)
+            status, k = ascend(index, p, warm_start(index, p, least), least)
             if status == SOLVED:
-                remember(p, k)
+                remember_active(p, k)
                 find_unknowns(index, p, k)
                 move_inside(feet, settings, states, p)
                 fill_slacks(index, p)
@@ -353,7 +357,7 @@ def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide,
         put3(states, i, CONTACT_MOMENT, foot_moment(index, states, i, wide[W]))
     relieve_feet(index, states, bodies, results)
     if measured:
-        finite = explain(index, p, efforts, results)
+        finite = _explain(index, p, efforts, results)
     else:
         joint_efforts(tree, bodies, efforts)
         add_joint_physics(tree, q, v, a, efforts)

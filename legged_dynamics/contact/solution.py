@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ContactSolution: ground reactions and joint efforts of one instant, and how sure they are."""
+"""ContactSolution: ground reactions and joint efforts of one instant, with weights and margins."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -34,21 +34,29 @@ class ContactSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (nv,) array [N m or N]
-        What the motors deliver, in the model's joint order.
+        Of the motors, in the model's joint order.
     root_residual : (6,) array [N, N m]
         Wrench on the base that no foot explains, in base axes about its origin; on a fixed base,
-        what its mount carries.
+        that on its mount.
     rank : int
         Of the map from contact coordinates to the base's wrench.
     nullity : int
         Number of directions of `wrench` that the motion says nothing about.
     support : Support
+        How far the feet determine their wrenches.
     feasible : bool
         False when friction, load limits or the edges of soles forbid the motion: the wrenches are
         then the admissible ones that leave the least residual.
     kkt_residual : float
         Largest violation of the optimality conditions, relative to their terms; zero where the
-        answer is a closed form.
+        solution is a closed form.
+
+    Parameters
+    ----------
+    data : (6 nf + nv + N_REPORT,) array
+        Results of a tick.
+    shape : int, bool
+        Number of feet, and whether the base floats.
 
     """
 
@@ -85,7 +93,7 @@ class ContactSolution:
 
     @property
     def feasible(self) -> bool:
-        """Whether the ground can bear the motion as far as the feet can."""
+        """Whether friction, load limits and soles permit the motion."""
         return self._data[OUTCOME] == 0.0
 
     @property
@@ -111,18 +119,18 @@ class ContactSolution:
 
 
 # -------------------------------------------------------------------------------------------------
-# How far each equation is trusted when measured joint torque joins the motion.
+# Variances of the equations when joint torque is measured.
 
 
 @dataclass(frozen=True, eq=False)
 class EquationWeights:
     """
-    Variances of the equations of base and joints, and the prior where neither sees.
+    Variances of the equations of base and joints, and of the prior.
 
     Attributes
     ----------
     base : (6,) array [N^2, (N m)^2]
-        Of the wrench that the motion asks of the ground, in base axes.
+        Of the wrench that the motion requires, in base axes.
     joint : (nv,) array [(N m)^2 or N^2]
         Of measured less computed joint torque.
     prior_force, prior_moment : float [N, N m]
@@ -137,7 +145,17 @@ class EquationWeights:
 
     def packed(self, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the variances of the base's equations with the priors', and the joints'.
+        Return the variances as the kernels take them.
+
+        Parameters
+        ----------
+        nv : int
+            Number of joint velocities of the robot.
+
+        Returns
+        -------
+        (8,) array, (nv,) array
+            Of the base's equations and the priors; of the joints' equations.
 
         Raises
         ------
@@ -170,9 +188,9 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
     force : (n, 3) array [N]
         Of the ground on the feet.
     normal : (3,) or (n, 3) array
-        Of the ground, under all feet or under each: unit length, in the same axes.
+        Unit normal of the ground, under all feet or under each, in the same axes.
     friction : float
-        Coefficient.
+        Coulomb friction coefficient.
 
     Returns
     -------
@@ -187,14 +205,19 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
 
 def support_margin(corners: np.ndarray, center: np.ndarray) -> float:
     """
-    Return how far a point is inside of a convex polygon [m]; negative outside.
+    Return how far a point is inside a convex polygon.
 
     Parameters
     ----------
     corners : (n, 2) array [m]
-        Counter-clockwise; of two, the line between them, where nothing is inside; NaN for none.
+        Counter-clockwise. Two corners are a line, where nothing is inside.
     center : (2,) array [m]
-        Centre of pressure, say.
+        The point, such as a centre of pressure.
+
+    Returns
+    -------
+    float [m]
+        Distance from the nearest edge; negative outside, NaN without corners or for a NaN point.
 
     """
     if not len(corners) or not np.isfinite(center).all():
@@ -211,12 +234,17 @@ def support_margin(corners: np.ndarray, center: np.ndarray) -> float:
 
 def effort_used(effort: np.ndarray, limits: np.ndarray) -> float:
     """
-    Return the largest part of its limit that a joint's effort is; NaN where none is known.
+    Return the largest ratio of a joint's effort to its limit.
 
     Parameters
     ----------
     effort, limits : (nj,) array [N m or N]
         NaN where an effort is not measured, infinite where there is no limit.
+
+    Returns
+    -------
+    float
+        NaN where no ratio is known.
 
     """
     part = np.abs(effort) / np.where(limits > 0.0, limits, np.inf)

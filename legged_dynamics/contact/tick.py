@@ -3,9 +3,10 @@
 """
 One tick of contact inverse dynamics: motion in, ground reactions and joint efforts out.
 
-Outwards over the tree for the motion of every body; the wrench that moves them all, shared
-between the feet; each foot relieved of its share; and inwards for the efforts of the joints. What
-arrives at the base is what no foot could carry.
+Newton-Euler outwards over the tree gives the wrench that the motion requires; the feet share it in
+closed form, nearest to a guess or with the least contact moments; the efforts of the joints follow
+inwards. What arrives at the base is the residual. The closed form is the ground-force problem
+without limits and measured torque; it exists because a tick then takes less than 2 us.
 """
 from __future__ import annotations
 
@@ -69,11 +70,11 @@ from legged_dynamics.spatial.symmetric import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# What the kernels of contact inverse dynamics work on, and where things lie in it.
+# Memory of the kernels of contact inverse dynamics.
 #
-# One table of integers and one of floats, which `carve` cuts into their parts by rows: the same
-# text inside a kernel and from Python. Rows of one width cost nothing to cut; the results are an
-# array of their own, so that one copy takes them all.
+# One table of integers and one of floats, which `carve` cuts into their parts by rows, inside a
+# kernel as well as from Python. Rows of one width cost nothing to cut. The results are an array of
+# their own, so that one copy takes them all.
 #
 # The kernels share their arguments:
 #
@@ -102,11 +103,11 @@ STANDING = N_INDEX
 # point in base axes, and the guess, which is in the foot's frame.
 CONTACT_FORCE, CONTACT_MOMENT = N_FOOT_STATE, N_FOOT_STATE + 3
 GUESS = N_FOOT_STATE + 6
-# Columns of Memory.settings: the ground's normal in base axes, how much a force gives for a
-# multiplier of one (a moment gives 1), and the length that makes moments of residuals forces.
+# Columns of Memory.settings: the ground's normal in base axes, the compliance of a force (that of
+# a moment is 1), and the length by which moments of residuals are divided.
 NORMAL, EASE, LENGTH = 0, 3, 4
-# Places in the results, from behind (before them stand wrenches and efforts): what the feet leave
-# of the wrench on the base, rank and number of the contact coordinates, how a program ended.
+# Places in the results, counted from the end (wrenches and efforts come first): the residual of
+# the base's wrench, rank and number of the contact coordinates, how a program ended.
 RESIDUAL, RANK, UNKNOWNS, OUTCOME, KKT = -10, -4, -3, -2, -1
 N_REPORT = 10
 # What a kernel returns.
@@ -114,7 +115,7 @@ DONE, MISFIT, NOT_UNIT, NOT_FINITE, NOT_SOLVED = 0, -1, -2, -3, -4
 
 
 class Memory(NamedTuple):
-    """Everything a tick works on, as rows of one integer and one float table."""
+    """All memory of a tick, as rows of one integer and one float table."""
 
     tree: Tree
     feet: FeetTable             # and STANDING behind its integers
@@ -126,7 +127,20 @@ class Memory(NamedTuple):
 
 @part
 def carve(integers, floats):
-    """Cut the two tables into the parts of a `Memory`."""
+    """
+    Cut the two tables into the parts of a `Memory`.
+
+    Parameters
+    ----------
+    integers, floats : 2-D arrays
+        As `allocate` makes them.
+
+    Returns
+    -------
+    Memory
+        Views of the tables.
+
+    """
     nb, nf = integers[0, BODIES], integers[0, FEET]
     tree = Tree(integers[2:2 + nb], floats[1:1 + nb])
     feet = FeetTable(integers[2 + nb:], floats[1 + nb:1 + nb + nf])
@@ -136,7 +150,24 @@ def carve(integers, floats):
 
 
 def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return integers, floats and results for a robot on its feet, with its constants in."""
+    """
+    Return memory for a robot on its feet, with its constants filled in.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    table : FeetTable
+        Its feet.
+
+    Returns
+    -------
+    integers, floats : 2-D arrays
+        Tables that `carve` cuts up.
+    results : (6 nf + nv + N_REPORT,) array
+        Of one tick.
+
+    """
     nb, nf = model.n_bodies, len(table.index)
     integers = np.zeros((2 + nb + nf, max(N_TOPOLOGY, N_INDEX + 1)), np.int64)
     integers[0, :4] = nb, model.nq, model.nv, nf
@@ -162,18 +193,18 @@ def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarra
 #
 # with ``d_i`` from the middle of the n contact points, ``m_c`` the moment about it, and ``I = sum
 # e (|d_i|^2 1 - d_i d_i^T)``, and ``a a^T`` more for each axis a about which a foot carries a
-# moment, ``m_i = a a^T w`` (of a sole, 1 in all): three equations, not six. Point feet on one line
-# leave ``I`` without an inverse. What they cannot carry is then taken off first, as the least
-# ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
+# moment, ``m_i = a a^T w`` (of a sole, 1 in all): three equations, not six. Of point feet on one
+# line ``I`` is singular. The residual that they cannot carry is then subtracted first: that with
+# the least ``|f_r|^2 + |m_r|^2 / L^2``, ``m_r`` about the base's origin.
 
 
-# Square of the fraction of their distance by which feet may be off one line, or apart at all.
+# Square of the relative distance from one line, or from each other, that counts as zero.
 COLLINEAR = 1e-12
 
 
 @part
-def middle(index, states):
-    """Return how many feet stand, the sum of their moments' ``a a^T``, the contacts' middle."""
+def _middle(index, states):
+    """Return the number of feet that stand, the sum of ``a a^T`` of their moments, the mean."""
     n, turns, total = 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ZERO
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
@@ -186,7 +217,7 @@ def middle(index, states):
 
 
 @part
-def spread(index, states, center):
+def _spread(index, states, center):
     """Return the sum of ``d d^T`` over the feet, d from their middle, as xx xy xz yy yz zz."""
     moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(index.shape[0]):
@@ -197,7 +228,7 @@ def spread(index, states, center):
 
 
 @part
-def direction(moments):
+def _direction(moments):
     """Return the unit vector along which feet on one line are spread."""
     xx, xy, xz, yy, yz, zz = moments
     line = (xx, xy, xz)
@@ -211,16 +242,39 @@ def direction(moments):
 @part
 def support(index, states, length):
     """
-    Return rank and number of the feet, their moments' axes, middle, moments, and line.
+    Return what the feet on the ground can carry.
 
     The rank is 6, or 5, 4, 3 or 0 where they cannot carry every wrench. The line is that about
     which feet of rank 5 cannot carry a moment, and the only one about which those of rank 4 can:
     of line feet in one place, all in one direction.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX and more) int array
+        Integers of the feet, with the flag STANDING: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    length : float [m]
+        Scale of the distance from the base within which feet count as in one place.
+
+    Returns
+    -------
+    rank, n : int
+        Of the map to the base's wrench; number of feet on the ground.
+    turns : tuple of 6 floats
+        Sum of ``a a^T`` over the axes of the feet's moments: xx xy xz yy yz zz.
+    center : tuple of 3 floats [m]
+        Mean of the contact points.
+    moments : tuple of 6 floats [m^2]
+        Sum of ``d d^T`` over the feet, d from the mean.
+    line : tuple of 3 floats
+        Unit vector.
+
     """
-    n, turns, center = middle(index, states)
-    moments = spread(index, states, center)
+    n, turns, center = _middle(index, states)
+    moments = _spread(index, states, center)
     xx, xy, xz, yy, yz, zz = moments
-    reach, rank, line = xx + yy + zz, 6 if n > 0 else 0, direction(moments)
+    reach, rank, line = xx + yy + zz, 6 if n > 0 else 0, _direction(moments)
     inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
     axes = turns[0] + turns[3] + turns[5]
     apart = reach > COLLINEAR * (dot(center, center) + length * length)
@@ -228,7 +282,7 @@ def support(index, states, length):
         # Feet on a line have the moments of inertia 0, reach, reach.
         if determinant(inertia) <= COLLINEAR * reach * reach * reach:
             rank = 5 if apart else 3
-    elif n > 0 and not holds_all(turns):
+    elif n > 0 and not _holds_all(turns):
         # In units in which both kinds of moments count alike.
         square = axes / reach if apart else 0.0
         whole = add6(turns, scale6(square, inertia))
@@ -236,14 +290,14 @@ def support(index, states, length):
         if determinant(whole) <= COLLINEAR * most * most * most:
             minors = adjugate(whole)
             if minors[0] + minors[3] + minors[5] > COLLINEAR * most * most:
-                rank, line = 5, direction(minors)
+                rank, line = 5, _direction(minors)
             else:
-                rank, line = 4, direction(whole)
+                rank, line = 4, _direction(whole)
     return rank, n, turns, center, moments, line
 
 
 @part
-def holds_all(turns):
+def _holds_all(turns):
     """Return whether axes, summed up, surely hold a turn about any: as those of a sole do."""
     return (turns[0] >= 1.0 and turns[3] >= 1.0 and turns[5] >= 1.0
             and turns[1] == 0.0 and turns[2] == 0.0 and turns[4] == 0.0)
@@ -252,12 +306,12 @@ def holds_all(turns):
 @part
 def carried(f, m, center, line, rank, length):
     """
-    Return the wrench less what feet on a line (rank 5) or in one place (3 or 4) leave.
+    Return the part of a wrench that feet on a line (rank 5) or in one place (3 or 4) can carry.
 
     Parameters
     ----------
-    f, m : tuples of 3 floats [N, N m]
-        Force and moment at the base's origin.
+    f, m : tuple of 3 floats [N, N m]
+        Force and moment about the base's origin.
     center : tuple of 3 floats [m]
         Mean of the contact points.
     line : tuple of 3 floats
@@ -265,7 +319,12 @@ def carried(f, m, center, line, rank, length):
     rank : int
         Of the map from contact coordinates to the wrench.
     length : float [m]
-        That makes moments forces.
+        By which moments are divided to compare them with forces.
+
+    Returns
+    -------
+    tuple of 3 floats, tuple of 3 floats
+        Force and moment.
 
     """
     m_center = subtract(m, cross(center, f))
@@ -287,7 +346,18 @@ def carried(f, m, center, line, rank, length):
 @part
 def choose(index, states, settings, f, m):
     """
-    Add to the feet's states the least forces and moments that carry a wrench [f; m].
+    Add to the feet's states the least forces and moments that add up to a wrench.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX and more) int array
+        Integers of the feet, with the flag STANDING: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    settings : array
+        With EASE and LENGTH.
+    f, m : tuple of 3 floats [N, N m]
+        Force and moment about the base's origin.
 
     Returns
     -------
@@ -308,7 +378,7 @@ def choose(index, states, settings, f, m):
         inertia = add6(turns, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
         w = symmetric_times(inverse_symmetric(inertia), m_center)
     elif rank == 5:
-        # One direction has no inertia and, by now, no moment.
+        # One direction has no inertia; the moment about it has been subtracted.
         a, b, c = scale(math.sqrt(xx + yy + zz + turns[0] + turns[3] + turns[5]), line)
         inertia = add6(turns, (yy + zz + a * a, a * b - xy, a * c - xz, xx + zz + b * b,
                                b * c - yz, xx + yy + c * c))
@@ -327,11 +397,25 @@ def choose(index, states, settings, f, m):
 
 
 # -------------------------------------------------------------------------------------------------
+# The stages of a tick.
 
 
 @part
-def base_demand(bodies):
-    """Return the force and moment about the base's origin that all bodies together take."""
+def base_wrench(bodies):
+    """
+    Return the wrench that the motion of all bodies requires at the base's origin.
+
+    Parameters
+    ----------
+    bodies : (nb, N_BODY_STATE) array
+        With the wrench of each body, base axes.
+
+    Returns
+    -------
+    tuple of 3 floats, tuple of 3 floats
+        Force [N] and moment [N m].
+
+    """
     f, m = ZERO, ZERO
     for i in range(bodies.shape[0]):
         force = get3(bodies, i, FORCE)
@@ -341,23 +425,53 @@ def base_demand(bodies):
 
 
 @part
-def demand(tree, bodies, external, loaded, q, v, a, base):
+def required_wrench(tree, bodies, external, loaded, q, v, a, base):
     """
-    Walk outwards; return the force and moment that feet are to give at the base's origin.
+    Compute the bodies' motion outwards, and the wrench that it requires of the ground.
 
-    Arguments: see :mod:`~legged_dynamics.contact.tick`; ``loaded`` says whether
-    there are external wrenches.
+    Parameters
+    ----------
+    tree : Tree
+        Of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        Filled.
+    external : (nb, 6 and more) array [N, N m]
+        Wrenches on bodies, in their axes.
+    loaded : bool
+        Whether there are external wrenches.
+    q, v, a, base : arrays
+        Motion of joints and base.
+
+    Returns
+    -------
+    tuple of 3 floats, tuple of 3 floats
+        Force [N] and moment [N m] about the base's origin.
+
     """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
     if loaded:
         relieve_bodies(external, bodies)
-    return base_demand(bodies)
+    return base_wrench(bodies)
 
 
 @part
 def fits(integers, q, v, a, base):
-    """Return whether the inputs have the robot's sizes."""
+    """
+    Return whether the inputs have the robot's sizes.
+
+    Parameters
+    ----------
+    integers : 2-D array
+        With the sizes in its first row.
+    q, v, a, base : arrays
+        Motion of joints and base.
+
+    Returns
+    -------
+    bool
+
+    """
     nv = integers[0, VELOCITIES]
     return (q.shape[0] == integers[0, POSITIONS] and v.shape[0] == nv and a.shape[0] == nv
             and base.shape[0] == 9)
@@ -365,7 +479,26 @@ def fits(integers, q, v, a, base):
 
 @part
 def start_from_guess(index, states, guessed, f, m):
-    """Fill contact forces and moments with the guess or zero; return what it leaves to carry."""
+    """
+    Set contact forces and moments to the guess, or to zero.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX and more) int array
+        Integers of the feet, with the flag STANDING: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    guessed : bool
+        Whether the states have a guess.
+    f, m : tuple of 3 floats [N, N m]
+        Wrench that the motion requires.
+
+    Returns
+    -------
+    tuple of 3 floats, tuple of 3 floats
+        Force and moment that the guess leaves to carry.
+
+    """
     for i in range(index.shape[0]):
         force, moment = ZERO, ZERO
         if guessed and index[i, STANDING] != 0:
@@ -384,7 +517,21 @@ def start_from_guess(index, states, guessed, f, m):
 
 @part
 def relieve_feet(index, states, bodies, results):
-    """Take the contact forces off the feet's bodies; fill the wrenches in the feet's frames."""
+    """
+    Subtract the contact forces from the feet's bodies, and fill the wrenches in the feet's frames.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX and more) int array
+        Integers of the feet, with the flag STANDING: see `contact.tick`.
+    states : (nf, N_FOOT_STATE and more) array
+        Frames and contact points of the feet, base axes.
+    bodies : (nb, N_BODY_STATE) array
+        Changed.
+    results : array
+        Of one tick; wrenches and the number of unknowns are filled.
+
+    """
     unknowns = 0
     for i in range(index.shape[0]):
         force, moment = get3(states, i, CONTACT_FORCE), get3(states, i, CONTACT_MOMENT)
@@ -401,7 +548,24 @@ def relieve_feet(index, states, bodies, results):
 
 @part
 def report_residual(bodies, effort, results):
-    """Fill what is left at the base; return whether it and the efforts are finite."""
+    """
+    Fill the residual at the base.
+
+    Parameters
+    ----------
+    bodies : (nb, N_BODY_STATE) array
+        The first row has what arrives at the base.
+    effort : (nv,) array [N m or N]
+        Joint efforts.
+    results : array
+        Of one tick; the residual is filled.
+
+    Returns
+    -------
+    bool
+        Whether residual and efforts are finite.
+
+    """
     total = 0.0
     for k in range(6):
         results[RESIDUAL + k] = bodies[0, FORCE + k]
@@ -416,12 +580,17 @@ def tick(q, v, a, base, integers, floats, results):
     """
     Fill the results for one sample of motion.
 
+    Parameters
+    ----------
+    q, v, a, base : (nq,), (nv,), (nv,), (9,) array
+        Joint states; angular velocity, angular and proper acceleration of the base, base axes.
+    integers, floats, results : arrays
+        As `allocate` makes them, with the conditions of the call set.
+
     Returns
     -------
     int
-        `memory.DONE`, or which of `MISFIT`, `NOT_UNIT` and `NOT_FINITE` the inputs are.
-
-    Arguments: see :mod:`~legged_dynamics.contact.tick`.
+        `DONE`, or which of `MISFIT`, `NOT_UNIT` and `NOT_FINITE` the inputs are.
 
     """
     if not fits(integers, q, v, a, base):
@@ -430,7 +599,7 @@ def tick(q, v, a, base, integers, floats, results):
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT
-    f, m = demand(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
+    f, m = required_wrench(tree, bodies, external, integers[1, LOADED] != 0, q, v, a, base)
     contact_points(feet, bodies, normal, states)
     f, m = start_from_guess(feet.index, states, integers[1, GUESSED] != 0, f, m)
     results[RANK] = 0.0

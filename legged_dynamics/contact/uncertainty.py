@@ -1,12 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Error bars of ground reactions, and what no error bar can be given for.
+Error bars of ground reactions, and the directions in which none can be given.
 
-The answer is taken to be linear in every error; its covariance is the sum of squares of what each
-source of noise does to it. Motion alone knows nothing of forces that add up to nothing on the
-base (squeeze between feet): those directions are left out of the covariance and listed. With
-measured torque a direction is left out when what is known of it comes from the prior.
+The solution is linearised in every error; its covariance is the sum of squares of the changes that
+each source of noise causes. Motion alone says nothing of forces that cancel on the base (squeeze
+between feet): those directions are left out of the covariance and listed. With measured torque a
+direction is left out when the knowledge of it comes from the prior.
 """
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ from legged_dynamics.model.tree import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# Stated noise, and how an answer moves when each of its sources is off by one standard deviation.
+# Stated noise, and how a solution changes when a source of it is off by one standard deviation.
 #
-# The steps are the standard deviations themselves: central differences over the range that
-# matters.
+# The steps of the central differences are the standard deviations themselves.
 
 
 STEPS_OF_BASE = ('angular_velocity', 'angular_acceleration', 'proper_acceleration')
@@ -47,7 +46,7 @@ STEPS_OF_BASE = ('angular_velocity', 'angular_acceleration', 'proper_acceleratio
 @dataclass(frozen=True)
 class MotionNoise:
     """
-    One standard deviation of what is measured, independent in every component, and of the model.
+    Standard deviations of measurements, independent in every component, and of the model.
 
     Attributes
     ----------
@@ -86,6 +85,17 @@ class MotionNoise:
         """
         Return a standard deviation as one value a component.
 
+        Parameters
+        ----------
+        name : str
+            Of the attribute.
+        size : int
+            Number of components.
+
+        Returns
+        -------
+        (size,) array
+
         Raises
         ------
         ConfigurationError
@@ -103,6 +113,15 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
                     ) -> tuple[np.ndarray, ...]:
     """
     Return the motion with one component after the other off by a standard deviation.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    motion : Motion
+        The motion of an instant.
+    noise : MotionNoise
+        Components without noise are left out.
 
     Returns
     -------
@@ -132,9 +151,24 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
 def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.ndarray]
                    ) -> np.ndarray:
     """
-    Return the answers, (k, n), to k errors of the model: halves of up less down.
+    Return how a solution changes with errors of the model: half the difference of up and down.
 
-    The constants in a kernel's memory are changed for the while.
+    The constants in a kernel's memory are changed meanwhile.
+
+    Parameters
+    ----------
+    memory : Memory
+        Of the kernel.
+    noise : MotionNoise
+        Of masses, centres of mass and inertias.
+    answer : callable
+        Returns the solution, (n,), with the present constants.
+
+    Returns
+    -------
+    (k, n) array
+        One error a row.
+
     """
     constants = memory.tree.constants
     found = []
@@ -181,6 +215,7 @@ def _turned(model: RobotModel, q: np.ndarray, j: int, step: float) -> np.ndarray
 
 
 # -------------------------------------------------------------------------------------------------
+# From these changes to a covariance, in the directions that are observable.
 
 
 # A direction is observed when its variance is below this part of the prior's.
@@ -192,7 +227,7 @@ NEGLIGIBLE = 1e-6
 
 
 class Solver(Protocol):
-    """What error bars ask of a `ContactInverseDynamics`."""
+    """The parts of a `ContactInverseDynamics` that error bars are computed with."""
 
     model: RobotModel
     feet: tuple[Foot, ...]
@@ -207,11 +242,11 @@ class Solver(Protocol):
 
     @property
     def problem(self) -> Callable[..., InstantProblem]:
-        """The same, row by row."""
+        """The ground-force problem of an instant."""
 
     @property
     def batch(self) -> Callable[..., ContactBatch]:
-        """Ground reactions of many."""
+        """Ground reactions of many instants."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +278,16 @@ class WrenchUncertainty:
 
     def covariance_of(self, foot: str) -> np.ndarray:
         """
-        Return the (6, 6) covariance of one foot's wrench, within the observed directions.
+        Return the covariance of one foot's wrench, within the observed directions.
+
+        Parameters
+        ----------
+        foot : str
+            Link of the foot.
+
+        Returns
+        -------
+        (6, 6) array [N^2, N^2 m, N^2 m^2]
 
         Raises
         ------
@@ -260,7 +304,27 @@ class WrenchUncertainty:
 def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
                        effort: np.ndarray | None, conditions: dict[str, Any]
                        ) -> WrenchUncertainty:
-    """Return the error bars of what a solver answers; see `ContactInverseDynamics`."""
+    """
+    Return the error bars of a solver's wrenches: `ContactInverseDynamics.uncertainty`.
+
+    Parameters
+    ----------
+    solver : ContactInverseDynamics
+        The solver.
+    motion : Motion
+        Of the instant.
+    noise : MotionNoise
+        Of motion, torque and model.
+    effort : (nv,) array, optional [N m or N]
+        Measured joint torque.
+    conditions : dict
+        Keyword arguments of `solve`.
+
+    Returns
+    -------
+    WrenchUncertainty
+
+    """
     feet = tuple(foot.link for foot in solver.feet)
 
     def answer(measured: np.ndarray | None = effort) -> np.ndarray:

@@ -50,7 +50,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     z_axis,
 )
-from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.jit import as_python, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 # Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number;
@@ -103,13 +103,6 @@ class ContactRows(NamedTuple):
         own = rotations.reshape(-1, 3, 3)[self.foot, :, self.axis]
         return np.where(self.in_foot[:, None], own, np.eye(3)[self.axis])
 
-    def wrench_map(self, rotations: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return the (6, nc) map to the wrench at the origin of (nf, 3) contact points [m]."""
-        axes = self.axes(rotations)
-        force = axes * (self.kind == FORCE)[:, None]
-        turning = np.where((self.kind == FORCE)[:, None], np.cross(points[self.foot], axes), axes)
-        return np.vstack([force.T, turning.T])
-
 
 class FeetTable(NamedTuple):
     """
@@ -141,6 +134,30 @@ class FeetTable(NamedTuple):
         kind = np.where(place < 3, FORCE, MOMENT)
         axis = np.where(place < 3, place, self.index[foot, AXES + np.maximum(place - 3, 0)])
         return ContactRows(foot, kind, axis % IN_FOOT, axis >= IN_FOOT)
+
+    def grasp(self, rotations: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """
+        Return the grasp matrix: the map from contact coordinates to the wrench of all feet.
+
+        Parameters
+        ----------
+        rotations : (nf, 3, 3) array
+            From each foot's axes to those of the points.
+        points : (nf, 3) array [m]
+            Contact points from the origin about which the wrench is taken.
+
+        Returns
+        -------
+        (6, nc) array
+            Rows are force and moment ``[f; m]``.
+
+        """
+        states = np.zeros((len(self.index), N_FOOT_STATE))
+        states[:, FOOT_ROTATION:FOOT_ROTATION + 9] = np.reshape(rotations, (-1, 9))
+        states[:, CONTACT:CONTACT + 3] = points
+        grasp = np.zeros((6, self.size))
+        as_python(contact_map)(self, states, grasp)
+        return grasp
 
     def corners(self, i: int) -> np.ndarray:
         """Return the corners of what touches in a foot's frame, (k, 3) [m]: one, two or four."""
@@ -174,11 +191,24 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     return FeetTable(index, geometry)
 
 
-def contact_rows(feet: Sequence[Foot]) -> ContactRows:
-    """Return the table of contact coordinates of some feet."""
+def contact_table(feet: Sequence[Foot]) -> FeetTable:
+    """
+    Return the table of feet by themselves: contact coordinates only, without a robot.
+
+    Parameters
+    ----------
+    feet : sequence of Foot
+        In the order of their coordinates.
+
+    Returns
+    -------
+    FeetTable
+        All feet belong to body 0, and the geometry is empty.
+
+    """
     starts = np.cumsum([0, *(len(foot.rows) for foot in feet)])
     index = [index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
-    return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0))).rows
+    return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0)))
 
 
 def index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:

@@ -346,7 +346,7 @@ class GroundReaction:
             raise UnknownNameError('foot', foot, self.feet)
         i = self.feet.index(foot)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
-        to_origin = self.layout.table.rows.wrench_map(
+        to_origin = self.layout.table.grasp(
             self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]
         R_FB = self.foot_rotation[i].T
         to_foot = np.vstack([R_FB @ to_origin[:3], R_FB @ to_origin[3:]])

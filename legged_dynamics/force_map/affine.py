@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-An affine map from joint torques to ground forces, and what its singular values say.
+The affine map from joint torques to ground forces, and its singular values.
 
-Newton and Euler, the joints and a foot that stays where it is leave no freedom: at a given state
-the ground's force is ``f = k + D tau``, exactly. How well it can be asked for is in D.
+Newton-Euler, the joints and a foot that does not move leave no freedom: at a given state the
+ground's force is exactly ``f = k + D tau``. D determines which forces torques can produce.
 
 **Mirror symmetry.** Let pose and bodies be symmetric about a plane through the foot. A torque
 normal to that plane (pitch) moves everything within it and so gives a force within it, in one
@@ -12,7 +12,7 @@ direction; a torque within the plane (roll, yaw) gives a force normal to it. Hen
 the three torques of a hip in *every* pose that is symmetric, upright standing included: along one
 direction of the plane the hip cannot change the force. That direction is the last left singular
 vector; upright it is the vertical. A knee's pitch torque gives a second direction in the plane.
-This is a property of the robot and not of its coordinates; gimbal lock is the other way round.
+This is a property of the robot, not of its coordinates, unlike gimbal lock.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RANK_TOLERANCE = 1e-10
 
 
 class AffineMap:
-    """What any ``f = offset + matrix @ torque`` can tell; :class:`ForceMap` is the plain one."""
+    """Properties of any ``f = offset + matrix @ torque``; :class:`ForceMap` is the plain one."""
 
     __slots__ = ()
     offset: np.ndarray
@@ -38,19 +38,36 @@ class AffineMap:
     columns: tuple[str, ...]
 
     def force(self, torque: np.ndarray) -> np.ndarray:
-        """Return the (r,) ground forces [N] that (m,) torques [N m] cause."""
+        """
+        Return the ground forces of torques.
+
+        Parameters
+        ----------
+        torque : (m,) array [N m or N]
+            In the order of `columns`.
+
+        Returns
+        -------
+        (r,) array [N, N m]
+
+        """
         return self.offset + self.matrix @ np.asarray(torque, float)
 
     def by(self, columns: Sequence[str], torque: np.ndarray) -> ForceMap:
         """
-        Return the map by some of the torques, the others being held.
+        Return the map of some of the torques, the others being constant.
 
         Parameters
         ----------
         columns : sequence of str
-            The torques that are free, in the order of the columns wanted.
+            The torques that are variable, in the order of the columns of the new map.
         torque : (m,) array [N m or N]
-            All torques; of those that are free the values do not matter.
+            All torques; the values of the variable ones do not matter.
+
+        Returns
+        -------
+        ForceMap
+            Its offset has the forces of the constant torques.
 
         Raises
         ------
@@ -62,9 +79,9 @@ class AffineMap:
             if name not in self.columns:
                 raise UnknownNameError('column of the map', name, self.columns)
         free = [self.columns.index(name) for name in columns]
-        held = np.array(torque, float)
-        held[free] = 0.0
-        return ForceMap(self.force(held), self.matrix[:, free], tuple(columns))
+        constant = np.array(torque, float)
+        constant[free] = 0.0
+        return ForceMap(self.force(constant), self.matrix[:, free], tuple(columns))
 
     @property
     def singular_values(self) -> np.ndarray:
@@ -73,7 +90,7 @@ class AffineMap:
 
     @property
     def rank(self) -> int:
-        """Return how many directions of force the torques can change."""
+        """Return the number of directions of force that the torques can change."""
         s = self.singular_values
         return int((s > RANK_TOLERANCE * s[0]).sum()) if s.size and s[0] > 0.0 else 0
 
@@ -108,7 +125,7 @@ class ForceMap(AffineMap):
     matrix : (r, m) array [1/m, 1]
         Force per torque (1/m) or per thrust (1).
     columns : (m,) tuple of str
-        What each column is the torque of.
+        Name of each column's torque: of a joint, or an axis of one.
 
     """
 
@@ -118,18 +135,47 @@ class ForceMap(AffineMap):
 
 
 # -------------------------------------------------------------------------------------------------
-# Which joint velocities, and what names, the columns of a force map have.
+# The columns of a force map: joint velocities and names.
 
 
 def velocity_rows(model: RobotModel, bodies: Sequence[int]) -> np.ndarray:
-    """Return the indices, among joint velocities, of the joints that move these bodies."""
+    """
+    Return the indices, among joint velocities, of the joints that move some bodies.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of int
+        Numbers of the bodies.
+
+    Returns
+    -------
+    int array
+
+    """
     topology = model.tree.topology
     return np.array([int(topology[b, V_START]) + k for b in bodies
                      for k in range(VELOCITY_SIZE[int(topology[b, JOINT])])], dtype=np.int64)
 
 
 def column_names(model: RobotModel, bodies: Sequence[int]) -> tuple[str, ...]:
-    """Return a name for each of them: the joint's, with ``.x .y .z`` for a spherical one."""
+    """
+    Return a name for each of these joint velocities.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    bodies : sequence of int
+        Numbers of the bodies.
+
+    Returns
+    -------
+    tuple of str
+        The joints' names, with ``.x .y .z`` for a spherical one.
+
+    """
     names: list[str] = []
     for b in bodies:
         name = model.joints[b - 1].name
@@ -139,10 +185,10 @@ def column_names(model: RobotModel, bodies: Sequence[int]) -> tuple[str, ...]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What counts how much when feet cannot do everything at once; squares of forces are compared.
+# Weights of squared forces where feet cannot meet all requirements at once.
 
 
 # A newton missing on the whole robot counts as much as a hundred under a foot.
 BALANCE_WEIGHT = 1e4
-# A newton missing on a foot that was asked counts as much as a hundred on one that was not.
+# A newton missing on a foot with a desired force counts as much as a hundred on another foot.
 ASKED_WEIGHT = 1e4

@@ -1,6 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ConstrainedForceMap: the forces under any set of feet of any robot, by its joint torques."""
+"""
+ConstrainedForceMap: forces under any set of feet of any robot, by its joint torques.
+
+Feet that stay where they are constrain the accelerations; the equations of motion with these
+constraints are solved for the contact forces (KKT system, source 000). It is no choice among
+forces, as in the ground-force problem: the torques determine them. Where contacts are redundant
+the smallest forces are taken, with a proximal term.
+"""
 from __future__ import annotations
 
 import math
@@ -54,7 +61,7 @@ from legged_dynamics.spatial.layout import get3, get9, put3
 from legged_dynamics.spatial.rotations import check_normal, check_rotation
 
 # -------------------------------------------------------------------------------------------------
-# Ground forces of a robot on several feet, as one kernel: the constraint's KKT system.
+# The KKT system of feet on the ground, as one kernel.
 #
 # Feet that stay where they are, ``J a + Jdot v = a_c``, and the equations of motion
 # ``M a + h = B tau + Q_ext + J^T lambda`` give (checked against source 000's one-foot map)
@@ -71,7 +78,7 @@ from legged_dynamics.spatial.rotations import check_normal, check_rotation
 
 # A pivot of G below this fraction of its diagonal means that the contacts are redundant.
 PIVOT_TOLERANCE = 1e-10
-# What the kernel returns.
+# Return codes of the kernel.
 SOLVED, REDUNDANT, NOT_FINITE, NOT_POSITIVE = 0, 1, 2, 3
 
 # The table of integers: a row of sizes, then a row a body and a row a foot, then three rows: the
@@ -88,9 +95,9 @@ N_VECTORS, N_WORLD = 7, 18
 
 class Scratch(NamedTuple):
     """
-    Everything one call works on, as views of a table of integers and one of floats.
+    Memory of one call, as views of a table of integers and one of floats.
 
-    Each is a block of rows, which costs next to nothing to cut out, and so has columns to spare.
+    Each is a block of rows, so that cutting it out costs nothing; some have spare columns.
 
     Attributes
     ----------
@@ -115,7 +122,7 @@ class Scratch(NamedTuple):
     bodies : (nb, N_RIGID_BODY) array
         At the columns of dynamics.kinematics and dynamics.rigid_body.
     K : (n, na + 1 + nc + n) array
-        [-B, h - Q_ext, J^T, M], and what elimination makes of them.
+        [-B, h - Q_ext, J^T, M], eliminated in place.
 
     """
 
@@ -133,7 +140,7 @@ class Scratch(NamedTuple):
 
 
 @lean_kernel
-def unpack(integers, floats):
+def _unpack(integers, floats):
     """Cut the two tables into their parts: two arguments to the kernel and not twenty."""
     nb, nf, nc = integers[0, N_BODIES], integers[0, N_FEET], integers[0, N_CONTACTS]
     n = integers[0, N_BASE] + integers[0, N_VELOCITIES]
@@ -154,8 +161,8 @@ def unpack(integers, floats):
                    floats[states:bodies], floats[bodies:K], floats[K:K + n])
 
 
-def allocate(sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two tables that :func:`unpack` cuts up, zero but for the sizes."""
+def _allocate(sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two tables that :func:`_unpack` cuts up, zero but for the sizes."""
     nq, nb, n_base, nv, nf, nc, na = sizes
     n = n_base + nv
     integers = np.zeros((1 + nb + nf + 3, max(N_SIZES, N_TOPOLOGY, N_INDEX, n, na, nc)), np.int64)
@@ -167,8 +174,8 @@ def allocate(sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lean_kernel
-def set_contact_motion(feet, vectors, floating):
-    """Write where up is for whom, and what acceleration a foot at rest has: that of -g."""
+def _set_contact_motion(feet, vectors, floating):
+    """Fill the base's motion, and the acceleration -g of feet at rest, in base axes."""
     R_WB = get9(vectors, WORLD, 3)
     up = rotate_back(R_WB, scale(-1.0, get3(vectors, WORLD, 12)))
     put3(vectors, BASE, 0, get3(vectors, WORLD, 0))
@@ -178,7 +185,7 @@ def set_contact_motion(feet, vectors, floating):
 
 
 @lean_kernel
-def equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
+def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     """
     Fill M, and the column h - Q_ext of K.
 
@@ -210,7 +217,7 @@ def equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
 
 
 @lean_kernel
-def gather_products(K, n_right, width, system):
+def _gather_products(K, n_right, width, system):
     """
     Fill ``system = Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``.
 
@@ -236,16 +243,16 @@ def gather_products(K, n_right, width, system):
 
 
 @lean_kernel
-def fill_system(K, n_right, width, vectors, system):
+def _fill_system(K, n_right, width, vectors, system):
     """Fill ``system = [X, G]``, X being the right-hand sides of D and l_0."""
-    gather_products(K, n_right, width, system)
+    _gather_products(K, n_right, width, system)
     for i in range(system.shape[0]):
         system[i, n_right - 1] += vectors[TARGET, i] - vectors[BIAS, i]
 
 
 @lean_kernel
-def finite_input(vectors, nq, nv):
-    """Return whether all inputs are finite but external wrenches, which are checked when taken."""
+def _finite_input(vectors, nq, nv):
+    """Return whether all inputs are finite; external wrenches have been checked before."""
     for k in range(nq):
         if not math.isfinite(vectors[Q, k]):
             return False
@@ -259,19 +266,19 @@ def finite_input(vectors, nq, nv):
 
 
 @lean_kernel
-def contact_dynamics(integers, floats):
-    """Fill ``system`` with [D, l_0]; when redundant, with what they are to be solved from."""
-    s = unpack(integers, floats)
+def _contact_dynamics(integers, floats):
+    """Fill ``system`` with [D, l_0]; when redundant, with the equations to be solved."""
+    s = _unpack(integers, floats)
     tree, feet, vectors, states, bodies = s.tree, s.feet, s.vectors, s.states, s.bodies
     K, system = s.K, s.system
     n_base, nc, na = integers[0, N_BASE], integers[0, N_CONTACTS], integers[0, N_COLUMNS]
     n_right, width = na + 1, na + 1 + nc
-    if not finite_input(vectors, integers[0, N_POSITIONS], integers[0, N_VELOCITIES]):
+    if not _finite_input(vectors, integers[0, N_POSITIONS], integers[0, N_VELOCITIES]):
         return NOT_FINITE
     normal = rotate_back(get9(vectors, WORLD, 3), get3(vectors, WORLD, 15))
-    set_contact_motion(feet, vectors, n_base == 6)
+    _set_contact_motion(feet, vectors, n_base == 6)
     K[:, :] = 0.0
-    equations_of_motion(tree, vectors, s.external, bodies, n_base, K[:, width:], K[:, na])
+    _equations_of_motion(tree, vectors, s.external, bodies, n_base, K[:, width:], K[:, na])
     contact_points(feet, bodies, normal, states)
     contact_bias(feet, bodies, states, normal, vectors[BIAS])
     if n_base == 6:
@@ -281,15 +288,16 @@ def contact_dynamics(integers, floats):
         K[s.actuated[c], c] = -1.0
     if not eliminate_branches(K, s.ends, width, 0.0):
         return NOT_POSITIVE
-    fill_system(K, n_right, width, vectors, system)
+    _fill_system(K, n_right, width, vectors, system)
     if not eliminate_branches(system, s.no_branches, n_right, PIVOT_TOLERANCE):
-        fill_system(K, n_right, width, vectors, system)
+        _fill_system(K, n_right, width, vectors, system)
         return REDUNDANT
     substitute(system, n_right)
     return SOLVED
 
 
 # -------------------------------------------------------------------------------------------------
+# The interface.
 
 
 # The proximal term of a redundant contact set, as a fraction of the largest eigenvalue of G.
@@ -304,7 +312,7 @@ class ConstrainedForceMap:
     The map from joint torques to the forces under several feet (KKT form of source 000).
 
     Feet in contact are taken to stay where they are: a point foot's ball rolls without slipping,
-    a flat foot neither slips nor tilts. Nothing is said about what the ground can give: see
+    a flat foot neither slips nor tilts. Limits of the ground's forces are not considered: see
     :mod:`legged_dynamics.force_map.inversion` for cones and limits.
 
     Parameters
@@ -377,6 +385,10 @@ class ConstrainedForceMap:
         ground_normal : (3,) array
             Unit normal of the ground in world axes; it places the contact point of a ball.
 
+        Returns
+        -------
+        ContactForceMap
+
         Raises
         ------
         MeasurementError
@@ -410,7 +422,7 @@ class ConstrainedForceMap:
             body_wrenches(self.model, external, work.scratch.external[:, :6])
             work.loaded = bool(external)
         integers, floats = work.arguments
-        outcome = contact_dynamics(integers, floats)
+        outcome = _contact_dynamics(integers, floats)
         if not outcome:
             return ContactForceMap(work.layout, work.rows.copy(), None)
         if outcome == NOT_FINITE:
@@ -444,9 +456,9 @@ class _Workspace:
                   for start, size in table.index[:, [START, SIZE]]),
             tuple(slice(row, row + 3) for row in in_base))
         n_base, na = 6 if model.floating else 0, len(owner.columns)
-        self.arguments = allocate((model.nq, model.n_bodies, n_base, model.nv, len(feet),
+        self.arguments = _allocate((model.nq, model.n_bodies, n_base, model.nv, len(feet),
                                    table.size, na))
-        s = self.scratch = as_python(unpack)(*self.arguments)
+        s = self.scratch = as_python(_unpack)(*self.arguments)
         s.tree.topology[:, :N_TOPOLOGY], s.tree.constants[:, :N_CONSTANTS] = model.tree
         s.feet.index[:, :N_INDEX], s.feet.geometry[:, :N_GEOMETRY] = table
         s.ends[:] = branch_ends(model)

@@ -15,12 +15,12 @@ from legged_dynamics.force_map.affine import AffineMap, ForceMap
 @dataclass(frozen=True, eq=False)
 class ContactLayout:
     """
-    What stays the same while the same feet are in contact.
+    Names and rows of a map, the same while the same feet are in contact.
 
     Attributes
     ----------
     columns : (m,) tuple of str
-        What each column of the map is the torque of.
+        Name of each column's torque.
     feet : (k,) tuple of str
         Links of the feet in contact.
     rows : (k,) tuple of slice
@@ -44,10 +44,10 @@ class ContactLayout:
 @dataclass(frozen=True, eq=False)
 class Redundancy:
     """
-    Contacts that are not independent, and what was done about it.
+    Contacts that are not independent, and the choice among their forces.
 
-    The robot's motion then does not determine forces that act against each other inside it. Of
-    all forces that fit best the smallest are given:
+    The robot's motion then does not determine forces that cancel inside it. Of all forces that
+    fit best the smallest are given:
     ``min |G lambda - r|^2 + proximal^2 |lambda|^2``.
 
     Attributes
@@ -55,7 +55,7 @@ class Redundancy:
     rank : int
         Rank of the contacts' Jacobian.
     proximal : float [1/kg]
-        Weight of the smallness, next to how well the forces fit.
+        Weight of the forces' squares relative to that of the fit.
 
     """
 
@@ -73,7 +73,7 @@ class ContactForceMap(AffineMap):
     Attributes
     ----------
     layout : ContactLayout
-        Names, and which rows are whose.
+        Names, and the rows of each foot.
     data : array
         A row of map and offset for each row of the map, then one for each foot; the properties
         below are views of it.
@@ -92,7 +92,7 @@ class ContactForceMap(AffineMap):
 
     @property
     def columns(self) -> tuple[str, ...]:       # type: ignore[override]
-        """Return what each column is the torque of."""
+        """Return the name of each column's torque."""
         return self.layout.columns
 
     @property
@@ -130,6 +130,15 @@ class ContactForceMap(AffineMap):
         """
         Return the rows of one foot.
 
+        Parameters
+        ----------
+        link : str
+            Link of the foot.
+
+        Returns
+        -------
+        slice
+
         Raises
         ------
         UnknownNameError
@@ -141,16 +150,43 @@ class ContactForceMap(AffineMap):
         return self.layout.rows[self.feet.index(link)]
 
     def of_foot(self, link: str) -> ForceMap:
-        """Return the map of one foot alone; raises as :meth:`rows` does."""
+        """
+        Return the map of one foot alone.
+
+        Parameters
+        ----------
+        link : str
+            Link of the foot.
+
+        Returns
+        -------
+        ForceMap
+
+        Raises
+        ------
+        UnknownNameError
+            When that foot is not in contact.
+
+        """
         rows = self.rows(link)
         return ForceMap(self.offset[rows], self.matrix[rows], self.columns)
 
     def in_axes(self, R: np.ndarray) -> ContactForceMap:
         """
-        Return the map in other axes, given the (3, 3) rotation from base axes into them.
+        Return the map in other axes.
 
         Contact points and feet stay in the base frame, and so does a line foot's moment, which is
         about an axis of its own.
+
+        Parameters
+        ----------
+        R : (3, 3) array
+            Rotation from base axes into the new ones.
+
+        Returns
+        -------
+        ContactForceMap
+
         """
         data, R = self.data.copy(), np.asarray(R, float)
         for rows in self.layout.vectors:

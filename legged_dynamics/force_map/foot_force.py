@@ -57,7 +57,7 @@ from legged_dynamics.spatial.layout import get3, get6, get9, length_of, put3
 
 
 @lean_kernel
-def propagate_map(tree, bodies, phi, D):
+def _propagate_map(tree, bodies, phi, D):
     """
     Pass 3, outwards: a column of D for each joint velocity; Phi of each body along the way.
 
@@ -93,7 +93,7 @@ def propagate_map(tree, bodies, phi, D):
 
 
 @lean_kernel
-def foot_chain(topology, constants, memory, nq, nv, start):
+def _foot_chain(topology, constants, memory, nq, nv, start):
     """
     Fill D and k_0 behind the articulated body's memory; False when an input is not finite.
 
@@ -119,21 +119,22 @@ def foot_chain(topology, constants, memory, nq, nv, start):
     end = start + 6 * nv + 6
     bias(tree, s)
     for k in range(6):
-        s.bodies[0, BIAS_FORCE + k] = 0.0       # what the ground itself weighs is not asked
+        s.bodies[0, BIAS_FORCE + k] = 0.0       # without the weight of the ground itself
     articulate(tree, s)
     for k in range(6):
         memory[end - 6 + k] = s.bodies[0, BIAS_FORCE + k]
-    propagate_map(tree, s.bodies, memory[end:end + 36 * nb].reshape((nb, 36)), D)
+    _propagate_map(tree, s.bodies, memory[end:end + 36 * nb].reshape((nb, 36)), D)
     return True
 
 
 # -------------------------------------------------------------------------------------------------
+# The interface.
 
 
 @dataclass(frozen=True, eq=False)
 class FootForce:
     """
-    What the ground exerts on the foot at one state, by torques; in ground axes.
+    The ground's force and moment on the foot at one state, by torques; in ground axes.
 
     Attributes
     ----------
@@ -160,9 +161,19 @@ class FootForce:
 
     def joint_efforts(self, torque: np.ndarray) -> np.ndarray:
         """
-        Return (nv,) joint efforts [N m or N] for (m,) torques of the map's columns.
+        Return the joint efforts of torques of the map's columns.
 
         A hip torque m_H becomes ``E^T m_H`` at the hip's joints; joints without a column get 0.
+
+        Parameters
+        ----------
+        torque : (m,) array [N m or N]
+            In the order of the columns.
+
+        Returns
+        -------
+        (nv,) array [N m or N]
+
         """
         torque = np.asarray(torque, float)
         values, hip = torque.copy(), self.hip_axes.shape[1]
@@ -257,12 +268,16 @@ class FootForceMap:
         velocity : (nv,) array, optional [rad/s or m/s]
             Zero by default.
         effort : (nv,) array, optional [N m or N]
-            Efforts that act besides the columns' (a stiff foot's, a spring's), for k_0. What it
-            holds for joints that have columns is left out.
+            Efforts in addition to the columns' (of a stiff foot, of a spring), for k_0. Values of
+            joints that have columns are ignored.
         gravity : (3,) array [m/s^2]
             In ground axes.
         external : mapping of link name to (6,) array [N, N m], optional
             Wrenches ``[f; m]`` on links, in link axes about the link's origin.
+
+        Returns
+        -------
+        FootForce
 
         Raises
         ------
@@ -288,7 +303,7 @@ class FootForceMap:
         if external or self._loaded:
             body_wrenches(model, external, s.bodies[:, EXTERNAL:EXTERNAL + 6])
             self._loaded = bool(external)
-        if not foot_chain(*self._arguments):
+        if not _foot_chain(*self._arguments):
             refuse(model, position, velocity, effort, None)
             state_vector(gravity, 3, 'components of gravity')
         joint_map, k = self._D.copy(), self._k.copy()

@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the ground can give a foot: unilateral, within friction, as linear inequalities.
+Limits of the ground's force on a foot: unilateral, within friction, as linear inequalities.
 
-A friction cone is replaced by a pyramid *inside* it, so that what satisfies the inequalities
-satisfies the cone. What a kind of foot bears beside that of a point, such as where it presses and
-torsion, the kinds of `model.feet` say themselves.
+A friction cone is replaced by a pyramid *inside* it, so that a force that satisfies the
+inequalities satisfies the cone. The further limits of a kind of foot, such as centre of pressure
+and torsion (Caron 2015), are rows of its class in `model.feet`.
 """
 from __future__ import annotations
 
@@ -26,13 +26,18 @@ class FrictionCone:
     Attributes
     ----------
     coefficient : float
-        Of friction.
+        Coulomb friction coefficient, above 0.
     normal : (3,) array
         Unit normal of the ground, in the axes of the forces.
     facets : int
-        Of a point's pyramid; 4 or more.
+        Number of facets of a point foot's pyramid; 4 or more.
     minimum, maximum : float [N]
         Limits of the normal force.
+
+    Raises
+    ------
+    ConfigurationError
+        When a value is out of range.
 
     """
 
@@ -54,7 +59,21 @@ class FrictionCone:
         object.__setattr__(self, 'normal', check_normal(self.normal).copy())
 
     def contains(self, force: np.ndarray, tolerance: float = 1e-9) -> bool:
-        """Return whether a (3,) force [N] is inside the true, round cone and the load limits."""
+        """
+        Return whether a force is inside the true, round cone and the load limits.
+
+        Parameters
+        ----------
+        force : (3,) array [N]
+            Of the ground on the foot.
+        tolerance : float
+            As a part of the force.
+
+        Returns
+        -------
+        bool
+
+        """
         along = float(self.normal @ force)
         sideways = np.linalg.norm(force - along * self.normal)
         slack = tolerance * max(1.0, float(np.linalg.norm(force)))
@@ -74,7 +93,20 @@ class FrictionCone:
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 
     def with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return A, b of ``A w >= b``: of rows A (k, n) with b zero, and of the load limits."""
+        """
+        Return rows of a cone together with those of the load limits, as ``A w >= b``.
+
+        Parameters
+        ----------
+        A : (k, n) array
+            Rows whose b is zero; the first three columns are the force.
+
+        Returns
+        -------
+        (k + 1 or 2, n) array, (k + 1 or 2,) array
+            A and b.
+
+        """
         b = np.zeros(len(A))
         load = np.zeros(A.shape[1])
         load[:3] = self.normal
@@ -96,9 +128,14 @@ def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
     cone : FrictionCone
         Friction and load of the contact.
     foot : Foot
-        What touches; moments are about its middle.
+        The kind of contact; moments are about the middle of the contact area.
     rotation : (3, 3) array
-        Of the foot's axes in those of the forces; it matters to a foot with a plane of its own.
+        From the foot's axes to those of the forces; only for a foot with a plane of its own.
+
+    Returns
+    -------
+    (k, n) array, (k,) array
+        A and b.
 
     """
     A = np.vstack([foot.slip_rows(cone.coefficient, cone.facets),

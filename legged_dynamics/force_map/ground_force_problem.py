@@ -1,73 +1,55 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The ground-force problem: what the feet's forces are, given all that is known of them.
+The ground-force problem: the likeliest forces on the feet, given all that is known of them.
 
-Unknown are the contact coordinates w of all feet. What is known are a prior and rows,
+Unknown are the contact coordinates w of all feet. Known are a prior and rows,
 
     w ~ N(w_0, P_0),      H w = r + n,  n ~ N(0, R)
 
 of any number and in any order: the six equations of the base, one a joint whose torque is
 measured, an expected share, the last force; and limits ``C w >= d``: friction, the edges of soles,
-unilateral contact, torques. An external wrench that is not known is an error of the rows in which
-it appears (`with_external`). With ``P_0 = G G^T``, ``R = W W^T`` and ``W^-1 H G = U S V^T`` the
-answer is
+unilateral contact, torques. An unknown external wrench is an error of the rows in which it appears
+(`with_external`). With ``P_0 = G G^T``, ``R = W W^T`` and ``W^-1 H G = U S V^T`` the solution is
 
     w = w_0 + G V S (1 + S^2)^-1 U^T W^-1 (r - H w_0),   L = G V (1 + S^2)^-1/2,   P = L L^T,
 
-and within the limits the likeliest point (`optimization.bounded_gaussian`), which asks for L only.
-Rows that are exact have an error of `EXACT` of what the prior lets them be: where limits leave no
-room for them they are met as nearly as can be, before anything else is, and the outcome says so.
+and within the limits the likeliest point, for which only L is required. Rows that are exact have
+an error of `EXACT` times their spread under the prior: where the limits contradict them they are
+met as nearly as possible, before anything else is, and the outcome says so.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.optimization.within_limits import tighten
-from legged_dynamics.spatial.rotations import skew
 
 # -------------------------------------------------------------------------------------------------
-# A Gaussian within linear limits: its likeliest point, and how far from that the truth may be.
+# A Gaussian within linear limits: its likeliest point, and the variance about it.
 #
 # ``x ~ N(mean, P)`` is known to satisfy ``C x >= d``. The likeliest such point is the nearest one
-# in the metric of P, a quadratic program in ``x = mean + L y``, ``P = L L^T``, which asks for no
-# inverse of P. Along a limit that acts, with the mean z deviations inside it (z < 0: outside), the
-# truth is a Gaussian cut off at the limit, and its mean square departure from the limit is
+# in the metric of P, a quadratic program in ``x = mean + L y``, ``P = L L^T``, for which P is not
+# inverted. Along an active limit, with the mean z deviations inside it (z < 0: outside), x is a
+# truncated Gaussian, and its mean square departure from the limit is
 #
 #     s^2 (1 + z^2 + z phi(z) / Phi(z)),
 #
-# all of s^2 at z = 0, a half at -1, a quarter at -2, and never nothing. A mean that is further out
-# than two deviations says that these are wrong, and not that x is known better: z counts no
-# further.
+# all of s^2 at z = 0, a half at -1, a quarter at -2, and never zero. A mean that is further out
+# than two deviations means that these are wrong, and not that x is known better: z is limited to
+# -2.
 
 
-# Eigenvalues of the covariance below this fraction of the largest count as zero, off line.
+# Eigenvalues of the covariance below this fraction of the largest count as zero.
 KNOWN = 1e-14
 
 
-@dataclass(frozen=True, eq=False)
-class BoundedGaussian:
-    """
-    What is known of x within its limits.
-
-    Attributes
-    ----------
-    mean : (n,) array
-        The likeliest point inside; where nothing is inside, the mean that was given.
-    covariance : (n, n) array
-        Mean square departure of the truth from it.
-    multipliers : (m,) array
-        Of the limits: zero for those that do not act.
-    active : tuple of int
-        Limits that act.
-    outcome : Outcome
-
-    """
+class _BoundedGaussian(NamedTuple):
+    """The likeliest point within limits, its covariance, multipliers and active limits."""
 
     mean: np.ndarray
     covariance: np.ndarray
@@ -76,33 +58,7 @@ class BoundedGaussian:
     outcome: Outcome
 
 
-def bounded_gaussian(mean: np.ndarray, covariance: np.ndarray, C: np.ndarray, d: np.ndarray
-                     ) -> BoundedGaussian:
-    """
-    Return what is known of ``x ~ N(mean, covariance)`` once ``C x >= d`` is known, too.
-
-    Parameters
-    ----------
-    mean, covariance : (n,), (n, n) array
-        The covariance may be singular: what is known exactly stays so.
-    C, d : (m, n), (m,) array
-        One limit a row.
-
-    Raises
-    ------
-    ConfigurationError
-        When shapes do not fit, or the covariance is not one.
-
-    """
-    mean, P, C, d = (np.array(a, dtype=float) for a in (mean, covariance, C, d))
-    n = len(mean)
-    if mean.ndim != 1 or P.shape != (n, n) or C.shape != (len(d), n):
-        raise ConfigurationError(f'expected a mean (n,), covariance (n, n) and limits (m, n), '
-                                 f'(m,); got shapes {mean.shape}, {P.shape}, {C.shape}, {d.shape}')
-    return bounded_by(mean, factor_of(P), C, d)
-
-
-def factor_of(covariance: np.ndarray) -> np.ndarray:
+def _factor_of(covariance: np.ndarray) -> np.ndarray:
     """
     Return L, (n, r), with ``L L^T`` the covariance, which may be singular.
 
@@ -124,55 +80,61 @@ def factor_of(covariance: np.ndarray) -> np.ndarray:
     return scale[:, None] * vectors[:, kept] * np.sqrt(values[kept])
 
 
-def bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray) -> BoundedGaussian:
-    """Return the same as `bounded_gaussian`, given a factor of the covariance instead of it."""
+def _bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray
+                ) -> _BoundedGaussian:
+    """
+    Return the Gaussian ``x ~ N(mean, L L^T)`` within ``C x >= d``.
+
+    Where the limits contradict each other the mean is the given one.
+    """
     P, m = L @ L.T, len(d)
     slack = C @ mean - d
     size = np.abs(C) @ np.abs(mean) + np.abs(d)
     if (slack >= -1e-12 * size).all():
-        return BoundedGaussian(mean, P, np.zeros(m), (), Outcome.SOLVED)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.SOLVED)
     if not L.size:
-        return BoundedGaussian(mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
     rows = C @ L
     found = solve_quadratic_program(np.eye(L.shape[1]), np.zeros(L.shape[1]), rows, -slack)
     if found.outcome is not Outcome.SOLVED:
-        return BoundedGaussian(mean, P, np.zeros(m), (), found.outcome)
+        return _BoundedGaussian(mean, P, np.zeros(m), (), found.outcome)
     room = np.zeros(len(mean))
     for i in found.active:
         deviation = float(np.linalg.norm(rows[i]))
         if deviation > 0.0:
             tighten(P, C[i], slack[i] / deviation, room)
-    return BoundedGaussian(mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
+    return _BoundedGaussian(mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
 
 
 # -------------------------------------------------------------------------------------------------
+# The problem.
 
 
-# Error of rows that are exact, as a fraction of what the prior lets them be; and by how much of
-# that they may be off in the end and still count as met.
+# Error of rows that are exact, as a fraction of their spread under the prior; and the residual, as
+# a fraction of the same, up to which they count as met.
 EXACT, MET = 1e-7, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class GroundForces:
     """
-    What is known of the feet's forces.
+    Solution of a ground-force problem.
 
     Attributes
     ----------
     mean : (n,) array [N, N m]
         Contact coordinates.
     covariance : (n, n) array
-        Mean square departure of the truth from them, as far as rows and prior say.
+        Of their error, given prior, rows and limits.
     residual : (k,) array
-        What the rows leave, right side less left.
+        Of the rows, right side less left.
     multipliers : (m,) array
-        Of the limits; zero for those that do not act.
+        Of the limits; zero for those that are not active.
     active : tuple of int
-        Limits that act.
+        Active limits.
     outcome : Outcome
-        INFEASIBLE where the limits leave no room for rows that are exact; the mean is then within
-        the limits, and as near to these rows as can be.
+        INFEASIBLE where the limits contradict rows that are exact; the mean is then within the
+        limits, and as near to these rows as possible.
 
     """
 
@@ -213,14 +175,18 @@ class GroundForceProblem:
     @classmethod
     def prior(cls, mean: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
         """
-        Return the problem of which nothing but a guess is known.
+        Return the problem with a prior alone.
 
         Parameters
         ----------
         mean : (n,) array [N, N m]
             The guess: an even share, the last forces, zero.
         covariance : (n, n) or (n,) array
-            How far off it may be; a vector is a diagonal of variances.
+            Of its error; a vector is a diagonal of variances.
+
+        Returns
+        -------
+        GroundForceProblem
 
         Raises
         ------
@@ -239,7 +205,7 @@ class GroundForceProblem:
     def with_rows(self, rows: np.ndarray, right: np.ndarray,
                   error: np.ndarray | float = 0.0) -> GroundForceProblem:
         """
-        Return the problem with equations more.
+        Return the problem with equations in addition.
 
         Parameters
         ----------
@@ -247,6 +213,10 @@ class GroundForceProblem:
             Left and right sides: of the base ``A w = b``, of joints ``J^T w = tau_id - tau``.
         error : (k, k) or (k,) array, or float
             Covariance or variances of their errors; 0: exact.
+
+        Returns
+        -------
+        GroundForceProblem
 
         Raises
         ------
@@ -270,14 +240,18 @@ class GroundForceProblem:
 
     def with_external(self, columns: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
         """
-        Return the problem with an external wrench of mean zero in all rows there are so far.
+        Return the problem with an external wrench of mean zero in all present rows.
 
         Parameters
         ----------
         columns : (k, 6) array
-            What the wrench does to each row: of the base ``[1, 0; [p]x, 1]``, of joints ``J^T``.
+            Effect of the wrench on each row: of the base ``[1, 0; [p]x, 1]``, of joints ``J^T``.
         covariance : (6, 6) or (6,) array
             Of the wrench; a vector is a diagonal of variances.
+
+        Returns
+        -------
+        GroundForceProblem
 
         Raises
         ------
@@ -297,7 +271,18 @@ class GroundForceProblem:
 
     def with_limits(self, limits: np.ndarray, least: np.ndarray) -> GroundForceProblem:
         """
-        Return the problem with limits ``limits w >= least`` more, (m, n) and (m,).
+        Return the problem with limits ``limits w >= least`` in addition.
+
+        Parameters
+        ----------
+        limits : (m, n) array
+            Coefficients, one limit a row.
+        least : (m,) array
+            Least values.
+
+        Returns
+        -------
+        GroundForceProblem
 
         Raises
         ------
@@ -314,13 +299,13 @@ class GroundForceProblem:
                        least=np.concatenate([self.least, least]))
 
     def without_limits(self) -> GroundForceProblem:
-        """Return the problem with its rows alone."""
+        """Return the problem without its limits."""
         return replace(self, limits=self.limits[:0], least=self.least[:0])
 
     def solve(self) -> GroundForces:
-        """Return the likeliest forces, how well they are known, and which limits act."""
+        """Return the likeliest forces, their covariance, and the active limits."""
         w, L, size = self._given()
-        found = bounded_by(w, L, self.limits, self.least)
+        found = _bounded_by(w, L, self.limits, self.least)
         residual = self.right - self.rows @ found.mean
         exact = self.error.diagonal() <= 0.0
         outcome = found.outcome
@@ -330,8 +315,8 @@ class GroundForceProblem:
                             found.active, outcome)
 
     def _given(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the mean that the rows give, a factor of its covariance, the rows' spread."""
-        G = factor_of(self.covariance)
+        """Return the mean without limits, a factor of its covariance, the rows' spread."""
+        G = _factor_of(self.covariance)
         spread = self.rows @ G
         size = np.sqrt(np.maximum((spread ** 2).sum(axis=1), 1e-300))
         if not len(self.right):
@@ -345,25 +330,3 @@ class GroundForceProblem:
         along = np.zeros(len(Vt))
         along[:len(s)] = s / (1.0 + s ** 2) * left[:len(s)]
         return (self.mean + G @ (Vt.T @ along), G @ (Vt.T / np.sqrt(1.0 + share ** 2)), size)
-
-
-def contact_grasp(points: np.ndarray, moments: Sequence[np.ndarray]) -> np.ndarray:
-    """
-    Return the (6, n) rows of the base: what contact coordinates are about the points' origin.
-
-    Parameters
-    ----------
-    points : (k, 3) array [m]
-        Where the feet touch.
-    moments : k arrays (3, j)
-        Axes of each foot's moments; three of a sole, none of a ball.
-
-    """
-    blocks = []
-    for point, axes in zip(points, moments):
-        block = np.zeros((6, 3 + axes.shape[1]))
-        block[:3, :3] = np.eye(3)
-        block[3:, :3] = skew(point)
-        block[3:, 3:] = axes
-        blocks.append(block)
-    return np.hstack(blocks) if blocks else np.zeros((6, 0))

@@ -1,15 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-r"""
-Torques for a desired ground force: the inverse of a force map, and when to believe it.
+"""
+Torques for a desired ground force: the inverse of a force map, with and without limits.
 
-Two ways. :func:`damped_torques` is the pseudo-inverse with damped singular values,
-``sigma / (sigma^2 + lambda^2)``: fast, smooth through singular poses, blind to limits.
+It asks for torques, not for the forces that are there, so it is no ground-force problem.
+:func:`damped_torques` is the pseudo-inverse with damped singular values,
+``sigma / (sigma^2 + lambda^2)``: fast, smooth through singular poses, without limits.
 :class:`TorqueProgram` finds the torques *within their limits* whose force comes nearest to the
-desired one *within friction and without pulling*. Both say what force results, what is left, and
-along which direction the map is weakest; in a mirror-symmetric pose that direction is one no
-torque can change at all (see :mod:`legged_dynamics.force_map.affine`), and near one, an inverse
-that insists costs kilonewton metres: 20 N upwards on an almost upright leg of 61 kg take
+desired one *within friction and without pulling*. Both return the resulting force, the residual,
+and the direction in which the map is weakest; in a mirror-symmetric pose that is one no torque can
+change at all (see :mod:`legged_dynamics.force_map.affine`), and near one an undamped inverse
+requires kilonewton metres: 20 N upwards on an almost upright leg of 61 kg take
 (934, -735, 3854) N m.
 """
 from __future__ import annotations
@@ -30,7 +31,7 @@ from legged_dynamics.optimization.quadratic_program import (
 
 
 class Reach(Enum):
-    """What became of a desired force."""
+    """Whether a desired force was reached."""
 
     REACHED = 'the force is as desired'
     NEAREST = 'the force is the nearest that the map, torque limits and friction allow'
@@ -41,14 +42,14 @@ class Reach(Enum):
 @dataclass(frozen=True, eq=False)
 class TorqueSolution:
     """
-    Torques for a desired force, and how far to trust them.
+    Torques for a desired force, and how reliable they are.
 
     Attributes
     ----------
     torque : (m,) array [N m or N]
         In the order of the map's columns.
     force : (r,) array [N, N m]
-        What they produce.
+        Of these torques.
     residual : (r,) array [N, N m]
         Desired less produced force.
     reach : Reach
@@ -104,6 +105,10 @@ def damped_torques(force_map: AffineMap, desired: np.ndarray, *, damping: float 
     reference : (m,) array, optional [N m or N]
         Torques from which to depart as little as possible; zero by default.
 
+    Returns
+    -------
+    TorqueSolution
+
     Raises
     ------
     ConfigurationError
@@ -125,11 +130,11 @@ def damped_torques(force_map: AffineMap, desired: np.ndarray, *, damping: float 
 
 class TorqueProgram:
     """
-    Torques within limits whose ground forces, within friction, come nearest to a wish.
+    Torques within limits whose ground forces, within friction, come nearest to desired ones.
 
     ``min |W^(1/2) (desired - k - D tau)|^2 + lambda^2 |tau - reference|^2`` subject to
     ``|tau| <= limits`` and ``A (k + D tau) >= b``, torques counted in units of their limits.
-    Limits are hard. When they leave no force inside the cones, these give way by as little as
+    Limits are hard. When they leave no force inside the cones, these are violated by as little as
     possible and the solution says so.
 
     Parameters
@@ -182,9 +187,13 @@ class TorqueProgram:
         reference : (m,) array, optional [N m or N]
             Torques preferred where the force leaves a choice; zero by default.
         weights : (r,) array, optional
-            How much a newton of residual counts in each row; 1 by default.
+            Weight of a squared newton of residual in each row; 1 by default.
         warm_start : sequence of int
             `active` of the last solution.
+
+        Returns
+        -------
+        TorqueSolution
 
         Raises
         ------
@@ -226,11 +235,11 @@ class TorqueProgram:
 
     def _with_slack(self, H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.ndarray,
                     largest: float) -> QuadraticSolution:
-        """Let all inequalities of the forces give way by one common slack, at a high price."""
+        """Solve with one common slack on all inequalities of the forces, at a high cost."""
         m, n_box = len(g), len(self._box)
         H_s, g_s = np.zeros((m + 1, m + 1)), np.append(g, 0.0)
         H_s[:m, :m] = H
-        # Slack costs a million times as much as a residual; it is counted in units of the map.
+        # Slack costs a million times as much as a residual, in units of the map.
         H_s[m, m] = (1e3 * largest) ** 2
         column = np.append(np.zeros(n_box), np.full(len(d) - n_box, largest))
         C_s = np.vstack([np.column_stack([C, column]), np.append(np.zeros(m), 1.0)])
@@ -246,6 +255,11 @@ def stacked_inequalities(parts: Sequence[tuple[np.ndarray, np.ndarray]]
     ----------
     parts : sequence of (A, b)
         In the order of the map's feet: (k, 3) and (k,) for a point foot, (k, 6) for a flat one.
+
+    Returns
+    -------
+    array, array
+        Block-diagonal A, and b.
 
     """
     A = np.zeros((sum(len(b) for _, b in parts), sum(a.shape[1] for a, _ in parts)))

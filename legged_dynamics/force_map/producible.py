@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The set of forces that a foot can be given: how manipulable force is, as shapes to draw.
+The set of forces that torques within their limits can produce under a foot, as shapes to draw.
 
 With torques within their limits the force ``f = k + D tau`` fills a zonotope, the sum of one
 segment per torque, centred at k. With ``sum (tau_i / limit_i)^2 <= 1`` it fills an ellipsoid
@@ -44,7 +44,19 @@ class ForceEllipsoid:
     radii: np.ndarray
 
     def surface(self, n: int = 24) -> np.ndarray:
-        """Return an (n, n, 3) grid of points [N] on the surface, by polar angle and azimuth."""
+        """
+        Return a grid of points on the surface, by polar angle and azimuth.
+
+        Parameters
+        ----------
+        n : int
+            Number of points along each.
+
+        Returns
+        -------
+        (n, n, 3) array [N]
+
+        """
         polar = np.linspace(0.0, np.pi, n)[:, None]
         azimuth = np.linspace(0.0, 2.0 * np.pi, n)[None, :]
         ball = np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth),
@@ -74,11 +86,37 @@ class ForcePolytope:
     dimension: int
 
     def largest_along(self, direction: np.ndarray) -> np.ndarray:
-        """Return the (3,) force [N] of the set that goes farthest along a direction."""
+        """
+        Return the force of the set that is largest along a direction.
+
+        Parameters
+        ----------
+        direction : (3,) array
+            Of any length.
+
+        Returns
+        -------
+        (3,) array [N]
+
+        """
         return self.vertices[np.argmax(self.vertices @ np.asarray(direction, float))]
 
     def clipped(self, A: np.ndarray, b: np.ndarray) -> ForcePolytope:
-        """Return the part of the set with ``A f >= b``, as a friction cone has it."""
+        """
+        Return the part of the set within ``A f >= b``, such as a friction cone.
+
+        Parameters
+        ----------
+        A : (k, 3) array
+            One inequality a row.
+        b : (k,) array [N]
+            Least values.
+
+        Returns
+        -------
+        ForcePolytope
+
+        """
         piece = self
         for row, bound in zip(np.atleast_2d(A), np.atleast_1d(b)):
             height = piece.vertices @ row - bound
@@ -107,9 +145,13 @@ def force_ellipsoid(force_map: AffineMap, limits: np.ndarray) -> ForceEllipsoid:
     Parameters
     ----------
     force_map : ForceMap
-        Of one foot; of a flat one, the force is taken and the moment left.
+        Of one foot; the moment of a flat one is ignored.
     limits : (m,) array [N m or N]
         Torque limits of the map's columns.
+
+    Returns
+    -------
+    ForceEllipsoid
 
     Raises
     ------
@@ -129,9 +171,13 @@ def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
     Parameters
     ----------
     force_map : ForceMap
-        Of one foot; of a flat one, the force is taken and the moment left.
+        Of one foot; the moment of a flat one is ignored.
     limits : (m,) array [N m or N]
         Torque limits of the map's columns.
+
+    Returns
+    -------
+    ForcePolytope
 
     Raises
     ------
@@ -149,7 +195,19 @@ def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
 
 
 def polytope_of(points: np.ndarray) -> ForcePolytope:
-    """Return the convex hull of (n, 3) points [N], flat ones included."""
+    """
+    Return the convex hull of points, flat ones included.
+
+    Parameters
+    ----------
+    points : (n, 3) array [N]
+        In any order.
+
+    Returns
+    -------
+    ForcePolytope
+
+    """
     none = np.zeros((0, 3), dtype=int)
     if not len(points):
         return ForcePolytope(points.reshape(0, 3), none, -1)
@@ -158,12 +216,12 @@ def polytope_of(points: np.ndarray) -> ForcePolytope:
     dimension = int((s > FLAT * max(s[0], np.linalg.norm(center))).sum())
     if dimension == 0:
         return ForcePolytope(points[:1].copy(), none, 0)
-    # Seen along its principal axes and stretched to equal widths, no set is too thin for a hull.
+    # Along its principal axes and scaled to equal widths, no set is too thin for a hull.
     local = (points - center) @ (Vt[:dimension] / s[:dimension, None]).T
     if dimension == 1:
         ends = [int(np.argmin(local)), int(np.argmax(local))]
         return ForcePolytope(points[ends], none, 1)
-    from scipy.spatial import ConvexHull  # slow to import, and few need it
+    from scipy.spatial import ConvexHull  # slow to import
     hull = ConvexHull(local)
     place = {int(old): new for new, old in enumerate(hull.vertices)}
     if dimension == 2:
@@ -189,13 +247,14 @@ def _generators(force_map: AffineMap, limits: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True, eq=False)
 class FootReach:
     """
-    Forces on one foot by some of the motors, the others being held; in the map's axes.
+    Forces on one foot by some of the motors, the others being constant; in the map's axes.
 
     Attributes
     ----------
     foot : str
+        Its link.
     map : ForceMap
-        By those motors.
+        Of those motors.
     force : (3,) array [N]
         At the present torques.
     polytope : ForcePolytope
@@ -213,7 +272,23 @@ class FootReach:
 
 
 def leg_columns(model: RobotModel, found: ContactForceMap, foot: str) -> tuple[str, ...]:
-    """Return the map's columns that belong to joints between the base and a foot."""
+    """
+    Return the columns of a map that belong to joints between the base and a foot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    found : ContactForceMap
+        Its map.
+    foot : str
+        Link of the foot.
+
+    Returns
+    -------
+    tuple of str
+
+    """
     chain = {model.joints[body - 1].name for body in model.chain(model.frame(foot).body)}
     return tuple(name for name in found.columns
                  if name in chain or name.rpartition('.')[0] in chain)
@@ -222,7 +297,7 @@ def leg_columns(model: RobotModel, found: ContactForceMap, foot: str) -> tuple[s
 def foot_reach(model: RobotModel, found: ContactForceMap, foot: str, torque: np.ndarray,
                limits: np.ndarray, columns: Sequence[str] | None = None) -> FootReach:
     """
-    Return what motors can do for a foot.
+    Return the forces that motors can produce under a foot.
 
     Parameters
     ----------
@@ -235,7 +310,11 @@ def foot_reach(model: RobotModel, found: ContactForceMap, foot: str, torque: np.
     torque, limits : (m,) array [N m or N]
         Present torques and their limits, by the map's columns.
     columns : sequence of str, optional
-        Motors that act; those between base and foot by default.
+        Motors that are used; those between base and foot by default.
+
+    Returns
+    -------
+    FootReach
 
     Raises
     ------

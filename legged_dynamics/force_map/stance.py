@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-A robot seen from the foot it stands on: the same bodies, hung on the ground by a ball.
+A robot as seen from the foot it stands on: the same bodies, joined to the ground by a ball joint.
 
-Joints between foot and base are walked the other way: parent and child change places and the
-axis its sign, so that positions and velocities stay what they were. All else hangs on as before.
+Joints between foot and base are reversed: parent and child change places and the axis its sign,
+so that positions and velocities stay what they were. All other joints stay as they are.
 """
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Stance:
     Attributes
     ----------
     robot : RobotModel
-        As it was, with a floating base.
+        The original, with a floating base.
     model : RobotModel
         Of the same bodies on a fixed base, the ground, whose origin is the foot's and whose axes
         are the world's. Its first joint, ``'ground_ball'``, is passive. Other joints keep their
@@ -95,6 +95,10 @@ class Stance:
         angular_velocity : (3,) array [rad/s]
             Of the base, in base axes.
 
+        Returns
+        -------
+        (nq,) array, (nv,) array
+
         Raises
         ------
         MeasurementError
@@ -120,12 +124,40 @@ class Stance:
         return new_q, self._moved(q, v, new_v)
 
     def efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """Return (nv,) efforts of `model`'s joints, from (nv,) efforts of the robot's."""
+        """
+        Return the efforts of `model`'s joints, from those of the robot's.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the robot's order.
+        effort : (nv,) array [N m or N]
+            In the robot's order.
+
+        Returns
+        -------
+        (nv,) array [N m or N]
+
+        """
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.model.nv))
 
     def robot_efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """Return (nv,) efforts of the robot's joints, from (nv,) efforts of `model`'s."""
+        """
+        Return the efforts of the robot's joints, from those of `model`'s.
+
+        Parameters
+        ----------
+        position : (nq,) array [rad or m]
+            Joint positions in the robot's order.
+        effort : (nv,) array [N m or N]
+            In the order of `model`.
+
+        Returns
+        -------
+        (nv,) array [N m or N]
+
+        """
         effort = np.asarray(effort, float)
         back = np.zeros(self.robot.nv)
         for (here, there, spherical, name), (q_at, *_) in zip(
@@ -146,7 +178,7 @@ class Stance:
 
     def _pairs(self, column: int, sizes: dict[int, int]
                ) -> Sequence[tuple[slice, slice, bool, str]]:
-        """Return, joint by joint, where its values stand in the robot and in `model`."""
+        """Return, joint by joint, the places of its values in the robot and in `model`."""
         pairs = []
         for name in self.robot.joint_names:
             row = self.robot.tree.topology[self.robot.joint_index(name) + 1]
@@ -169,6 +201,10 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
     foot : str
         Link whose origin stays where it is. (A ball of some radius rolls about the point below
         its centre: ConstrainedForceMap has that.)
+
+    Returns
+    -------
+    Stance
 
     Raises
     ------
@@ -221,7 +257,7 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
 
 
 # -------------------------------------------------------------------------------------------------
-# StanceDynamics: what a motion takes of joints and ground, and where the feet feel the ground.
+# StanceDynamics: inverse dynamics of a motion, and contact points and Jacobians of the feet.
 
 
 @lean_kernel
@@ -263,13 +299,15 @@ class StanceTerms:
     Attributes
     ----------
     joint_effort : (nv,) array [N m or N]
-        What the motion takes of the joints while nothing touches the feet.
+        That the motion requires of the joints without forces on the feet.
     base_wrench : (6,) array [N, N m]
         ``[f; m]`` that the ground must exert on all feet together, about the base's origin.
     jacobian : (nc, nv) array
         Of the contacts, joint part.
     contact_points : (nf, 3) array [m]
+        Where the feet touch the ground.
     foot_positions : (nf, 3) array [m]
+        Origins of the feet's frames.
     foot_rotations : (nf, 3, 3) array
         ``R_BF``.
 
@@ -292,7 +330,7 @@ class StanceDynamics:
     model : RobotModel
         With a floating base.
     feet : sequence of Foot
-        All that stand.
+        Those on the ground.
 
     Raises
     ------
@@ -326,6 +364,10 @@ class StanceDynamics:
             :class:`~legged_dynamics.dynamics.motion.BaseMotion`.
         ground_normal : (3,) array
             Unit vector in base axes.
+
+        Returns
+        -------
+        StanceTerms
 
         """
         base = self._base

@@ -18,9 +18,10 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.gait.ground_demand import GroundDemand, ground_demand
 from legged_dynamics.gait.load_transfer import (
     GaitReactions,
@@ -287,7 +288,8 @@ def complete_wrenches(demand: GroundDemand, contact: np.ndarray, points: np.ndar
         columns = [3 + axes.shape[1] for axes in turns]
         load = max(float(demand.load[t]), 0.0)
         aim, variance = _wanted(load * share[t, down], share[t, down], aims[t, down], columns)
-        A = contact_grasp(points[t, down], turns)
+        A = contact_table([demand.feet[i] for i in down]).grasp(
+            demand.foot_rotation[t, down], points[t, down])
         C, d = _limits(cone, demand, t, down, points[t, down], turns)
         w = _nearest(A, wanted[t], aim, variance, C, d)
         for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
@@ -477,16 +479,12 @@ class DoubleSupport:
                       guess: np.ndarray | None = None) -> np.ndarray:
         """Return wrenches in the feet's frames, chosen at each instant by itself."""
         solver = ContactInverseDynamics(self.model, self.feet, reference=reference)
-        wrench = np.zeros((*contact.shape, 6))
-        if guess is not None and np.shape(guess) != wrench.shape:
-            raise MeasurementError(f'expected a guess of shape {wrench.shape}, '
+        if guess is not None and np.shape(guess) != (*contact.shape, 6):
+            raise MeasurementError(f'expected a guess of shape {(*contact.shape, 6)}, '
                                    f'got {np.shape(guess)}')
-        for t in range(len(motion)):
-            wrench[t] = solver.solve(
-                motion.instant(t), in_contact=contact[t],
-                guess=None if guess is None else guess[t],
-                ground_normal=motion.base_rotation[t, 2]).wrench
-        return wrench
+        return solver.batch(motion.position, motion.velocity, motion.acceleration,
+                            motion.base_motion, in_contact=contact, guess=guess,
+                            ground_normal=motion.base_rotation[:, 2]).wrench
 
     def _soles(self) -> np.ndarray:
         """Middle of each sole in its foot's frame, (nf, 3) [m]."""

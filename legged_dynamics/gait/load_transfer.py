@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 r"""
-How feet that stand together share the load, over a whole recording.
+Shares of the load over a whole recording: a problem in time, of loads and not of wrenches.
 
 The centre of pressure ``z`` of all feet is the mean of their own, ``p_i``, weighted by the shares
 ``s_i`` of the load. With the ``p_i`` known (the travelling reference), it tells the shares of two

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What `bounded_gaussian` does, inside kernels: no allocation, and no work where none acts."""
+"""A Gaussian within limits as in `GroundForceProblem`, for kernels: nothing is allocated."""
 from __future__ import annotations
 
 import math

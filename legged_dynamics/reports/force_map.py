@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from scipy.spatial import ConvexHull, QhullError
 
-from legged_dynamics.dynamics.jacobians import contact_rows
+from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
@@ -144,7 +144,7 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
     """Return efforts that hold still with the least contact wrenches, and what is lacking."""
-    grasp = contact_rows(feet).wrench_map(terms.foot_rotations, terms.contact_points)
+    grasp = contact_table(feet).grasp(terms.foot_rotations, terms.contact_points)
     n = grasp.shape[1]
     found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
         grasp, terms.base_wrench, BALANCED).solve()

@@ -203,7 +203,7 @@ MISS = 1e-3  # how readily the demanded wrench is missed to keep forces small
 
 class ForceSharing:
     """
-    Weighted least squares for foot forces.
+    Weighted least squares for foot forces: a closed form for every step of a simulated controller.
 
     With ``A`` the map from foot forces to force and moment about the centre of mass and ``W`` the
     feet's loads, ``f = W A^T (A W A^T + MISS S)^-1 F`` is the minimiser of

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Division of the wrench on the base among the feet, (3.24) and better.
+Division of the base's wrench among the feet within a control tick of 35 us, (3.24) and better.
 
 A foot's wrench ``lambda`` is the ground's on the robot, in base axes at the contact. With joints
 at accelerations ``qdd`` the base takes ``W = M_b a + h_b = sum J_base^T lambda``. The paper

@@ -3,16 +3,34 @@
 """The ground-force problem against dense programs, sampling, and the library's own kernel."""
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, contact_grasp
-from legged_dynamics.model import PointFoot
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.model import FlatFoot, LineFoot, PointFoot
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 
 POINTS = np.array([[0.3, 0.2, -0.5], [0.3, -0.2, -0.5], [-0.3, 0.2, -0.4], [-0.3, -0.2, -0.5]])
-GRASP = contact_grasp(POINTS, [np.zeros((3, 0))] * 4)
+GRASP = contact_table([PointFoot('foot')] * 4).grasp(np.tile(np.eye(3), (4, 1, 1)), POINTS)
 WRENCH = np.array([10.0, -5.0, 300.0, 4.0, -8.0, 1.0])
+
+
+def test_the_grasp_matrix_of_any_feet_is_the_sum_of_forces_and_moments():
+    """Of a sole's moments about base axes, and a line's about two axes of the foot."""
+    rng = np.random.default_rng(2)
+    feet = [PointFoot('ball'), FlatFoot('sole', 0.1, -0.1, 0.1, -0.1), LineFoot('edge', 0.1, -0.1)]
+    R, points = Rotation.from_rotvec(rng.normal(size=(3, 3))).as_matrix(), rng.normal(size=(3, 3))
+    wrench, columns = np.zeros(6), contact_table(feet).grasp(R, points)
+    w, start = rng.normal(size=columns.shape[1]), 0
+    for foot, R_BF, p in zip(feet, R, points):
+        force, moment = w[start:start + 3], np.zeros(3)
+        for value, row in zip(w[start + 3:], foot.rows[3:]):
+            moment += value * (R_BF if row.in_foot else np.eye(3))[:, row.axis]
+        wrench += np.concatenate([force, moment + np.cross(p, force)])
+        start += len(foot.rows)
+    assert start == len(w) and columns @ w == pytest.approx(wrench, abs=1e-12)
 
 
 def cones(n=4, friction=0.6):

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces that carry the robot while some feet are asked for theirs."""
+"""The deprecated shorthand for the ground-force problem of point feet still gives its forces."""
 import numpy as np
 import pytest
 from robots import CONFIG
@@ -21,6 +21,8 @@ from legged_dynamics.force_map import (
     stacked_inequalities,
 )
 from legged_dynamics.model import PointFoot, RobotModel
+
+pytestmark = pytest.mark.filterwarnings('ignore:share_load:DeprecationWarning')
 
 SQUARE = np.array([[0.3, 0.2, -0.5], [0.3, -0.2, -0.5], [-0.3, 0.2, -0.5], [-0.3, -0.2, -0.5]])
 WEIGHT = np.array([0.0, 0.0, 400.0, 0.0, 0.0, 0.0])
@@ -83,6 +85,11 @@ def test_the_whole_way_from_an_asked_force_to_torques_that_keep_the_robot_still(
     forward = forward_dynamics(model, q, zero, solution.torque, external=loads)
     np.testing.assert_allclose(forward.base_acceleration, [0, 0, 9.81, 0, 0, 0], atol=1e-2)
     np.testing.assert_allclose(forward.joint_acceleration, 0.0, atol=5e-2)
+
+
+def test_it_says_what_to_use_instead():
+    with pytest.warns(DeprecationWarning, match='use GroundForceProblem'):
+        share_load(SQUARE, WEIGHT)
 
 
 def test_shapes_are_checked():

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.ground_force_problem import bounded_gaussian
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.optimization.within_limits import (
     carve_bounds,
@@ -14,6 +14,10 @@ from legged_dynamics.optimization.within_limits import (
     within_limits,
 )
 from legged_dynamics.spatial.layout import endless
+
+
+def bounded_gaussian(mean, P, C, d):
+    return GroundForceProblem.prior(mean, P).with_limits(C, d).solve()
 
 
 def random_case(rng, n, m):

@@ -3,8 +3,8 @@
 """
 Contact inverse dynamics over time: the ground reactions of a whole motion as one problem.
 
-:mod:`.inverse_dynamics` is where a caller begins; :mod:`.motion` and :mod:`.recorded_motion` make
-motions, :mod:`.stretch` says which feet stand in them. Below these, a problem is laid out
-(:mod:`.task`, :mod:`.passes`, :mod:`.frames`, :mod:`.problem`) and solved: frame by frame without
-limits (:mod:`.elimination`), by an interior-point method within them (:mod:`.interior_point`).
+:mod:`.inverse_dynamics` is the interface; :mod:`.recorded_motion` and :mod:`.stretch` make motions
+and the sections of them that are solved, :mod:`.limits` the cost and the friction. Below these,
+:mod:`.passes` and :mod:`.frames` set up a problem, :mod:`.problem` solves it frame by frame
+without limits, and :mod:`.interior_point` within them.
 """

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-From a motion to the frames of a problem over time, and from its answer to wrenches and efforts.
+From a motion to the frames of a problem over time, and from its solution to wrenches and efforts.
 
-Both walk the motion with the same Newton-Euler passes as a single tick does, and keep nothing of
-the bodies in between: walking twice costs less than a table of joints.
+Both ways run the same Newton-Euler passes as a single tick, and store nothing of the bodies in
+between: running them twice costs less than a table of joint Jacobians.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from legged_dynamics.contact.tick import (
     LENGTH,
     RESIDUAL,
     STANDING,
-    base_demand,
+    base_wrench,
     carried,
     carve,
     relieve_feet,
@@ -59,19 +59,21 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
-# What kernels return when every frame is finite; otherwise the first frame that is not.
+# Return code of kernels when every frame is finite; otherwise the first frame that is not.
 FINITE = -1
 
 
-class Walk(NamedTuple):
+class MotionArrays(NamedTuple):
     """
     A motion as kernels take it, T frames.
 
     Attributes
     ----------
-    position : (T, nq) array
-    velocity, acceleration : (T, nv) array
-    base : (T, 9) array
+    position : (T, nq) array [rad or m]
+        Of the joints.
+    velocity, acceleration : (T, nv) array [rad/s, rad/s^2 or m/s, m/s^2]
+        Of the joints.
+    base : (T, 9) array [rad/s, rad/s^2, m/s^2]
         Angular velocity and acceleration, proper acceleration of the base, in its axes.
     rotation : (T, 9) array
         R_WB.
@@ -89,15 +91,15 @@ class Walk(NamedTuple):
 
 
 @part
-def enter(memory, motion, standing, external, normal, t):
+def _enter(memory, motion, standing, external, normal, t):
     """
-    Put what stands in frame t into the memory and walk outwards; return what is asked.
+    Set the contacts of frame t, run Newton-Euler outwards, and return the required wrench.
 
     Parameters
     ----------
     memory : Memory
         Changed.
-    motion : Walk
+    motion : MotionArrays
         Of all frames.
     standing : (T, nf) array
         Flags of feet in contact.
@@ -118,11 +120,11 @@ def enter(memory, motion, standing, external, normal, t):
         relieve_bodies(external[t], memory.bodies)
     contact_points(memory.feet, memory.bodies,
                    rotate_back(get9(motion.rotation, t, 0), normal), memory.states)
-    return base_demand(memory.bodies)
+    return base_wrench(memory.bodies)
 
 
 @part
-def contact_speed(memory, i, base_velocity):
+def _contact_speed(memory, i, base_velocity):
     """Return the square of the speed over ground of a foot's contact point, base axes."""
     b, point = memory.feet.index[i, BODY], get3(memory.states, i, CONTACT)
     v = add(get3(memory.bodies, b, VELOCITY),
@@ -135,11 +137,11 @@ def contact_speed(memory, i, base_velocity):
 @lean_kernel
 def gather(motion, normal, external, in_world, integers, floats, problem, foot_rotation, speed):
     """
-    Fill points, demand, rank and line of a problem, and what the options ask for.
+    Fill points, required wrench, rank and line of a problem, and the optional tables.
 
     Parameters
     ----------
-    motion : Walk
+    motion : MotionArrays
         Frames.
     normal : tuple of three floats
         Of the ground, in world axes.
@@ -163,8 +165,8 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
 
     """
     memory = carve(integers, floats)
-    for t in range(problem.demand.shape[0]):
-        f, m = enter(memory, motion, problem.standing, external, normal, t)
+    for t in range(problem.required.shape[0]):
+        f, m = _enter(memory, motion, problem.standing, external, normal, t)
         if not math.isfinite(dot(f, f) + dot(m, m)):
             return t
         R_WB = get9(motion.rotation, t, 0)
@@ -175,21 +177,21 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
         elif rank == 0:
             f, m = ZERO, ZERO
         problem.rank[t] = rank
-        put3(problem.line, t, 0, turned(R_WB, center, in_world))
-        put3(problem.line, t, 3, turned(R_WB, line, in_world))
-        put3(problem.demand, t, 0, turned(R_WB, f, in_world))
-        put3(problem.demand, t, 3, turned(R_WB, m, in_world))
+        put3(problem.line, t, 0, _turned(R_WB, center, in_world))
+        put3(problem.line, t, 3, _turned(R_WB, line, in_world))
+        put3(problem.required, t, 0, _turned(R_WB, f, in_world))
+        put3(problem.required, t, 3, _turned(R_WB, m, in_world))
         for i in range(speed.shape[1]):
             put3(problem.points[t], i, 0,
-                 turned(R_WB, get3(memory.states, i, CONTACT), in_world))
+                 _turned(R_WB, get3(memory.states, i, CONTACT), in_world))
             R = get9(memory.states, i, FOOT_ROTATION)
             if foot_rotation.shape[0] > 0:
                 put9(foot_rotation[t], i, 0, compose(R_WB, R) if in_world else R)
             if problem.turns.shape[0] > 0:
-                put9(problem.turns[t], i, 0, turns(memory, i, R_WB, R, in_world))
+                put9(problem.turns[t], i, 0, _moment_columns(memory, i, R_WB, R, in_world))
             if speed.shape[0] > 0:
                 over_ground = rotate_back(R_WB, get3(motion.base_velocity, t, 0))
-                speed[t, i] = contact_speed(memory, i, over_ground)
+                speed[t, i] = _contact_speed(memory, i, over_ground)
     return FINITE
 
 
@@ -197,7 +199,7 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
 def express(motion, normal, external, in_world, integers, floats, problem, x, results, wrench,
             effort, residual):
     """
-    Fill wrenches in the feet's frames, joint efforts and what is left at the base.
+    Fill wrenches in the feet's frames, joint efforts and the residual at the base.
 
     Parameters
     ----------
@@ -224,7 +226,7 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
     states, index = memory.states, problem.index
     nf = wrench.shape[1]
     for t in range(x.shape[0]):
-        enter(memory, motion, problem.standing, external, normal, t)
+        _enter(memory, motion, problem.standing, external, normal, t)
         R_WB = get9(motion.rotation, t, 0)
         for i in range(nf):
             start, R = index[i, START], get9(states, i, FOOT_ROTATION)
@@ -250,11 +252,11 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
 
 
 @part
-def turns(memory, i, R_WB, R, in_world):
+def _moment_columns(memory, i, R_WB, R, in_world):
     """
     Return the axes of a foot's moments in the problem's axes, as columns.
 
-    What is about base axes in a tick is here about the problem's, or with it the foot's.
+    Moments about base axes in a tick are here about the problem's, or with it the foot's.
     """
     columns = transpose(moment_axes(memory.feet.index, memory.states, i))
     if memory.feet.index[i, AXES] >= IN_FOOT:
@@ -263,6 +265,6 @@ def turns(memory, i, R_WB, R, in_world):
 
 
 @part
-def turned(R, v, in_world):
-    """Return v in world axes, if they are wanted."""
+def _turned(R, v, in_world):
+    """Return v in world axes where the problem is in them."""
     return rotate(R, v) if in_world else v

@@ -8,14 +8,14 @@ A problem over time within limits, by an interior-point method whose steps cost 
     \min \tfrac12 x^T H x - g^T x + \tfrac{1}{2 \delta} |b - A x|^2, \qquad G x - d = s \in C
 
 Newton's equations for a step have the matrix ``H + G^T W^-2 G`` with the balance beside it, W the
-Nesterov-Todd scaling of s and its multipliers z: blocks by foot are added to what
-:mod:`~legged_dynamics.contact.over_time.problem` eliminates anyway. Each iteration factors
-once and solves for Mehrotra's predictor and corrector, and to refine what rounding leaves.
+Nesterov-Todd scaling of s and its multipliers z: blocks by foot are added to the matrices that
+:mod:`~legged_dynamics.contact.over_time.problem` eliminates. Each iteration factors once and
+solves for Mehrotra's predictor and corrector (1992), with refinement against rounding.
 
-The balance is met exactly where it can be: b is shifted by ``delta y``, y the balance's
+The balance is met exactly where that is possible: b is shifted by ``delta y``, y the balance's
 multiplier, as soon as that is known (the method of multipliers). A shift does not help frames
-that cannot be balanced within the limits. They show by what they still miss, are from then on
-asked for what they achieved, and what they miss is the root residual.
+that cannot be balanced within the limits: they still miss the required wrench. It is then replaced
+by the wrench that they achieved, and the difference is the root residual.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from legged_dynamics.optimization.cones import HalfLines, RoundCones
 # -------------------------------------------------------------------------------------------------
 # A problem over time within limits: its scaled data, its products, and its optimality conditions.
 #
-# Forces are in units of the largest that the motion asks for and costs in units of the mean weight
+# Forces are in units of the largest that the motion requires and costs in units of the mean weight
 # of a force, so that tolerances have a meaning. Contact coordinates are (T, nc); the cones of each
 # kind are one array (T, nf, rows), in which feet in the air have idle places.
 
@@ -61,20 +61,20 @@ class LimitedProblem:
     residual_weight : float
         Of a newton of root residual against one of contact force.
     length : float [m]
-        What makes moments of residuals comparable to forces.
+        By which moments of residuals are divided to compare them with forces.
     past : Past
-        What is known before the first frame.
+        Information about the first frame.
 
     """
 
     def __init__(self, frames: Frames, rows: ConeRows, residual_weight: float, length: float,
                  past: Past):
         given, nf = frames.problem, len(rows.own)
-        self.force = max(float(np.abs(given.demand[:, :3]).max(initial=0.0)), 1e-3)
+        self.force = max(float(np.abs(given.required[:, :3]).max(initial=0.0)), 1e-3)
         self.weight = float(given.cost[..., 0].mean()) + float(given.smoothing[0])
         slack = np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]) / residual_weight
         self.problem = given._replace(
-            demand=given.demand / self.force, cost=given.cost / self.weight, slack=slack,
+            required=given.required / self.force, cost=given.cost / self.weight, slack=slack,
             smoothing=given.smoothing / [self.weight, self.weight, 1.0])
         self.past = Past(past.information / self.weight, past.linear / (self.weight * self.force))
         self._columns = np.array([6 * i + k for i, size in enumerate(given.index[:, SIZE])
@@ -86,10 +86,10 @@ class LimitedProblem:
         self.size = len(self._columns)
         self._set_costs()
         self._set_cones(rows)
-        self._demand, self._given_up = self.problem.demand, np.zeros((len(self._on), 1), bool)
+        self._required, self._given_up = self.problem.required, np.zeros((len(self._on), 1), bool)
 
     def _set_costs(self) -> None:
-        """Fill what couples frames, (T - 1, nc), and the diagonal of H, (T, nc)."""
+        """Fill the coupling of frames, (T - 1, nc), and the diagonal of H, (T, nc)."""
         problem = self.problem
         foot, component = self._columns // 6, self._columns % 6
         kind = (component >= 3).astype(int)
@@ -121,7 +121,21 @@ class LimitedProblem:
     # ---- products --------------------------------------------------------------------------
 
     def turned(self, x: np.ndarray, back: bool = False) -> np.ndarray:
-        """Return padded coordinates (T, nf, 6), where feet have a plane in (or from) its axes."""
+        """
+        Return coordinates with those of feet with a plane in their own axes, or back from these.
+
+        Parameters
+        ----------
+        x : (T, nf, 6) array
+            Padded coordinates.
+        back : bool
+            Whether to turn from the feet's axes.
+
+        Returns
+        -------
+        (T, nf, 6) array
+
+        """
         turned = x.copy()
         for i in self._own:
             R = self._R[:, i] if back else self._R[:, i].swapaxes(1, 2)
@@ -130,34 +144,108 @@ class LimitedProblem:
         return turned
 
     def padded(self, x: np.ndarray) -> np.ndarray:
-        """Return (T, nc) coordinates as (T, nf, 6)."""
+        """
+        Return coordinates padded to six a foot.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        (T, nf, 6) array
+
+        """
         T, nf = self._on.shape
         padded = np.zeros((T, 6 * nf))
         padded[:, self._columns] = x
         return padded.reshape(T, nf, 6)
 
     def packed(self, x: np.ndarray) -> np.ndarray:
-        """Return (T, nf, 6) coordinates as (T, nc)."""
+        """
+        Return coordinates without padding.
+
+        Parameters
+        ----------
+        x : (T, nf, 6) array
+            Padded coordinates.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         return np.take(x.reshape(len(x), -1), self._columns, axis=1)
 
     def rows_times(self, x: np.ndarray) -> Parts:
-        """Return G x; zero in idle places."""
+        """
+        Return G x.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        list of arrays
+            One for each kind of cone; zero in idle places.
+
+        """
         u = self.turned(self.padded(x)).swapaxes(0, 1)
         return [np.where(used, (u @ G.swapaxes(1, 2)).swapaxes(0, 1), 0.0)
                 for G, used in zip(self._G, self.used)]
 
     def slacks(self, x: np.ndarray) -> Parts:
-        """Return G x - d; the unit of the cone in idle places."""
+        """
+        Return G x - d.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        list of arrays
+            One for each kind of cone; the unit of the cone in idle places.
+
+        """
         return [v - d for v, d in zip(self.rows_times(x), self._bound)]
 
     def times_rows(self, parts: Parts) -> np.ndarray:
-        """Return G^T v, (T, nc)."""
+        """
+        Return G^T v.
+
+        Parameters
+        ----------
+        parts : list of arrays
+            v, one for each kind of cone.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         total = sum(np.where(used, v, 0.0).swapaxes(0, 1) @ G
                     for v, G, used in zip(parts, self._G, self.used))
         return self.packed(self.turned(np.asarray(total).swapaxes(0, 1), back=True))
 
     def blocks(self, squares: Parts) -> np.ndarray:
-        """Return G^T W^-2 G, (T, nf, 6, 6), given W^-2 of each kind."""
+        """
+        Return G^T W^-2 G.
+
+        Parameters
+        ----------
+        squares : list of arrays
+            W^-2 of each kind of cone.
+
+        Returns
+        -------
+        (T, nf, 6, 6) array
+
+        """
         T, nf = self._on.shape
         total = np.zeros((nf, T, 36))
         for W, pairs, used in zip(squares, self._pairs, self.used):
@@ -173,7 +261,19 @@ class LimitedProblem:
         return blocks.reshape(T, nf, 6, 6)
 
     def hessian_times(self, x: np.ndarray) -> np.ndarray:
-        """Return H x with what couples frames and with the past, (T, nc)."""
+        """
+        Return H x, with the coupling of frames and the information about the first.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         product = self._diagonal * x
         product[:-1] -= self._both * x[1:]
         product[1:] -= self._both * x[:-1]
@@ -181,7 +281,20 @@ class LimitedProblem:
         return product
 
     def balance(self, x: np.ndarray) -> np.ndarray:
-        """Return A x, (T, 6)."""
+        """
+        Return A x.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        (T, 6) array
+            Wrench of all feet in each frame.
+
+        """
         w = self.padded(x)
         moment = w[..., 3:]
         if len(self.problem.turns):
@@ -190,7 +303,19 @@ class LimitedProblem:
         return np.hstack([w[..., :3].sum(axis=1), moment.sum(axis=1)])
 
     def balance_transposed(self, y: np.ndarray) -> np.ndarray:
-        """Return A^T y, (T, nc)."""
+        """
+        Return A^T y.
+
+        Parameters
+        ----------
+        y : (T, 6) array
+            Multipliers of the balance.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         turn = np.broadcast_to(y[:, None, 3:], self.problem.points.shape)
         force = y[:, None, :3] + np.cross(turn, self.problem.points)
         if len(self.problem.turns):
@@ -198,37 +323,101 @@ class LimitedProblem:
         return self.packed(np.concatenate([force, turn], axis=2) * self._on[..., None])
 
     def holds(self, x: np.ndarray, tolerance: float) -> bool:
-        """Return whether x [N, N m] is within the limits, to a part of the largest force."""
+        """
+        Return whether coordinates are within the limits.
+
+        Parameters
+        ----------
+        x : (T, nc) array [N, N m]
+            Contact coordinates.
+        tolerance : float
+            As a part of the largest force.
+
+        Returns
+        -------
+        bool
+
+        """
         return all((np.where(used, kind.inside(v, 0.0) - v, 0.0) <= tolerance).all()
                    for kind, v, used in zip(self.kinds, self.slacks(x / self.force), self.used))
 
     # ---- optimality ------------------------------------------------------------------------
 
     def stationarity(self, x: np.ndarray, z: Parts) -> np.ndarray:
-        """Return H x - g - G^T z, which at the optimum is A^T times something."""
+        """
+        Return H x - g - G^T z, which at the optimum is A^T times a multiplier.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+        z : list of arrays
+            Multipliers of each kind of cone.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         r = self.hessian_times(x) - self.times_rows(z)
         r[0] -= self.past.linear
         return r
 
     def mean_complementarity(self, s: Parts, z: Parts) -> float:
-        """Return s^T z over the number of cones."""
+        """
+        Return s^T z over the number of cones.
+
+        Parameters
+        ----------
+        s, z : lists of arrays
+            Slacks and multipliers of each kind of cone.
+
+        Returns
+        -------
+        float
+
+        """
         return sum(float(np.where(used, u * v, 0.0).sum())
                    for u, v, used in zip(s, z, self.used)) / self.degree
 
     def multiplier(self, x: np.ndarray) -> np.ndarray:
-        """Return y of ``A x + slack y = b``, (T, 6)."""
-        return (self.problem.demand - self.balance(x)) / self.problem.slack
+        """
+        Return y of ``A x + slack y = b``.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        (T, 6) array
+
+        """
+        return (self.problem.required - self.balance(x)) / self.problem.slack
 
     def optimality(self, x: np.ndarray, s: Parts, z: Parts) -> float:
         """
         Return the largest violation of the optimality conditions.
 
-        Of stationarity, relative in each frame to the terms in it; of limits, to the largest force
-        asked for; of complementarity, ``s^T z`` of a cone to the larger of 1, s, z.
+        Of stationarity, relative in each frame to its terms; of limits, to the largest required
+        force; of complementarity, ``s^T z`` of a cone to the larger of 1, s, z.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+        s, z : lists of arrays
+            Slacks and multipliers of each kind of cone.
+
+        Returns
+        -------
+        float
+
         """
-        r, held = self.stationarity(x, z), self.balance_transposed(self.multiplier(x))
-        size = 1.0 + np.abs(held).max(axis=1) + np.abs(self.times_rows(z)).max(axis=1)
-        found = float((np.abs(r - held).max(axis=1) / size).max())
+        r, balanced = self.stationarity(x, z), self.balance_transposed(self.multiplier(x))
+        size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self.times_rows(z)).max(axis=1)
+        found = float((np.abs(r - balanced).max(axis=1) / size).max())
         for Gx, u, v, used in zip(self.slacks(x), s, z, self.used):
             product = np.where(used, u * v, 0.0)
             if used is self.used[0]:
@@ -240,41 +429,63 @@ class LimitedProblem:
         return found
 
     def shift(self, x: np.ndarray) -> None:
-        """Shift the demand by slack times the balance's multiplier, so that x misses less."""
+        """
+        Shift the required wrench by slack times the balance's multiplier: x then misses less.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        """
         shift = np.where(self._given_up, 0.0, self.problem.slack * self.multiplier(x))
-        self.problem = self.problem._replace(demand=self._demand + shift)
+        self.problem = self.problem._replace(required=self._required + shift)
 
     def give_up(self, x: np.ndarray, tolerance: float) -> bool:
         """
-        Ask of frames that miss their demand for what x achieves; return whether there are any.
+        Replace the required wrench of frames that miss it by the one that x achieves.
 
-        Their demand is not shifted any more.
+        It is not shifted any more.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+        tolerance : float
+            Largest miss of a balanced frame, as a part of the largest force.
+
+        Returns
+        -------
+        bool
+            Whether there are such frames.
+
         """
         achieved = self.balance(x)
-        self._given_up = np.abs(self._demand - achieved).max(axis=1, keepdims=True) > tolerance
-        self._demand = np.where(self._given_up, achieved, self._demand)
+        self._given_up = np.abs(self._required - achieved).max(axis=1, keepdims=True) > tolerance
+        self._required = np.where(self._given_up, achieved, self._required)
         return bool(self._given_up.any())
 
 
 # -------------------------------------------------------------------------------------------------
+# The method: predictor and corrector steps, shifts of the required wrench in between.
 
 
-# Violation of the optimality conditions at which multipliers are known well enough to shift by,
-# and at which to stop.
+# Violation of the optimality conditions at which multipliers are accurate enough to shift by, and
+# at which to stop.
 KNOWN, TOLERANCE = 1e-5, 1e-10
-# A frame that misses more of its demand after a shift cannot be balanced; in units of the largest
-# force asked for.
+# A frame that misses more of its wrench after a shift cannot be balanced; in units of the largest
+# required force.
 MISSED = 1e-5
 ITERATIONS = 80
-# Rounding stands in the way of an iterate that is as good as this, and for so long no better.
+# An iterate better than GOOD that has not improved for PATIENCE steps is limited by rounding.
 GOOD, PATIENCE = 1e-4, 5
-# How far of the way to the boundary a step goes.
+# Part of the way to the boundary that a step goes.
 NEARLY = 0.99
-# Complementarity waits while the other conditions are so many times worse, and need not go below
-# the tolerance: rounding grows with its reciprocal.
+# Complementarity is not reduced while the other conditions are BEHIND times worse, nor below
+# LEAST: rounding grows with its reciprocal.
 BEHIND, LEAST = 1e3, TOLERANCE / 10.0
 REFINEMENTS = 6
-# Where the first slacks and multipliers lie at least, in units of the largest force asked for.
+# Least value of the first slacks and multipliers, in units of the largest required force.
 START = 1.0
 
 
@@ -286,9 +497,11 @@ class Optimum:
     Attributes
     ----------
     x : (T, nc) array [N, N m]
+        Contact coordinates.
     kkt_residual : float
         Largest violation of the optimality conditions, relative to the terms in them.
     iterations : int
+        Newton steps.
 
     """
 
@@ -297,7 +510,7 @@ class Optimum:
     iterations: int
 
 
-class Iterate(NamedTuple):
+class _Iterate(NamedTuple):
     """Coordinates, slacks and multipliers of the limits, and how far from optimal they are."""
 
     x: np.ndarray
@@ -307,17 +520,31 @@ class Iterate(NamedTuple):
 
 
 def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
-    """Return the optimum, from the one without limits, (T, nc) [N, N m]."""
+    """
+    Return the optimum within limits.
+
+    Parameters
+    ----------
+    problem : LimitedProblem
+        The problem.
+    x : (T, nc) array [N, N m]
+        Its optimum without limits.
+
+    Returns
+    -------
+    Optimum
+
+    """
     with np.errstate(all='ignore'):     # an iterate that overflows is no better than the best
-        found, count = descend(problem, begin(problem, x / problem.force), KNOWN)
+        found, count = _descend(problem, _begin(problem, x / problem.force), KNOWN)
         problem.shift(found.x)
-        found, more = descend(problem, found, KNOWN)
+        found, more = _descend(problem, found, KNOWN)
         count += more
         if problem.give_up(found.x, MISSED):
-            found = begin(problem, found.x)
+            found = _begin(problem, found.x)
         for target in (KNOWN, TOLERANCE, TOLERANCE):
             problem.shift(found.x)
-            following, more = descend(problem, found, target)
+            following, more = _descend(problem, found, target)
             count += more
             if following.residual > max(found.residual, target):
                 break
@@ -325,17 +552,17 @@ def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
     return Optimum(problem.force * found.x, found.residual, count)
 
 
-def begin(problem: LimitedProblem, x: np.ndarray) -> Iterate:
+def _begin(problem: LimitedProblem, x: np.ndarray) -> _Iterate:
     """Return x with slacks and multipliers well inside their cones."""
     slacks = problem.slacks(x)
-    return Iterate(x, [kind.inside(v, START) for kind, v in zip(problem.kinds, slacks)],
+    return _Iterate(x, [kind.inside(v, START) for kind, v in zip(problem.kinds, slacks)],
                    [kind.inside(0.0 * v, START) for kind, v in zip(problem.kinds, slacks)],
                    np.inf)
 
 
-def descend(problem: LimitedProblem, now: Iterate, target: float) -> tuple[Iterate, int]:
+def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_Iterate, int]:
     """Return the best iterate on the way to a residual, and the number of steps."""
-    best, found, steps = now._replace(residual=np.inf), 0, NewtonSteps(problem)
+    best, found, steps = now._replace(residual=np.inf), 0, _NewtonSteps(problem)
     for count in range(ITERATIONS + 1):
         now = now._replace(residual=problem.optimality(now.x, now.s, now.z))
         if now.residual < best.residual:
@@ -343,38 +570,38 @@ def descend(problem: LimitedProblem, now: Iterate, target: float) -> tuple[Itera
         stuck = count - found > PATIENCE and best.residual < GOOD
         if best.residual < target or stuck or not steps.prepare(now):
             break
-        # The predictor aims at complementarity zero, to see how near it gets.
+        # The predictor aims at complementarity zero; its success sets the corrector's aim.
         ds, dz = steps.predictor()
-        ahead = moved(now, 0.0, ds, dz, steps.length(ds, dz, 1.0))
+        predicted = _moved(now, 0.0, ds, dz, steps.length(ds, dz, 1.0))
         mean = problem.mean_complementarity(now.s, now.z)
-        centre = mean * (problem.mean_complementarity(ahead.s, ahead.z) / mean) ** 3
+        centre = mean * (problem.mean_complementarity(predicted.s, predicted.z) / mean) ** 3
         if now.residual > BEHIND * mean:
             centre = mean
         centre = max(centre, LEAST)
         dx, ds, dz = steps.corrector(ds, dz, centre)
-        now = moved(now, dx, ds, dz, steps.length(ds, dz, NEARLY))
+        now = _moved(now, dx, ds, dz, steps.length(ds, dz, NEARLY))
     return best, count
 
 
-def moved(now: Iterate, dx: np.ndarray | float, ds: Parts, dz: Parts, length: float) -> Iterate:
+def _moved(now: _Iterate, dx: np.ndarray | float, ds: Parts, dz: Parts, length: float) -> _Iterate:
     """Return an iterate a step further."""
-    return Iterate(now.x + length * dx, [u + length * du for u, du in zip(now.s, ds)],
+    return _Iterate(now.x + length * dx, [u + length * du for u, du in zip(now.s, ds)],
                    [v + length * dv for v, dv in zip(now.z, dz)], np.inf)
 
 
-class NewtonSteps:
+class _NewtonSteps:
     """Newton steps at a point: prepare once, then predictor and corrector."""
 
     def __init__(self, problem: LimitedProblem):
         nf, nc = problem.problem.standing.shape[1], problem.size
-        T = len(problem.problem.demand)
+        T = len(problem.problem.required)
         self._problem = problem
         width = gain_width(problem.problem.index, whole=False)
         self._gains, self._x = np.empty((T, width)), np.empty((T, nc))
         self._work, self._vectors = np.zeros((nc + 6, nc + 6)), np.zeros((8, nc + 6))
         self._none, self._zero = np.full(nf, -1), np.zeros(nc)
 
-    def prepare(self, now: Iterate) -> bool:
+    def prepare(self, now: _Iterate) -> bool:
         """Scale, factor and solve for the predictor; False where floating point cannot."""
         problem, self._now = self._problem, now
         self._cones = [kind(u, v) for kind, u, v in zip(problem.kinds, now.s, now.z)]
@@ -384,7 +611,7 @@ class NewtonSteps:
                                        in zip(now.z, self._cones, self._missing)])
         self._gradient = -problem.stationarity(now.x, now.z) - gradient
         data = problem.problem._replace(
-            demand=problem.problem.demand - problem.balance(now.x))
+            required=problem.problem.required - problem.balance(now.x))
         at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
                        self._gradient, problem.past.information.copy(), self._zero.copy(),
                        self._none, self._gains, self._x, self._work, self._vectors)
@@ -402,7 +629,7 @@ class NewtonSteps:
                 for cone, u, v in zip(cones, ds, dz)]
         gradient = problem.times_rows([cone.back(v) for cone, v in zip(cones, more)])
         dx = self._dx + self._solved(gradient)
-        # Rounding in dx counts W^-2 times in dz, so solve again for what it leaves.
+        # Rounding in dx is multiplied by W^-2 in dz, so solve again for its residual.
         best, smallest = dx, np.inf
         for _ in range(REFINEMENTS):
             left = self._left(gradient, dx)
@@ -427,12 +654,12 @@ class NewtonSteps:
         return self._back()
 
     def _left(self, gradient: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return what dx leaves of Newton's equations, the predictor's gradient and more."""
+        """Return the residual of Newton's equations after a step dx."""
         problem = self._problem
         stiff = problem.times_rows([cone.back(cone.back(v)) for cone, v
                                     in zip(self._cones, problem.rows_times(dx))])
-        held = problem.balance_transposed(problem.multiplier(self._now.x + dx))
-        return self._gradient + gradient - problem.hessian_times(dx) - stiff + held
+        balanced = problem.balance_transposed(problem.multiplier(self._now.x + dx))
+        return self._gradient + gradient - problem.hessian_times(dx) - stiff + balanced
 
     def _back(self) -> np.ndarray:
         substitute_back(self._problem.problem, self._gains, self._x, self._none, self._zero,

@@ -3,16 +3,16 @@
 """
 Contact inverse dynamics over time: the ground reactions of a whole motion at once.
 
-Each frame's six equations leave ``6 (k - 1)`` directions open between k flat feet, and what is
-chosen frame by frame jumps with the noise. Here the choice is one for all frames: the least of a
+Each frame's six equations leave ``6 (k - 1)`` directions open between k flat feet, and a choice
+made frame by frame jumps with the noise. Here one choice is made for all frames: the least of a
 cost on changes from frame to frame, contact moments, magnitudes and wrenches on feet that move
 (:class:`OverTimeWeights`), among the wrenches that balance every frame exactly (source 004).
 Frames that the feet cannot balance (no foot, one or two points) are balanced as nearly as can be,
 as a single instant is; the rest is the root residual.
 
-The work is proportional to the number of frames
-(:mod:`~legged_dynamics.contact.over_time.problem`), and a recording of any length can be
-solved a stretch at a time.
+It is the ground-force problem with a banded matrix: the work is proportional to the number of
+frames (:mod:`~legged_dynamics.contact.over_time.problem`), and a recording of any length can be
+solved section by section.
 """
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 # -------------------------------------------------------------------------------------------------
-# One robot, one cost, one ground: what turns stretches of a motion into answers over time.
+# The solver for one robot, cost and ground: from sections of a recording to solutions.
 
 
-# Limits that are missed by less than this part of the largest force hold.
+# A violation of the limits below this part of the largest force counts as none.
 WITHIN = 1e-12
 
 
@@ -57,7 +57,7 @@ class OverTimeSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (T, nv) array [N m or N]
-        What the motors deliver, in the model's joint order.
+        Of the motors, in the model's joint order.
     root_residual : (T, 6) array [N, N m]
         Wrench on the base that the feet do not explain, in base axes about its origin.
     rank : (T,) int array
@@ -88,7 +88,19 @@ class OverTimeSolution:
         return len(self.wrench)
 
     def part(self, frames: slice) -> OverTimeSolution:
-        """Return the answer for some of the frames."""
+        """
+        Return the solution of some of the frames.
+
+        Parameters
+        ----------
+        frames : slice
+            Of the frames.
+
+        Returns
+        -------
+        OverTimeSolution
+
+        """
         return OverTimeSolution(self.wrench[frames], self.joint_effort[frames],
                                 self.root_residual[frames], self.rank[frames],
                                 self.nullity[frames], self.in_contact[frames],
@@ -97,25 +109,29 @@ class OverTimeSolution:
 
 class OverTimeTask:
     """
-    The work of a solver for given weights, limits and ground.
+    The stages of `ContactInverseDynamicsOverTime.solve`, for given weights, limits and ground.
 
     Parameters
     ----------
     model : RobotModel
+        The robot.
     feet : tuple of Foot
+        Its feet.
     table : FeetTable
         Of these feet, references included.
     axes : {'world', 'foot'}
         Of the contact coordinates.
     weights : OverTimeWeights, optional
+        Of the cost.
     limits : ContactLimits, optional
+        Of the ground's forces.
     normal : (3,) sequence
         Unit normal of the ground in world axes.
 
     Raises
     ------
     ConfigurationError
-        When limits do not fit the feet, or are wanted in the feet's axes.
+        When limits do not fit the feet, or the coordinates are in the feet's axes.
 
     """
 
@@ -136,13 +152,37 @@ class OverTimeTask:
                                      np.asarray(normal, float))
 
     def frames(self, stretch: Stretch) -> Frames:
-        """Walk a stretch of motion and set up its problem."""
+        """
+        Run Newton-Euler over a stretch of motion and set up its problem.
+
+        Parameters
+        ----------
+        stretch : Stretch
+            Motion, contacts and external wrenches.
+
+        Returns
+        -------
+        Frames
+
+        """
         return assemble(self._model, self._table, stretch, self._weights, self._normal,
                         axes=self._axes, rotations=self._rows is not None)
 
     def first(self, frames: Frames, previous: np.ndarray | None) -> Past:
         """
-        Return what is known before the first frame: nothing, or wrenches (nf, 6) to be near to.
+        Return the information about the first frame.
+
+        Parameters
+        ----------
+        frames : Frames
+            The first stretch.
+        previous : (nf, 6) array, optional [N, N m]
+            Wrenches in the feet's frames to be near to.
+
+        Returns
+        -------
+        Past
+            Empty without previous wrenches.
 
         Raises
         ------
@@ -156,8 +196,8 @@ class OverTimeTask:
         if w.shape != (len(self._feet), 6) or not np.isfinite(w).all():
             raise MeasurementError(f'expected finite previous wrenches of shape '
                                    f'({len(self._feet)}, 6), got shape {w.shape}')
-        R_WB = frames.walk.rotation[0].reshape(3, 3)
-        poses = frame_poses(self._model, frames.walk.position[0],
+        R_WB = frames.motion.rotation[0].reshape(3, 3)
+        poses = frame_poses(self._model, frames.motion.position[0],
                             tuple(foot.link for foot in self._feet))
         x, on = np.zeros_like(self._zero), np.zeros_like(self._zero)
         for i, foot in enumerate(self._feet):
@@ -174,14 +214,42 @@ class OverTimeTask:
             self._weights.previous))
 
     def solve(self, frames: Frames, past: Past) -> OverTimeSolution:
-        """Return the answer for frames after which nothing is known."""
+        """
+        Return the solution of frames that no others follow.
+
+        Parameters
+        ----------
+        frames : Frames
+            The last stretch, or the only one.
+        past : Past
+            Information about the first frame.
+
+        Returns
+        -------
+        OverTimeSolution
+
+        """
         x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
         optimum = self._within(frames, past, x)
         return self.solution(frames, optimum)
 
     def solve_exactly(self, stretches: Sequence[Stretch], previous: np.ndarray | None
                       ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """Yield the number and answer of each stretch, the last one first, without limits."""
+        """
+        Yield the number and solution of each stretch, the last one first, without limits.
+
+        Parameters
+        ----------
+        stretches : sequence of Stretch
+            Of one recording, in order.
+        previous : (nf, 6) array, optional [N, N m]
+            As `first` takes them.
+
+        Yields
+        ------
+        int, OverTimeSolution
+
+        """
         pasts: list[Past] = []
         before: Frames | None = None
         for stretch in stretches:
@@ -198,27 +266,43 @@ class OverTimeTask:
 
     def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
                ) -> Iterator[OverTimeSolution]:
-        """Yield the answer of each stretch once the next is there, `lag` frames of it known."""
-        held: Frames | None = None
+        """
+        Yield the solution of each stretch once the next is available.
+
+        Parameters
+        ----------
+        stretches : iterable of Stretch
+            Of one recording, in order.
+        lag : int
+            Frames of the next stretch that are used.
+        previous : (nf, 6) array, optional [N, N m]
+            As `first` takes them.
+
+        Yields
+        ------
+        OverTimeSolution
+
+        """
+        waiting: Frames | None = None
         for stretch in stretches:
             frames = self.frames(stretch)
-            if held is None:
+            if waiting is None:
                 past = self.first(frames, previous)
             else:
-                found, past = self._before(held, frames.head(lag), past)
+                found, past = self._before(waiting, frames.head(lag), past)
                 yield found
-            held = frames
-        if held is not None:
-            yield self.solve(held, past)
+            waiting = frames
+        if waiting is not None:
+            yield self.solve(waiting, past)
 
     def _before(self, frames: Frames, future: Frames, past: Past
                 ) -> tuple[OverTimeSolution, Past]:
-        """Return the answer for frames, given those that follow, and what to hand on."""
+        """Return the solution of frames, given those that follow, and what to pass on."""
         after = future.standing[0]
         if self._rows is None:
             found, handed = frames.forward(past, after)
-            ahead = future.forward(handed, self._none)[0].backward(self._none, self._zero)
-            x = found.backward(after, ahead[0])
+            following = future.forward(handed, self._none)[0].backward(self._none, self._zero)
+            x = found.backward(after, following[0])
             return self.solution(frames, Optimum(x, 0.0, 0)), handed
         both = frames.joined(future)
         x = both.forward(past, self._none)[0].backward(self._none, self._zero)
@@ -243,7 +327,21 @@ class OverTimeTask:
         return minimize_within(problem, x)
 
     def solution(self, frames: Frames, optimum: Optimum) -> OverTimeSolution:
-        """Return wrenches and efforts for contact coordinates."""
+        """
+        Return wrenches and efforts for contact coordinates.
+
+        Parameters
+        ----------
+        frames : Frames
+            Of which they are.
+        optimum : Optimum
+            Contact coordinates.
+
+        Returns
+        -------
+        OverTimeSolution
+
+        """
         wrench, effort, residual = frames.express(optimum.x)
         rank = frames.problem.rank
         unknowns = frames.standing @ self._table.index[:, SIZE]
@@ -260,6 +358,7 @@ class OverTimeTask:
 
 
 # -------------------------------------------------------------------------------------------------
+# The interface.
 
 
 class ContactInverseDynamicsOverTime:
@@ -269,9 +368,11 @@ class ContactInverseDynamicsOverTime:
     Parameters
     ----------
     model : RobotModel
+        With a floating base.
     feet : sequence of Foot
+        All that touch the ground at some time.
     axes : {'world', 'foot'}
-        Axes in which the cost sees wrenches. In the feet's own, smoothing takes a foot that rolls
+        Axes of the wrenches in the cost. In the feet's own axes, smoothing takes a foot that rolls
         under a steady load for a change of load.
     reference : {'sole', 'frame'} or (nf, 3) array [m]
         Where a flat foot's moment is taken: the middle of its sole, its link's frame, or points in
@@ -305,7 +406,21 @@ class ContactInverseDynamicsOverTime:
     @classmethod
     def like_nimble(cls, model: RobotModel, feet: Sequence[Foot]
                     ) -> ContactInverseDynamicsOverTime:
-        """Return a solver in Nimble's coordinates: the feet's axes, about their frames."""
+        """
+        Return a solver in Nimble's coordinates: the feet's axes, about their frames.
+
+        Parameters
+        ----------
+        model : RobotModel
+            With a floating base.
+        feet : sequence of Foot
+            All that touch the ground at some time.
+
+        Returns
+        -------
+        ContactInverseDynamicsOverTime
+
+        """
         return cls(model, feet, axes='foot', reference='frame')
 
     def solve(self, motion: RecordedMotion, *,
@@ -324,10 +439,10 @@ class ContactInverseDynamicsOverTime:
         in_contact : (nf,) or (T, nf) array of bool, optional
             Feet on the ground; all by default. They may come and go.
         weights : OverTimeWeights, optional
-            What is wanted of the answer.
+            Of the cost.
         limits : ContactLimits, optional
-            What the ground can give. Without them feet may pull and slip. A motion that takes
-            more is answered within them, and what is missing is the root residual.
+            Of the ground's forces. Without them feet may pull and slip. Of a motion that requires
+            more, the part beyond the limits is the root residual.
         previous : (nf, 6) array, optional [N, N m]
             Wrenches in the feet's frames to which the first frame is drawn, by the weight of
             that name.
@@ -337,12 +452,16 @@ class ContactInverseDynamicsOverTime:
         ground_normal : (3,) sequence
             Unit normal of the ground in world axes; it places the contact point of a ball.
 
+        Returns
+        -------
+        OverTimeSolution
+
         Raises
         ------
         MeasurementError
             When motion, contacts, wrenches or weights do not fit the robot and each other.
         ConfigurationError
-            When the weights leave the answer open, or the limits do not fit the feet.
+            When the weights leave the solution open, or the limits do not fit the feet.
 
         """
         task = self.task(weights, limits, ground_normal)
@@ -356,10 +475,10 @@ class ContactInverseDynamicsOverTime:
         """
         Solve a recording of any length exactly, in the memory of two stretches.
 
-        The stretches are walked from the first to the last, for what each hands on to the next,
-        and once more backwards, so they must be there twice: a list, or an object with
-        ``__len__`` and ``__getitem__`` that reads them from a file. Together the answers are
-        those of `solve` for all frames in one.
+        The stretches are run through from the first to the last, for the information that each
+        passes on to the next, and once more backwards, so they must be available twice: a list, or
+        an object with ``__len__`` and ``__getitem__`` that reads them from a file. Together the
+        solutions are that of `solve` for all frames at once.
 
         Parameters
         ----------
@@ -371,7 +490,7 @@ class ContactInverseDynamicsOverTime:
         Yields
         ------
         int, OverTimeSolution
-            A stretch's number and its answer, the last stretch first.
+            A stretch's number and its solution, the last stretch first.
 
         """
         return self.task(weights, None, ground_normal).solve_exactly(stretches, previous)
@@ -383,10 +502,10 @@ class ContactInverseDynamicsOverTime:
         """
         Solve a recording of any length as it comes, in the memory of two stretches.
 
-        An approximation: the answer for a stretch knows all of the past and `lag` frames of the
-        future, where `solve` knows all of it. What it lacks fades away within some
-        ``sqrt(smoothing / minimum_moment)`` frames. With limits, it knows the past only by the
-        last answer that was given.
+        An approximation: the solution of a stretch uses all of the past and `lag` frames of the
+        future, while `solve` uses all of it. The difference decays within about
+        ``sqrt(smoothing / minimum_moment)`` frames. With limits, the past is represented only by
+        the last solution.
 
         Parameters
         ----------
@@ -400,7 +519,7 @@ class ContactInverseDynamicsOverTime:
         Yields
         ------
         OverTimeSolution
-            The answers, in order, each once the next stretch is there.
+            The solutions, in order, each once the next stretch is available.
 
         Raises
         ------
@@ -414,5 +533,21 @@ class ContactInverseDynamicsOverTime:
 
     def task(self, weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
              normal: Sequence[float] = UP) -> OverTimeTask:
-        """Return the work of `solve` in its stages, for given weights, limits and ground."""
+        """
+        Return the stages of `solve`, for given weights, limits and ground.
+
+        Parameters
+        ----------
+        weights : OverTimeWeights, optional
+            Of the cost.
+        limits : ContactLimits, optional
+            Of the ground's forces.
+        normal : (3,) sequence
+            Unit normal of the ground in world axes.
+
+        Returns
+        -------
+        OverTimeTask
+
+        """
         return OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits, normal)

@@ -1,11 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-What the ground can give the feet, as constraints on contact coordinates in world axes.
+Cost and limits of a solution over time: what is preferred, and what the ground can exert.
 
-``G x - d`` must lie in a cone: each linear row at least zero, and the three round rows of a foot
-``(mu f_n, f_x, f_y)`` in the second-order cone. The rows are in world axes, those of a foot with a
-plane in its own, where the sole stays put.
+A limit is a constraint on contact coordinates in world axes: ``G x - d`` must lie in a cone. Each
+linear row must be at least zero, and the three round rows of a foot ``(mu f_n, f_x, f_y)`` in the
+second-order cone. The rows are in world axes; of a foot with a plane in its own, where the sole
+does not move.
 """
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class ContactLimits:
         See :data:`SHAPES`.
     residual_weight : float
         How many times more a newton of root residual costs than one of contact force. Residuals
-        are there only where the limits bind: elsewhere they are as small as this is large.
+        are large only where limits are active: elsewhere they decrease with this weight.
 
     """
 
@@ -70,6 +71,10 @@ class ContactLimits:
             Where a flat foot's moment is taken, in its frame.
         normal : (3,) array
             Unit normal of the ground, in world axes.
+
+        Returns
+        -------
+        ConeRows
 
         Raises
         ------
@@ -135,7 +140,7 @@ class ConeRows:
 
 
 # -------------------------------------------------------------------------------------------------
-# What a solution over time is to be like, of all those that explain the motion.
+# The cost: which solution to choose among all those that explain the motion.
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +171,10 @@ class OverTimeWeights:
     previous : float
         b: of the first frame's difference from the wrenches given as `previous`.
     ridge : float
-        r: always there, so that a motion in which nothing else decides has one answer.
+        r: a small weight on all wrenches, so that the solution is always unique.
     transition : float
-        What part of the smoothing holds where a foot lands or leaves: there its wrench is drawn
-        towards the zero that it has in the air. 0 lets it jump.
+        Part of the smoothing that applies where a foot lands or leaves: there its wrench is
+        drawn towards zero, its wrench in the air. With 0 it may jump.
     length_scale : float [m]
         L: 1 N of force weighs as much as L newton metres.
     comparison_length : float [m]
@@ -209,8 +214,26 @@ class OverTimeWeights:
         """
         Return Nimble's cost, under its names and in its order of arguments.
 
-        The cost is in the coordinates of ``ContactInverseDynamicsOverTime.like_nimble``. The
-        ridge is there too, and too small to be seen.
+        The cost is in the coordinates of ``ContactInverseDynamicsOverTime.like_nimble``. The ridge
+        is kept, and too small to be seen.
+
+        Parameters
+        ----------
+        smoothing : float
+            Weight of changes from frame to frame.
+        minimum_torque : float
+            Weight of contact moments, not of joint torques.
+        velocity_penalty : callable, optional
+            As the attribute of that name.
+        previous : float
+            Weight of the difference from the wrenches given as `previous`.
+        magnitude : float, or (nf,) or (T, nf) array
+            Weight of a foot's wrench as a whole.
+
+        Returns
+        -------
+        OverTimeWeights
+
         """
         return cls(smoothing, minimum_torque, magnitude, velocity_penalty, previous, ridge=1e-12,
                    comparison_length=1.0)
@@ -222,7 +245,18 @@ class OverTimeWeights:
 
     def costs(self, shape: tuple[int, int], squared_speed: np.ndarray | None) -> np.ndarray:
         """
-        Return the weights of force and moment, (T, nf, 2), without smoothing and previous.
+        Return the weights of force and moment, without smoothing and previous wrenches.
+
+        Parameters
+        ----------
+        shape : int, int
+            Numbers of frames and feet, T and nf.
+        squared_speed : (T, nf) array, optional [m^2/s^2]
+            Of the contact points over ground.
+
+        Returns
+        -------
+        (T, nf, 2) array
 
         Raises
         ------

@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-A stretch of a recording as a problem over time, and the passes over it with their memory.
+A section of a recording as a problem over time, and the passes over it with their memory.
 
-What one stretch hands to the next is what its frames say about the next one's contact coordinates
-(:class:`Past`), and back what those became.
+One section passes on to the next the information of its frames about the next one's contact
+coordinates (:class:`Past`); the backward pass returns the solution of these.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.frames import FINITE, Walk, express, gather
+from legged_dynamics.contact.over_time.frames import FINITE, MotionArrays, express, gather
 from legged_dynamics.contact.over_time.limits import OverTimeWeights
 from legged_dynamics.contact.over_time.problem import (
     DONE,
@@ -26,9 +26,9 @@ from legged_dynamics.contact.over_time.problem import (
 from legged_dynamics.contact.over_time.stretch import (
     Stretch,
     external_of,
+    frames_of,
     standing_of,
     unit_normal,
-    walk_of,
 )
 from legged_dynamics.contact.tick import LENGTH, allocate, carve
 from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, WRENCH, FeetTable
@@ -40,7 +40,7 @@ from legged_dynamics.spatial.jit import as_python
 @dataclass(frozen=True, eq=False)
 class Past:
     """
-    What earlier frames say about the contact coordinates x of the next: ``x^T P x / 2 - h^T x``.
+    Information of earlier frames about the next one's coordinates x: ``x^T P x / 2 - h^T x``.
 
     Attributes
     ----------
@@ -56,31 +56,62 @@ class Past:
 
     @classmethod
     def nothing(cls, n: int) -> Past:
-        """Return what is known before the first frame."""
+        """
+        Return the empty information before the first frame.
+
+        Parameters
+        ----------
+        n : int
+            Number of contact coordinates.
+
+        Returns
+        -------
+        Past
+
+        """
         return cls(np.zeros((n, n)), np.zeros(n))
 
     @classmethod
     def near(cls, x: np.ndarray, weight: np.ndarray) -> Past:
-        """Return what draws the next frame to coordinates x (nc,), with weights (nc,)."""
+        """
+        Return information that draws the next frame to given coordinates.
+
+        Parameters
+        ----------
+        x : (nc,) array
+            Contact coordinates.
+        weight : (nc,) array
+            Of the square of each difference.
+
+        Returns
+        -------
+        Past
+
+        """
         return cls(np.diag(weight), weight * x)
 
 
 @dataclass(frozen=True, eq=False)
 class Frames:
     """
-    A stretch, assembled.
+    A section of a recording, set up as a problem.
 
     Attributes
     ----------
     model : RobotModel
+        The robot.
     table : FeetTable
-    walk : Walk
+        Its feet.
+    motion : MotionArrays
+        The frames.
     problem : Problem
+        Its unknowns are the frames' contact coordinates.
     foot_rotation : (T, nf, 9) array, or (0, nf, 9)
-        From the feet's axes to the problem's, where they were asked for.
+        From the feet's axes to the problem's, where they are needed.
     normal : tuple of three floats
         Of the ground, in world axes.
-    external : (T, nb, 6) array, or (0, nb, 6)
+    external : (T, nb, 6) array, or (0, nb, 6) [N, N m]
+        Wrenches on bodies, in their axes.
     in_world : bool
         Whether the problem is in world axes.
     memory : tuple of three arrays
@@ -90,7 +121,7 @@ class Frames:
 
     model: RobotModel
     table: FeetTable
-    walk: Walk
+    motion: MotionArrays
     problem: Problem
     foot_rotation: np.ndarray
     normal: tuple[float, float, float]
@@ -100,7 +131,7 @@ class Frames:
 
     def __len__(self) -> int:
         """Return the number of frames."""
-        return len(self.problem.demand)
+        return len(self.problem.required)
 
     @property
     def size(self) -> int:
@@ -113,26 +144,50 @@ class Frames:
         return self.problem.standing
 
     def head(self, count: int) -> Frames:
-        """Return the first frames."""
+        """
+        Return the first frames.
+
+        Parameters
+        ----------
+        count : int
+            How many, at most.
+
+        Returns
+        -------
+        Frames
+
+        """
         return self._each(lambda rows: rows[:count])
 
     def joined(self, following: Frames) -> Frames:
-        """Return these frames and others after them."""
+        """
+        Return these frames followed by others.
+
+        Parameters
+        ----------
+        following : Frames
+            Of the same robot and feet.
+
+        Returns
+        -------
+        Frames
+
+        """
         others = iter(following._tables())
         return self._each(lambda rows: np.concatenate([rows, next(others)]))
 
     def _tables(self) -> list[np.ndarray]:
-        """Return all that has a row a frame."""
+        """Return all tables that have one row a frame."""
         p = self.problem
-        return [*self.walk, p.standing, p.points, p.axes, p.turns, p.demand, p.rank, p.line,
+        return [*self.motion, p.standing, p.points, p.axes, p.turns, p.required, p.rank, p.line,
                 p.cost, self.foot_rotation, self.external]
 
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Frames:
         tables = [change(rows) for rows in self._tables()]
-        n = len(self.walk)
+        n = len(self.motion)
         problem = Problem._make([self.problem.index, *tables[n:n + 8], self.problem.smoothing,
                                  self.problem.slack])
-        return replace(self, walk=Walk._make(tables[:n]), problem=problem,
+        return replace(self, motion=MotionArrays._make(tables[:n]), problem=problem,
                        foot_rotation=tables[-2], external=tables[-1])
 
     def forward(self, past: Past, after: np.ndarray) -> tuple[Pass, Past]:
@@ -142,9 +197,14 @@ class Frames:
         Parameters
         ----------
         past : Past
-            What is known before the first frame.
+            Information about the first frame.
         after : (nf,) int array
             Feet on the ground after the last frame, -1 each if there is no such frame.
+
+        Returns
+        -------
+        Pass, Past
+            The eliminated frames, and the information about the frame after the last.
 
         Raises
         ------
@@ -163,7 +223,21 @@ class Frames:
 
     def express(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return wrenches (T, nf, 6), joint efforts (T, nv) and root residuals (T, 6).
+        Return the results for contact coordinates.
+
+        Parameters
+        ----------
+        x : (T, nc) array
+            Contact coordinates.
+
+        Returns
+        -------
+        wrench : (T, nf, 6) array [N, N m]
+            In the feet's frames.
+        effort : (T, nv) array [N m or N]
+            Of the joints.
+        residual : (T, 6) array [N, N m]
+            At the base, in its axes.
 
         Raises
         ------
@@ -174,7 +248,7 @@ class Frames:
         T, nf = self.standing.shape
         wrench, effort = np.empty((T, nf, 6)), np.empty((T, self.model.nv))
         residual = np.empty((T, 6))
-        at = express(self.walk, self.normal, self.external, self.in_world, *self.memory[:2],
+        at = express(self.motion, self.normal, self.external, self.in_world, *self.memory[:2],
                      self.problem, x, self.memory[2], wrench, effort, residual)
         if at != FINITE:
             raise MeasurementError(f'frame {at}: the joint efforts of this motion are not finite')
@@ -184,11 +258,12 @@ class Frames:
 @dataclass(frozen=True, eq=False)
 class Pass:
     """
-    A forward pass, which knows its frames but for what follows.
+    A forward pass: its frames are solved but for the frame that follows.
 
     Attributes
     ----------
     frames : Frames
+        Those of the pass.
     gains : (T, gain_width) array
         K, packed.
     x : (T, nc) array
@@ -207,7 +282,20 @@ class Pass:
 
     def fill(self, blocks: np.ndarray, gradient: np.ndarray, P: np.ndarray, h: np.ndarray,
              after: np.ndarray) -> None:
-        """Eliminate; see :func:`eliminate` for the arguments."""
+        """
+        Eliminate the frames.
+
+        Parameters
+        ----------
+        blocks, gradient, P, h, after : arrays
+            As :func:`eliminate` takes them.
+
+        Raises
+        ------
+        ConfigurationError
+            When the costs leave the solution open, or differ too much for floating point.
+
+        """
         n = self.x.shape[1]
         at = eliminate(self.frames.problem, blocks, gradient, P, h, after, self.gains, self.x,
                        np.zeros((n + 6, n + 6)), self.scratch)
@@ -217,7 +305,21 @@ class Pass:
                 ' point cannot tell. Take weights nearer to each other, or a larger ridge.')
 
     def backward(self, after: np.ndarray, x_after: np.ndarray) -> np.ndarray:
-        """Return the (T, nc) contact coordinates, given those of the frame after the last."""
+        """
+        Return the contact coordinates, given those of the frame after the last.
+
+        Parameters
+        ----------
+        after : (nf,) int array
+            Feet on the ground in that frame; -1 each if there is none.
+        x_after : (nc,) array
+            Its contact coordinates.
+
+        Returns
+        -------
+        (T, nc) array
+
+        """
         substitute_back(self.frames.problem, self.gains, self.x, after, x_after, self.scratch)
         return self.x
 
@@ -225,7 +327,7 @@ class Pass:
 def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: OverTimeWeights,
              normal: Sequence[float], *, axes: str, rotations: bool = False) -> Frames:
     """
-    Walk a stretch of motion and set up its problem.
+    Run Newton-Euler over a section of a recording and set up its problem.
 
     Parameters
     ----------
@@ -236,7 +338,7 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     stretch : Stretch
         Motion, contacts and external wrenches.
     weights : OverTimeWeights
-        The cost.
+        Of the cost.
     normal : (3,) sequence
         Unit normal of the ground in world axes.
     axes : {'world', 'foot'}
@@ -244,14 +346,18 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     rotations : bool
         Whether to keep the feet's rotations in any case.
 
+    Returns
+    -------
+    Frames
+
     Raises
     ------
     MeasurementError
         When motion, contacts or external wrenches do not fit the robot.
 
     """
-    walk = walk_of(model, stretch.motion, weights.velocity_penalty is not None)
-    T, nf = len(walk.base), len(table.index)
+    motion = frames_of(model, stretch.motion, weights.velocity_penalty is not None)
+    T, nf = len(motion.base), len(table.index)
     standing = standing_of(stretch.in_contact, T, nf)
     in_world = axes == 'world'
     external = external_of(model, stretch.external, T)
@@ -265,9 +371,9 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
                       np.empty(T, np.int64), np.empty((T, 6)), np.empty((T, nf, 2)),
                       weights.smoothing_diagonal(), np.zeros(6))
     up = unit_normal(normal)
-    at = gather(walk, up, external, in_world, *memory[:2], problem, rotation, speed)
+    at = gather(motion, up, external, in_world, *memory[:2], problem, rotation, speed)
     if at != FINITE:
-        raise MeasurementError(f'frame {at}: the motion asks for a wrench that is not finite')
+        raise MeasurementError(f'frame {at}: the motion requires a wrench that is not finite')
     problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
-    return Frames(model, table, walk, problem, rotation, up,
+    return Frames(model, table, motion, problem, rotation, up,
                   external, in_world, memory)

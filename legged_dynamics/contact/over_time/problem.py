@@ -1,14 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The frames of a problem over time as arrays, and the gains K of its elimination in packed form.
+The frames of a problem over time as arrays, and their solution frame by frame in O(T).
 
-Pivots go by threes, so each foot has three coordinates or six: those behind its last contact
-coordinate are idle, and stay zero.
-
-The rows of K balance to zero, ``A K = 0``. Where all feet carry whole wrenches, the rows of the
-first foot that stands follow from the others', so they need not be kept: 171 numbers for four
-soles, not 300.
+The coordinates of a foot are padded to three or six, as pivots go by threes: those behind its last
+contact coordinate are idle and stay zero. The gains K of the elimination are stored packed. Their
+rows balance to zero, ``A K = 0``; where all feet carry whole wrenches the rows of the first foot
+that stands follow from the others' and are not stored: 171 numbers for four soles, not 300.
 """
 from __future__ import annotations
 
@@ -50,10 +48,10 @@ class Problem(NamedTuple):
     points : (T, nf, 3) array [m]
         Contact points from the base's origin.
     axes : (T, nf, 9) array, or (0, nf, 9)
-        Rotation from each foot's force to the axes of points and demand; none for equal axes.
+        Rotation from each foot's force to the axes of points and wrenches; none for equal axes.
     turns : (T, nf, 9) array, or (0, nf, 9)
         The axes of each foot's moments in those axes, as columns; none where they are the same.
-    demand : (T, 6) array [N, N m]
+    required : (T, 6) array [N, N m]
         b, within what the feet can carry.
     rank : (T,) int array
         Of A.
@@ -74,7 +72,7 @@ class Problem(NamedTuple):
     points: np.ndarray
     axes: np.ndarray
     turns: np.ndarray
-    demand: np.ndarray
+    required: np.ndarray
     rank: np.ndarray
     line: np.ndarray
     cost: np.ndarray
@@ -83,7 +81,20 @@ class Problem(NamedTuple):
 
 
 def by_threes(index: np.ndarray) -> np.ndarray:
-    """Return the index of a FeetTable with idle coordinates behind those of some feet."""
+    """
+    Return the index of a FeetTable with the coordinates of each foot padded to three or six.
+
+    Parameters
+    ----------
+    index : (nf, N_INDEX) int array
+        Of a FeetTable.
+
+    Returns
+    -------
+    (nf, N_INDEX) int array
+        With other starts and sizes.
+
+    """
     padded = index.copy()
     padded[:, SIZE] = 3 * -(-index[:, SIZE] // 3)
     padded[:, START] = np.cumsum(padded[:, SIZE]) - padded[:, SIZE]
@@ -92,7 +103,7 @@ def by_threes(index: np.ndarray) -> np.ndarray:
 
 def gain_width(index: np.ndarray, *, whole: bool) -> int:
     """
-    Return how many numbers a frame's K takes.
+    Return the length of a frame's packed K.
 
     Parameters
     ----------
@@ -101,13 +112,17 @@ def gain_width(index: np.ndarray, *, whole: bool) -> int:
     whole : bool
         Whether all feet carry whole wrenches, and frames balance exactly.
 
+    Returns
+    -------
+    int
+
     """
     n = int(index[:, SIZE].sum()) - (WRENCH if whole else 0)
     return n * (n + 1) // 2
 
 
 @part
-def left_out(problem, t, n, width):
+def _left_out(problem, t, n, width):
     """Return the first coordinate of the foot whose rows of K are not kept; n for none."""
     if 2 * width == n * (n + 1):
         return n
@@ -118,9 +133,9 @@ def left_out(problem, t, n, width):
 
 
 @part
-def keep_gain(problem, t, n, W, gain):
+def _keep_gain(problem, t, n, W, gain):
     """Store K, which is minus the leading n rows of W."""
-    out, at = left_out(problem, t, n, gain.shape[0]), 0
+    out, at = _left_out(problem, t, n, gain.shape[0]), 0
     for i in range(min(out, n)):
         for j in range(i + 1):
             gain[at + j] = -W[i, j]
@@ -135,7 +150,7 @@ def keep_gain(problem, t, n, W, gain):
 
 
 @part
-def apply_gain(problem, t, gain, u, x, scratch):
+def _apply_gain(problem, t, gain, u, x, scratch):
     """
     Add K u to x; ``scratch`` is two vectors as long.
 
@@ -154,7 +169,7 @@ def apply_gain(problem, t, gain, u, x, scratch):
 
     """
     n = u.shape[0]
-    out = left_out(problem, t, n, gain.shape[0])
+    out = _left_out(problem, t, n, gain.shape[0])
     if out == n:
         times_symmetric(gain, u, x)
         return
@@ -163,15 +178,15 @@ def apply_gain(problem, t, gain, u, x, scratch):
     p = out // 6
     point = get3(problem.points[t], p, 0)
     # u of the foot left out acts on the others through the balance: u - A_i^T A_p^-T u_p.
-    b = in_axes(problem, t, p, load3(u, out + 3))
-    a = subtract(in_axes(problem, t, p, load3(u, out)), cross(b, point))
+    b = _in_axes(problem, t, p, load3(u, out + 3))
+    a = subtract(_in_axes(problem, t, p, load3(u, out)), cross(b, point))
     for i in range(problem.index.shape[0]):
         at = 6 * i if i < p else 6 * i - 6
         if i != p:
             arm = get3(problem.points[t], i, 0)
-            force = in_own(problem, t, i, add(a, cross(b, arm)))
+            force = _in_own(problem, t, i, add(a, cross(b, arm)))
             store3(v, at, subtract(load3(u, 6 * i), force))
-            store3(v, at + 3, subtract(load3(u, 6 * i + 3), in_own(problem, t, i, b)))
+            store3(v, at + 3, subtract(load3(u, 6 * i + 3), _in_own(problem, t, i, b)))
             store3(y, at, ZERO)
             store3(y, at + 3, ZERO)
     times_symmetric(gain, v, y)
@@ -179,28 +194,28 @@ def apply_gain(problem, t, gain, u, x, scratch):
     for i in range(problem.index.shape[0]):
         if i != p and problem.standing[t, i] != 0:
             at = 6 * i if i < p else 6 * i - 6
-            force = in_axes(problem, t, i, load3(y, at))
+            force = _in_axes(problem, t, i, load3(y, at))
             arm = subtract(get3(problem.points[t], i, 0), point)
             f = add(f, force)
             m_point = add(m_point, add(cross(arm, force),
-                                       in_axes(problem, t, i, load3(y, at + 3))))
+                                       _in_axes(problem, t, i, load3(y, at + 3))))
             store3(x, 6 * i, add(load3(x, 6 * i), load3(y, at)))
             store3(x, 6 * i + 3, add(load3(x, 6 * i + 3), load3(y, at + 3)))
     if problem.standing[t, p] != 0:
-        store3(x, out, subtract(load3(x, out), in_own(problem, t, p, f)))
-        store3(x, out + 3, subtract(load3(x, out + 3), in_own(problem, t, p, m_point)))
+        store3(x, out, subtract(load3(x, out), _in_own(problem, t, p, f)))
+        store3(x, out + 3, subtract(load3(x, out + 3), _in_own(problem, t, p, m_point)))
 
 
 @part
-def in_axes(problem, t, i, v):
-    """Return a foot's coordinates v in the axes of points and demand."""
+def _in_axes(problem, t, i, v):
+    """Return a foot's coordinates v in the axes of points and wrenches."""
     if problem.axes.shape[0] == 0:
         return v
     return rotate(get9(problem.axes[t], i, 0), v)
 
 
 @part
-def in_own(problem, t, i, v):
+def _in_own(problem, t, i, v):
     """Return v in a foot's own coordinates."""
     if problem.axes.shape[0] == 0:
         return v
@@ -218,8 +233,9 @@ def in_own(problem, t, i, v):
 #          + \tfrac12 (x_{t+1} - x_t)^T S_t (x_{t+1} - x_t),
 #     \qquad A_t x_t + \delta \lambda_t = b_t
 #
-# with H block diagonal by feet and S diagonal. What the past says about frame t is a quadratic,
-# ``P_t`` and ``h_t``. With ``M = H_t + S_t + P_t`` the frame is solved, but for its successor, by
+# with H block diagonal by feet and S diagonal. The information of earlier frames about frame t is
+# a quadratic, ``P_t`` and ``h_t``. With ``M = H_t + S_t + P_t`` the frame is solved, but for its
+# successor, by
 #
 # .. math::
 #
@@ -227,17 +243,17 @@ def in_own(problem, t, i, v):
 #         = \begin{pmatrix} K & N \\ N^T & \cdot \end{pmatrix}, \qquad
 #     x_t = c_t + K S x_{t+1}, \quad c_t = K (g_t + h_t) + N b_t,
 #
-# and hands over ``P_{t+1} = S - S K S`` and ``h_{t+1} = S c_t``. That is the block LDL^T
+# and passes on ``P_{t+1} = S - S K S`` and ``h_{t+1} = S c_t``. That is the block LDL^T
 # factorisation of the whole system, whose diagonal blocks are inverted explicitly, by sweeping
 # three pivots at a time. Only K and c are kept; the second pass runs back from the last frame.
 
 
-# What `eliminate` returns when it got to the end; otherwise the frame where it could not go on.
+# Return code of `eliminate` when it reached the end; otherwise the frame where it failed.
 DONE = -1
 
 
 @part
-def links(problem, now, then, both, either):
+def _links(problem, now, then, both, either):
     """
     Fill the diagonal of S between two frames, given which feet stand (-1 for no frame).
 
@@ -246,18 +262,18 @@ def links(problem, now, then, both, either):
     s = problem.smoothing
     for i in range(now.shape[0]):
         start, size = problem.index[i, START], problem.index[i, SIZE]
-        held = 1.0 if now[i] == 1 and then[i] == 1 else 0.0
+        coupled = 1.0 if now[i] == 1 and then[i] == 1 else 0.0
         passing = s[AT_TRANSITIONS] if now[i] + then[i] == 1 else 0.0
         for k in range(size):
             weight = s[ON_FORCE] if k < 3 else s[ON_MOMENT]
-            both[start + k] = weight * held
+            both[start + k] = weight * coupled
             either[start + k] = weight * passing
 
 
 @part
-def add_costs(problem, t, blocks, either, both, W):
+def _add_costs(problem, t, blocks, either, both, W):
     """
-    Add H_t and S_t to what the past says; rows of feet in the air become zero.
+    Add H_t and S_t to the information of earlier frames; rows of feet in the air become zero.
 
     Parameters
     ----------
@@ -268,7 +284,7 @@ def add_costs(problem, t, blocks, either, both, W):
     blocks : (T, nf, 6, 6) array
         Costs beyond the diagonal, a block a foot; empty where there are none.
     either, both : (nc,) array
-        Weights of :func:`links` between this frame and the next.
+        Weights of :func:`_links` between this frame and the next.
     W : (nc, nc) array
         Lower triangle; added to.
 
@@ -293,8 +309,8 @@ def add_costs(problem, t, blocks, either, both, W):
 
 
 @part
-def put_balance(problem, t, n, W):
-    """Fill the rows below n with A_t and -delta; directions that A lacks get a pivot of -1."""
+def _put_balance(problem, t, n, W):
+    """Fill the rows below n with A_t and -delta; complete them where A_t is rank deficient."""
     index, standing = problem.index, problem.standing[t]
     for r in range(6):
         for c in range(n + 6):
@@ -323,17 +339,16 @@ def put_balance(problem, t, n, W):
     for r in range(6):
         W[n + r, n + r] = -problem.slack[r]
     if problem.rank[t] < 6 and problem.slack[0] == 0.0:
-        fill_missing(problem, t, n, W)
+        _fill_missing(problem, t, n, W)
 
 
 @part
-def fill_missing(problem, t, n, W):
+def _fill_missing(problem, t, n, W):
     """
     Give the balance a pivot for every twist that no foot resists.
 
-    The twists are turns about the points' line, or their place (of line feet, across them). The
-    demand has no part along them, so neither the pivots' size nor their sign has a say in the
-    answer.
+    The twists are turns about the points' line, or about their place (of line feet, across them).
+    The required wrench has no part along them, so the pivots' size and sign do not matter.
     """
     rank, most = problem.rank[t], 0.0
     for i in range(n):
@@ -348,7 +363,7 @@ def fill_missing(problem, t, n, W):
         axis = unit(k)
         if rank == 5:
             axis = get3(problem.line, t, 3)
-        elif rank == 4:     # what is across the line: the sum of squares is that of two axes
+        elif rank == 4:     # across the line: the sum of squares is that of two axes
             line = get3(problem.line, t, 3)
             axis = add_scaled(axis, -dot(axis, line), line)
         v = cross(middle, axis)
@@ -360,7 +375,7 @@ def fill_missing(problem, t, n, W):
 
 
 @part
-def solve_frame(problem, t, n, W, rows):
+def _solve_frame(problem, t, n, W, rows):
     """Turn W = [M; A, -delta] into minus its inverse; False where M or the balance fails."""
     i, last = 0, problem.index.shape[0] - 1
     for k in range(0, n + 6, 3):
@@ -382,7 +397,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
     problem : Problem
         Frames.
     blocks : (T, nf, 6, 6) array, or (0, nf, 6, 6)
-        What H has besides its diagonal.
+        Blocks of H in addition to its diagonal.
     gradient : (T, nc) array, or (0, nc)
         g.
     past, past_linear : (nc, nc) array, (nc,) array
@@ -411,21 +426,21 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
             work[i, j] = past[i, j]
     for t in range(T):
         if t + 1 < T:
-            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
         else:
-            links(problem, problem.standing[t], after, both, either)
-        add_costs(problem, t, blocks, either, both, work)
-        put_balance(problem, t, n, work)
-        if not solve_frame(problem, t, n, work, rows):
+            _links(problem, problem.standing[t], after, both, either)
+        _add_costs(problem, t, blocks, either, both, work)
+        _put_balance(problem, t, n, work)
+        if not _solve_frame(problem, t, n, work, rows):
             return t
         for i in range(n):
             if gradient.shape[0] > 0:
                 linear[i] += gradient[t, i]
             x[t, i] = 0.0
             for k in range(6):
-                x[t, i] -= work[n + k, i] * problem.demand[t, k]
-        keep_gain(problem, t, n, work, gains[t])
-        apply_gain(problem, t, gains[t], linear, x[t], scratch)
+                x[t, i] -= work[n + k, i] * problem.required[t, k]
+        _keep_gain(problem, t, n, work, gains[t])
+        _apply_gain(problem, t, gains[t], linear, x[t], scratch)
         for i in range(n):
             linear[i] = both[i] * x[t, i]
             for j in range(i + 1):
@@ -440,7 +455,23 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
 
 @lean_kernel
 def substitute(problem, gains, gradient, x, vectors):
-    """Fill c for another gradient (T, nc) and no demand, with the gains of the same costs."""
+    """
+    Fill c for another gradient and no required wrench, with the gains of the same costs.
+
+    Parameters
+    ----------
+    problem : Problem
+        Frames.
+    gains : (T, gain_width) array
+        K of each frame, packed.
+    gradient : (T, nc) array
+        g.
+    x : (T, nc) array
+        Filled with c.
+    vectors : (8, nc + 6) array
+        Scratch.
+
+    """
     T, n = x.shape
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for i in range(n):
@@ -449,9 +480,9 @@ def substitute(problem, gains, gradient, x, vectors):
         for i in range(n):
             linear[i] += gradient[t, i]
             x[t, i] = 0.0
-        apply_gain(problem, t, gains[t], linear, x[t], vectors[6:])
+        _apply_gain(problem, t, gains[t], linear, x[t], vectors[6:])
         if t + 1 < T:
-            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
             for i in range(n):
                 linear[i] = both[i] * x[t, i]
 
@@ -460,8 +491,6 @@ def substitute(problem, gains, gradient, x, vectors):
 def substitute_back(problem, gains, x, after, x_after, vectors):
     """
     Second pass, backward: replace c by ``x_t = c_t + K S x_{t+1}``.
-
-    ``after`` and ``x_after`` (nc,) are which feet stand in the frame after the last, and its x.
 
     Parameters
     ----------
@@ -472,7 +501,7 @@ def substitute_back(problem, gains, x, after, x_after, vectors):
     x : (T, nc) array
         c, replaced by the solution.
     after, x_after : (nf,), (nc,) array
-        Of the frame after the last.
+        Feet on the ground in the frame after the last, and its coordinates.
     vectors : array
         Scratch rows of length nc.
 
@@ -481,11 +510,11 @@ def substitute_back(problem, gains, x, after, x_after, vectors):
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for t in range(T - 1, -1, -1):
         if t + 1 < T:
-            links(problem, problem.standing[t], problem.standing[t + 1], both, either)
+            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
             for i in range(n):
                 pull[i] = both[i] * x[t + 1, i]
         else:
-            links(problem, problem.standing[t], after, both, either)
+            _links(problem, problem.standing[t], after, both, either)
             for i in range(n):
                 pull[i] = both[i] * x_after[i]
-        apply_gain(problem, t, gains[t], pull, x[t], vectors[6:])
+        _apply_gain(problem, t, gains[t], pull, x[t], vectors[6:])

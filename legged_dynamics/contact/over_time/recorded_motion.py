@@ -32,9 +32,11 @@ class RecordedMotion:
     Attributes
     ----------
     time : (n,) array [s]
+        Evenly spaced.
     position : (n, nq) array [rad or m]
         Joints in the model's order.
     velocity, acceleration : (n, nv) array [rad/s, rad/s^2 or m/s, m/s^2]
+        Of the joints.
     base_position : (n, 3) array [m]
         p_WB.
     base_rotation : (n, 3, 3) array
@@ -75,6 +77,10 @@ class RecordedMotion:
         cutoff : float, optional [Hz]
             Low-pass the poses first: second-order Butterworth forward and back, -3 dB here.
             6 Hz is usual for slow human movement, 10 to 15 Hz for walking and running.
+
+        Returns
+        -------
+        RecordedMotion
 
         Raises
         ------
@@ -130,6 +136,10 @@ class RecordedMotion:
         mount : Transform
             Pose of the IMU in the base.
 
+        Returns
+        -------
+        RecordedMotion
+
         Raises
         ------
         MeasurementError
@@ -158,7 +168,19 @@ class RecordedMotion:
         return even_step(self.time)
 
     def instant(self, i: int) -> Motion:
-        """Return the motion at one instant."""
+        """
+        Return the motion at one instant.
+
+        Parameters
+        ----------
+        i : int
+            Number of the instant.
+
+        Returns
+        -------
+        Motion
+
+        """
         w, alpha, proper = self.base_motion[i].reshape(3, 3)
         return Motion(self.position[i], self.velocity[i], self.acceleration[i],
                       BaseMotion(w, alpha, proper))
@@ -166,6 +188,15 @@ class RecordedMotion:
     def checked(self, model: RobotModel) -> RecordedMotion:
         """
         Return the motion as float arrays that fit a model.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        RecordedMotion
 
         Raises
         ------
@@ -187,7 +218,17 @@ class RecordedMotion:
 
 def even_step(time: np.ndarray) -> float:
     """
-    Return the time between samples [s].
+    Return the time between samples.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of the samples.
+
+    Returns
+    -------
+    float [s]
+        Mean step.
 
     Raises
     ------
@@ -211,7 +252,20 @@ def even_step(time: np.ndarray) -> float:
 
 def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
     """
-    Return (n, ...) values without what is faster than a cut-off [Hz], without delay.
+    Low-pass values forward and back, without delay: second-order Butterworth.
+
+    Parameters
+    ----------
+    values : (n, ...) array
+        Evenly spaced samples.
+    dt : float [s]
+        Time between samples.
+    cutoff : float [Hz]
+        Where both passes together have -3 dB.
+
+    Returns
+    -------
+    (n, ...) array
 
     Raises
     ------
@@ -219,14 +273,14 @@ def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
         When the rate is too low for the cut-off, or the recording too short.
 
     """
-    # Half of the time that importing this package takes would be scipy.signal's.
+    # scipy.signal would double the time that importing this package takes.
     from scipy.signal import butter, sosfiltfilt
 
     corner = 2.0 * dt * cutoff / TWICE
     if not 0.0 < corner < 0.95:
         raise MeasurementError(f'expected a cut-off above 0 and below {0.475 * TWICE / dt:.1f} Hz '
                                f'at {1.0 / dt:.0f} samples a second, got {cutoff:g} Hz')
-    pad = round(1.0 / (dt * cutoff))        # the filter's memory: about one period of the cut-off
+    pad = round(1.0 / (dt * cutoff))        # the filter forgets within one period of the cut-off
     if len(values) <= max(pad, 12):
         raise MeasurementError(f'expected more than {max(pad, 12)} samples for a low-pass at '
                                f'{cutoff:g} Hz, got {len(values)}')

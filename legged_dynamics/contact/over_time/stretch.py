@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a caller gives for a solution over time: some frames of a recording, and their checks."""
+"""Sections of a recording to be solved over time: motion, contacts, external wrenches, checks."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.frames import Walk
+from legged_dynamics.contact.over_time.frames import MotionArrays
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, even_step
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.dynamics.newton_euler import body_wrenches
@@ -41,7 +41,7 @@ BASE_POSITIONS, BASE_VELOCITIES = 7, 6
 @dataclass(frozen=True, eq=False)
 class GeneralizedMotion(RecordedMotion):
     """
-    A motion that knows how fast its base moves over ground.
+    A motion with the velocity of its base over ground.
 
     Attributes
     ----------
@@ -134,6 +134,11 @@ class GeneralizedMotion(RecordedMotion):
         joint_names : sequence of str, optional
             The order of the joints' columns; the model's by default.
 
+        Returns
+        -------
+        GeneralizedMotion
+            Of T frames.
+
         Raises
         ------
         ConfigurationError
@@ -224,12 +229,13 @@ def _joint_differences(model: RobotModel, q: np.ndarray) -> np.ndarray:
 
 
 # -------------------------------------------------------------------------------------------------
+# A section of a recording, and its parts as kernels take them.
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
     """
-    Some frames of a recording.
+    Successive frames of a recording.
 
     Attributes
     ----------
@@ -248,9 +254,22 @@ class Stretch:
     external: Mapping[str, np.ndarray] | None = None
 
 
-def walk_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> Walk:
+def frames_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> MotionArrays:
     """
-    Return a motion as kernels take it, with the base's velocity if contact speeds are asked for.
+    Return a motion as kernels take it.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    motion : RecordedMotion
+        Frames of a recording.
+    with_speed : bool
+        Whether to include the velocity of the base, for speeds of contact points.
+
+    Returns
+    -------
+    MotionArrays
 
     Raises
     ------
@@ -280,7 +299,7 @@ def walk_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> Walk
             raise MeasurementError(f'{what}: expected finite values, got NaN or infinity in frame '
                                    f'{where}')
         found.append(array)
-    return Walk._make([*found, _base_velocity(motion) if with_speed else np.zeros((0, 3))])
+    return MotionArrays._make([*found, _base_velocity(motion) if with_speed else np.zeros((0, 3))])
 
 
 def _base_velocity(motion: RecordedMotion) -> np.ndarray:
@@ -291,7 +310,19 @@ def _base_velocity(motion: RecordedMotion) -> np.ndarray:
 
 def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
     """
-    Return contact flags as a (T, nf) array of 0 and 1.
+    Return contact flags as integers, one row a frame.
+
+    Parameters
+    ----------
+    in_contact : (nf,) or (T, nf) array of bool, optional
+        Feet on the ground; all by default.
+    T, nf : int
+        Numbers of frames and feet.
+
+    Returns
+    -------
+    (T, nf) int array
+        1 for a foot on the ground.
 
     Raises
     ------
@@ -311,7 +342,21 @@ def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
 def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int
                 ) -> np.ndarray:
     """
-    Return external wrenches by body, (T, nb, 6), or (0, nb, 6) if there are none.
+    Return external wrenches by body.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    external : mapping of link name to (6,) or (T, 6) array, optional [N, N m]
+        Wrenches on links, in link axes about the link's origin.
+    T : int
+        Number of frames.
+
+    Returns
+    -------
+    (T, nb, 6) array, or (0, nb, 6) without wrenches [N, N m]
+        In the bodies' axes.
 
     Raises
     ------
@@ -339,7 +384,16 @@ def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T:
 
 def unit_normal(normal: Sequence[float]) -> tuple[float, float, float]:
     """
-    Return a normal for kernels.
+    Return a normal as kernels take it.
+
+    Parameters
+    ----------
+    normal : (3,) sequence
+        Of the ground, in world axes.
+
+    Returns
+    -------
+    tuple of 3 floats
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Statics: where the robot rests, and how small the forces of its feet can be made then."""
+"""Statics of compliant limbs, where springs determine the forces: rest pose and least forces."""
 from __future__ import annotations
 
 import math

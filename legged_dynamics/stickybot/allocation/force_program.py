@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Cone programs over foot forces ``F = F_0 + D x``: their kernels.
+Cone programs over foot forces ``F = F_0 + D x``, whose cost is a largest norm: their kernels.
 
 Three programs share one text, with weights c_i and sets S_i (a disc of radius rho_i cut by
 half-planes):

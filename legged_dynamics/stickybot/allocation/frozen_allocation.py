@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The two questions taken literally: rest angles alone, at a frozen state.
+Allocation by rest angles alone, at a frozen state: the forces are functions of N hip controls.
 
 With ``u_i = r_phi,i`` the only control, ``F_i = b_i + c_i u_i`` (48), and of the body's
 acceleration only the angular one depends on u, through ``sum k_i u_i``: N controls, one equation

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Sharing the load among the feet while body and limbs keep their accelerations: one kernel.
+Load sharing of a climber in its control tick: least maximum at a limited rate, one kernel.
 
 The load-sharing form of source 003's question. What the feet carry together follows from the
 accelerations of body and limbs; how they share it is free, 2 N - 3 ways. Changing foot i's force

@@ -137,7 +137,7 @@ def pad_failure(pad, angle, fx, fy, normal):
 @kernel
 def normal_loads(machine, wall, attached, z, forces, normals):
     """
-    Fill the wall's push on each foot, as far as statics and least squares tell it.
+    Fill the wall's normal force on each foot: in plane statics, the closed form of least norm.
 
     All mass is at one height over the wall. Three balances hold: of force along the normal, and
     of the two moments that tip the robot off the wall, which the shear forces at the wall make
