@@ -52,22 +52,61 @@ def _input_sizes(nj: int, nf: int) -> dict[str, int]:
             'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
 
 
+# Joints are counted without the base: bodies are one more. limits: of the feet's forces.
 SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics', 'limits')
 # Elements are np.record, whose fields are attributes in compiled code and in Python alike.
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *SIZES, *_input_sizes(0, 0), 'input_size')]))
 
-SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
-    'cutoff', 'flight', 'force_evidence', 'motion_evidence', 'slip_speed', 'swing_speed',
-    'clearance', 'swing_clearance', 'natural_time', 'least_height', 'switching_rate', 'on', 'off',
-    'weight', 'arm', 'observable_variance', 'use_base', 'use_torque', 'angular_noise',
-    'angular_unknown', 'linear_noise', 'linear_unknown', 'linear_slow', 'accelerometer_noise',
-    'gravity', 'reach', 'two_samples', 'risen', 'natural_frequency', 'slow_samples', 'jump_share',
-    'external_force', 'external_moment', 'external_on_leg', 'effort_gain', 'momentum_time',
-    'momentum_keep', 'effort_at')]
-    + [('imu_body', np.int64), ('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,)),
-       ('external_body', np.int64), ('R_external', np.float64, (9,)),
-       ('p_external', np.float64, (3,))]))
+# Settings of the kernels, with units; a deviation is one standard deviation.
+_REAL_SETTINGS = (
+    'cutoff',                 # Hz, of the low-pass of the forces; 0: none
+    'flight',                 # load on all feet below which the robot flies, of the weight
+    'force_evidence',         # largest log-likelihood ratio by the load, without torque
+    'motion_evidence',        # largest ratio because a foot has not risen, with torque
+    'slip_speed',             # m/s, deviation of a standing foot
+    'swing_speed',            # m/s, deviation of a swinging foot
+    'clearance',              # m, deviation of the height of a standing foot
+    'swing_clearance',        # m, deviation of the height of a swinging foot
+    'natural_time',           # s, sqrt(l / g) with the leg length l
+    'least_height',           # m, least height of the base over the feet
+    'switching_rate',         # 1/s, of contact
+    'on',                     # probability above which a foot counts as in contact
+    'off',                    # probability below which it counts as up
+    'weight',                 # N, of the robot
+    'arm',                    # m, moment over force of a flat foot
+    'observable_variance',    # N^2, largest one of a force that is known
+    'use_base',               # 1: the equations of the base are used
+    'use_torque',             # 1: the equations of the joints are used
+    'angular_noise',          # rad/s^2, of the angular acceleration
+    'angular_unknown',        # rad/s^2, the same without an IMU
+    'linear_noise',           # m/s^2, white noise of the acceleration
+    'linear_unknown',         # m/s^2, the same without an IMU
+    'linear_slow',            # variance of the accelerometer's bias over that of its noise
+    'accelerometer_noise',    # m/s^2, of noise and bias together
+    'gravity',                # m/s^2
+    'reach',                  # m, how far the feet are from the base
+    'two_samples',            # 1: the window has two samples, and a tick lies between them
+    'risen',                  # m, rise of a foot that has left its place
+    'natural_frequency',      # 1/s, sqrt(g / l)
+    'slow_samples',           # samples after which an error counts as slowly varying
+    'jump_share',             # error of the accelerometer's mean over its jump
+    'external_force',         # N, deviation of the external force
+    'external_moment',        # N m, deviation of the external moment
+    'external_on_leg',        # 1: the link that is pushed belongs to a leg
+    'effort_gain',            # deviation of the gain of torque sensors
+    'momentum_time',          # s, deviation of an error of momentum over that of its derivative
+    'momentum_keep',          # share of an error of momentum that stays in a sample
+    'effort_at',              # place in the window of the efforts of the estimated instant
+)
+SETTINGS = np.dtype((np.record, [(name, np.float64) for name in _REAL_SETTINGS] + [
+    ('imu_body', np.int64),                     # body that carries the IMU
+    ('R_BI', np.float64, (9,)),                 # orientation of the IMU on that body, by rows
+    ('p_BI', np.float64, (3,)),                 # m, its position there
+    ('external_body', np.int64),                # body that is pushed; -1: the base
+    ('R_external', np.float64, (9,)),           # orientation of the pushed link on it, by rows
+    ('p_external', np.float64, (3,)),           # m, where the wrench acts on it
+]))
 
 
 def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
@@ -103,12 +142,14 @@ def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
 
 class Robot(NamedTuple):
     """
-    What the kernel needs to know of the robot.
+    Constants of the robot, and its noise.
 
     Attributes
     ----------
     tree : Tree
+        Bodies and joints.
     feet : FeetTable
+        Feet and their contact coordinates.
     model_error : (6,) array
         Variance of the base's equations by stated errors of the model.
     prior : (nc,) array
@@ -119,14 +160,14 @@ class Robot(NamedTuple):
     mimics : (nm, 2) int array
         Each joint that follows another, and its master.
     ratio : (nm,) array
-        By which it follows.
+        Velocity of each follower over that of its master.
     branches : (nv, 2) int array
-        First joint of the branch of the base that a joint belongs to, and the first behind it.
+        First joint of the branch of the base that a joint belongs to, and the first after it.
     ends : (6 + nv,) int array
-        Of the mass matrix; see `dynamics.branch_elimination`.
+        End of each row's branch in the mass matrix: see `dynamics.composite_body`.
     effort_variance, motion_noise : (nv,) array
-        Variance of the measured torque; deviation of the differentiated joint velocity; both
-        follow the estimated noise.
+        Variance of the measured torque; deviation of the joint acceleration. Both are updated with
+        the estimated noise.
     stated_noise : (2 nv,) array
         Of joint velocities, then of torques.
     slope_noise : (1,) array
@@ -135,9 +176,9 @@ class Robot(NamedTuple):
         Normal force at which contact is as likely as not, the error of a swinging foot's, and the
         error that the noise of its torques makes, as fractions of the weight.
     homes : (nf, 2) array
-        Where the feet are from the base in the standing pose, seen from above.
+        Positions of the feet in the standing pose, x and y from the base [m].
     stops : (nv, 2) array
-        Between which positions a joint moves freely.
+        Positions between which each joint moves freely [rad or m].
 
     """
 
@@ -172,7 +213,8 @@ class Scratch(NamedTuple):
     information : (nc, nc) array
         Information, or covariance, of the contact coordinates.
     grasp : (6, nx) array
-        Wrench on the base's origin by the elements of the tracked state.
+        Wrench on the base's origin by the elements of the tracked state; without torque the last
+        columns belong to the error of the base's momentum and not to the external wrench.
     vectors : (N_VECTORS, max(nv + 3, nc, 9)) array
         Rows named below.
 
