@@ -26,7 +26,7 @@ from legged_dynamics.spatial.algebra import (
     store3,
     subtract,
 )
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import kernel, part
 
 # Gain of the accelerometer in the complementary filter [1/s], after Mahony et al. (2008), eq. 32:
 # fast enough to remove a gyro's bias, slow against a stride.
@@ -35,7 +35,7 @@ TILT_GAIN = 0.5
 STEADY = 0.15
 
 
-@kernel
+@part
 def rotation_of_tilt(up):
     """
     Return the orientation of a base whose heading is zero: world x lies over base x.
@@ -62,7 +62,7 @@ def rotation_of_tilt(up):
     return x[0], x[1], x[2], y[0], y[1], y[2], up[0], up[1], up[2]
 
 
-@kernel
+@part
 def rotation_from_mount(quaternion, start, R):
     """
     Return the base's orientation from that of the IMU.
@@ -85,7 +85,7 @@ def rotation_from_mount(quaternion, start, R):
     return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
 
 
-@kernel
+@part
 def rotation_from_imu(quaternion, start, settings, mount):
     """
     Return the base's orientation from that of an IMU that is fixed to it.
@@ -153,7 +153,7 @@ def advance_tilt(tilt, w, acceleration, dt):
 # which an impact in that tick alone enters, and ``s sqrt(2) / dt`` of noise.
 
 
-@kernel
+@part
 def slopes(window, first, count, out, start):
     """
     Write the slopes of some columns of the window over time.

@@ -38,7 +38,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.tree import FRICTION
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.algebra import dot, load3
-from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
@@ -47,7 +47,7 @@ LOW, HEIGHT_AGAINST = 0.5, -2.0
 LEAST_PROBABILITY = 0.0025
 
 
-@kernel
+@part
 def clip(value, limit):
     """
     Return value within [-limit, limit].
@@ -61,7 +61,7 @@ def clip(value, limit):
     return min(max(value, -limit), limit)
 
 
-@kernel
+@part
 def relax(p, rate, dt):
     """
     Predict a probability of contact: in the time step the foot may have switched.
@@ -79,7 +79,7 @@ def relax(p, rate, dt):
     return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
 
 
-@kernel
+@part
 def bayes_update(p, evidence):
     """
     Return the probability of contact after a measurement (Bayes' rule).
@@ -96,7 +96,7 @@ def bayes_update(p, evidence):
     return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
 
 
-@kernel
+@part
 def _hysteresis(p, down, settings):
     """Return whether a foot counts as in contact (1 or 0), by probability and last flag."""
     if p > settings.on:
@@ -104,7 +104,7 @@ def _hysteresis(p, down, settings):
     return 0.0 if p < settings.off else down
 
 
-@kernel
+@part
 def force_evidence(normal_force, variance, weight, threshold, noise, limit):
     """
     Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
@@ -126,7 +126,7 @@ def force_evidence(normal_force, variance, weight, threshold, noise, limit):
     return clip(2.0 * threshold * (x - threshold) / s2, limit)
 
 
-@kernel
+@part
 def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, limit):
     """
     Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].

@@ -281,15 +281,17 @@ def _start(feet, settings, up, a, memory):
     forces, mass = memory.forces, memory.mass
     start_tracking(feet, settings, up, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
-    memory.push[:, :] = 0.0
+    for table in (memory.push, memory.lift, mass.equations):
+        for r in range(table.shape[0]):     # in compiled code loops take less time to compile
+            for c in range(table.shape[1]):
+                table[r, c] = 0.0
+    for vector in (forces.bias, mass.error):
+        for k in range(vector.shape[0]):
+            vector[k] = 0.0
     forces.rate[0] = FASTEST_RATE
     for i in range(feet.index.shape[0]):
         put3(forces.mean, i, 0, load3(forces.state, feet.index[i, START]))
-    forces.bias[:] = 0.0
-    mass.equations[:, :] = 0.0
-    mass.error[:] = 0.0
     store3(mass.acceleration, 0, a)
-    memory.lift[:, :] = 0.0
 
 
 @part

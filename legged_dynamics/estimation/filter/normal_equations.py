@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.spatial.algebra import dot, symmetric_times
-from legged_dynamics.spatial.jit import kernel, part
+from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 
-@kernel
+@part
 def joint_information(columns, jacobian, residual, weight, prior, information, vector):
     """
     Start the normal equations from the prior and the joints' equations.
@@ -68,7 +68,7 @@ def first3(row, at, n):
     return row[at], row[at + 1] if n > 1 else 0.0, row[at + 2] if n > 2 else 0.0
 
 
-@kernel
+@part
 def solve_foot_alone(feet, i, information, vector):
     """
     Return the force of one foot by its own block of the normal equations.
@@ -117,7 +117,7 @@ def solve_foot_alone(feet, i, information, vector):
     return symmetric_times(inverse, (x, y, z)), inverse
 
 
-@kernel
+@part
 def add_base_information(grasp, b, weight, information, vector):
     """
     Add the six equations of the base to the normal equations.
