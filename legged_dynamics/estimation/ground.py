@@ -17,27 +17,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.program import NO_AXES, frame_on, limit_row
+from legged_dynamics.contact.program import (
+    BOUND,
+    FOOT,
+    INEQUALITY,
+    NO_AXES,
+    ground_axes,
+    limit_row,
+    limit_templates,
+)
 from legged_dynamics.dynamics.jacobians import (
     BODY,
-    CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
     PLANE,
     SIZE,
-    SOLE,
     START,
     FeetTable,
     contact_points,
-    has_moment,
     moment_axes,
     move_to_lowest_edge,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA
 from legged_dynamics.estimation.filter.memory import PLACE
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.model.feet import Foot, as_wrenches
+from legged_dynamics.force_map.friction_cone import FrictionCone
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.optimization.within_limits import LimitsMemory, within_limits
 from legged_dynamics.spatial.algebra import (
     ZERO,
@@ -168,8 +173,8 @@ def _plane_normal(settings, places):
 # World axes: z up, heading of the IMU. A foot without a given normal stands on the common plane.
 
 
-# Columns of the tables of `Ground`.
-N_GIVEN, N_LIMIT = 4, 8
+# Columns of `Ground.given`.
+N_GIVEN = 4
 # A vector shorter than this has no direction to speak of.
 LEAST_LENGTH = 1e-3
 
@@ -182,7 +187,7 @@ class Ground(NamedTuple):
     ----------
     given : (nf, N_GIVEN) array
         Whether a normal is given, and it, in world axes.
-    limits : (m, N_LIMIT) array
+    limits : (m, N_TEMPLATE) array
         Limits of the forces on the feet: see `limits_of`.
     bounds : LimitsMemory
         Arrays to work in.
@@ -316,9 +321,6 @@ def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) 
 
 
 CHOICES = ('none', 'unilateral', 'cone')
-# Columns of a limit: coefficients of force and moment in axes with z along the normal (of a sole:
-# its own, about its middle), the least value, the number of the foot.
-COEFFICIENTS, BOUND, FOOT = 0, 6, 7
 
 
 def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
@@ -336,19 +338,15 @@ def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
 
     Returns
     -------
-    (m, N_LIMIT) array
-        A limit a row, at the columns above.
+    (m, N_TEMPLATE) array
+        A limit a row: see `contact.program.limit_templates`.
 
     """
-    rows: list[list[float]] = []
-    for i, foot in enumerate(feet if kind != 'none' else ()):
-        A, b = contact_inequalities(FrictionCone(friction), foot, np.eye(3))
-        if kind == 'unilateral':    # those that do not depend on friction
-            other, _ = contact_inequalities(FrictionCone(2.0 * friction), foot, np.eye(3))
-            kept = (A == other).all(axis=1)
-            A, b = A[kept], b[kept]
-        rows += [[*a, bound, i] for a, bound in zip(as_wrenches(foot, A), b)]
-    return np.array(rows).reshape(-1, 8)
+    rows = limit_templates(feet, [] if kind == 'none' else [FrictionCone(friction)] * len(feet))
+    if kind == 'unilateral':    # those that do not depend on friction
+        other = limit_templates(feet, [FrictionCone(2.0 * friction)] * len(feet))
+        rows = rows[(rows == other).all(axis=1)]
+    return rows
 
 
 @part
@@ -363,26 +361,17 @@ def _turned(a, b, v):
 def _fill_limits(feet, ground, results):
     """Fill the limits in contact coordinates at the present pose."""
     limits, bounds, states, foot = ground.limits, ground.bounds, results.states, -1
-    R, normal, arm, axes, on_ground = NO_AXES, ZERO, ZERO, NO_AXES, NO_AXES
+    R, R_ground, normal, arm, axes = NO_AXES, NO_AXES, ZERO, ZERO, NO_AXES
     for k in range(limits.shape[0]):
         i = int(limits[k, FOOT])
         if i != foot:
-            foot, arm = i, ZERO
-            R, normal = load9(states[i], FOOT_ROTATION), get3(results.normals, i, 0)
-            axes, on_ground = moment_axes(feet.index, states, i), frame_on(normal)
-            if has_moment(feet.index, i):
-                edges = feet.geometry[i]
-                middle = (0.5 * (edges[SOLE] + edges[SOLE + 1]),
-                          0.5 * (edges[SOLE + 2] + edges[SOLE + 3]), 0.0)
-                arm = subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION))
-                arm = subtract(arm, rotate(R, middle))
-        force, moment = load3(limits[k], COEFFICIENTS), load3(limits[k], COEFFICIENTS + 3)
-        moment = rotate(R, moment)
+            foot, normal = i, get3(results.normals, i, 0)
+            R, axes = load9(states[i], FOOT_ROTATION), moment_axes(feet.index, states, i)
+            R_ground, arm = ground_axes(feet, states, i, normal)
+        force = rotate(R_ground, load3(limits[k], INEQUALITY))
+        moment = rotate(R, load3(limits[k], INEQUALITY + 3))
         if feet.index[i, PLANE] != 0:       # a tilted sole has the limits of one that lies there
-            force = _turned(z_axis(R), normal, rotate(R, force))
-            moment = _turned(z_axis(R), normal, moment)
-        else:
-            force = rotate(on_ground, force)
+            force, moment = _turned(z_axis(R), normal, force), _turned(z_axis(R), normal, moment)
         on_force, on_moment = limit_row(force, moment, arm, axes)
         s = feet.index[i, START]
         store3(bounds.C[k], s, on_force)

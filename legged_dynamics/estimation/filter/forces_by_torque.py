@@ -282,7 +282,7 @@ def _start(feet, settings, up, a, memory):
     start_tracking(feet, settings, up, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
     for table in (memory.push, memory.lift, mass.equations):
-        for r in range(table.shape[0]):     # in compiled code loops take less time to compile
+        for r in range(table.shape[0]):     # loops compile faster than slices
             for c in range(table.shape[1]):
                 table[r, c] = 0.0
     for vector in (forces.bias, mass.error):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.contact.program import N_TEMPLATE
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
@@ -23,7 +24,7 @@ from legged_dynamics.estimation.filter.memory import (
     Memory,
     carve_memory,
 )
-from legged_dynamics.estimation.ground import N_GIVEN, N_LIMIT, Ground
+from legged_dynamics.estimation.ground import N_GIVEN, Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import limits_memory
 from legged_dynamics.spatial.jit import as_python, inlined_part
@@ -404,7 +405,7 @@ def unpack(layout, integers, floats):
     push_variance, at = vector(floats, at, 2 * N_EXTRA)
     unexplained, at = vector(floats, at, N_BASE)
     given, at = matrix(floats, at, nf, N_GIVEN)
-    limits, at = matrix(floats, at, layout.limits, N_LIMIT)
+    limits, at = matrix(floats, at, layout.limits, N_TEMPLATE)
     bounds = limits_memory(floats, at, integers, end_of_integers, layout.limits, nc)
     robot = Robot(
         tree=Tree(topology=topology, constants=constants),
