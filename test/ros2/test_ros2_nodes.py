@@ -92,7 +92,7 @@ def test_standing_up_and_sitting_down_are_services(bench):
     assert not answer.success and answer.message == 'the body is not under control'
     robot = simulate(bench, ['/workspace_controller/answer'], duration=0.6)
     bench.until(lambda: node.component.mode() == 'holds')
-    node.component._postures.ask('stand')       # nothing to wait for: the robot stands
+    node.component._postures.request('stand')   # nothing to wait for: the robot stands
     answer = bench.ask(Trigger, '/workspace_controller/sit_down')
     assert (answer.success, answer.message) == (True, 'sitting down')
     assert node.component.mode() == 'sinks'
