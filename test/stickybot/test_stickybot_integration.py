@@ -34,6 +34,8 @@ from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
 from legged_dynamics.stickybot.model.limb import FORCE
 
+pytestmark = pytest.mark.slow
+
 ALL = np.ones(4, bool)
 
 
