@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli.arguments import add_robot_arguments
-from legged_dynamics.cli.output import counting, output_folder, show
+from legged_dynamics.cli.output import counting, output_folder, say, show
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
@@ -373,8 +373,6 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
         Exit code: 0, or `DOUBTFUL` when the result does not deserve trust.
 
     """
-    from legged_dynamics.cli.output import say
-    from legged_dynamics.cli.output import show as show_table
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust, doubts, verdict
     from legged_dynamics.reports.bag.report import tables
 
@@ -386,7 +384,7 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
         print(f'- {note}')
     for table in tables(analysis):
         print()
-        show_table(table)
+        show(table)
     if report is not None:
         print(f'\nReport: {report.resolve()}')
     return DOUBTFUL if reasons else 0

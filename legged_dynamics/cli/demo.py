@@ -281,11 +281,10 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.cli.analyze import analyse_into
     from legged_dynamics.cli.analyze import show_analysis as show
-    from legged_dynamics.recordings.replay import AnalysisOptions
-    pass
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule
 
@@ -330,7 +329,6 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
         When a process does not come up or stops by itself.
 
     """
-    pass
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.discovery import DomainLease

@@ -6,7 +6,7 @@ Search for faults: the fault that explains most is corrected, then the next.
 A fault is compared with the healthy robot by the likelihood of the whole recording, prior odds
 included. A fault that has a size must pass two tests: its fix makes the recording likelier, and
 its size is likelier of a faulty than of a healthy robot. A fix that changes torques or masses is
-compared with friction of all joints, too (`friction`).
+compared with friction of all joints, too (`likeliest_friction`).
 """
 from __future__ import annotations
 

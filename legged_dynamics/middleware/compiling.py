@@ -23,9 +23,9 @@ def compile_first(*names: str) -> None:
     """
     Have the kernels of nodes on the disk before this process needs them, as the nodes do.
 
-    Whoever estimates calls it once bad arguments and missing files have been told of. It shows on
-    standard error how far it is; where kernels cannot be kept it does nothing, and what cannot be
-    compiled is told of where it is needed.
+    Commands that estimate call it after they have checked arguments and files. Standard error says
+    that it compiles. Where kernels cannot be kept on a disk it does nothing, and a kernel that
+    cannot be compiled raises where it is called.
 
     Parameters
     ----------
