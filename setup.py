@@ -33,6 +33,8 @@ EXTRAS = {
     'bag': ['rosbags>=0.10', 'mcap>=1.6', 'matplotlib>=3.5'],
     'cli': ['argcomplete>=3', 'rich>=13'],
     'c3d': ['ezc3d>=1.5'],
+    # Inverse kinematics of markers; wheels for Linux on x86-64, macOS and Windows.
+    'opensim': ['opensim>=4.5; python_version >= "3.11" and platform_machine != "aarch64"'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
     'fleet': ['dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
     'view': ['viser>=1.1'],

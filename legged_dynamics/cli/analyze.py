@@ -67,7 +67,7 @@ def _is_batch(args: argparse.Namespace) -> bool:
 
 def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
-    _need('distributed', 'pandas', 'pyarrow')
+    need_for_many('recordings')
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.recordings.replay import DETECTED
     from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
@@ -124,7 +124,7 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
             facts = read_facts(data)
             reports = _own_reports(client, facts, options, out, args.reports)
     failed = [outcome for outcome in outcomes if outcome.error]
-    _list_failed(failed, out / FAILED)
+    list_failed(failed, out / FAILED)
     return _conclude(facts or read_facts(data), failed, out, reports)
 
 
@@ -184,8 +184,18 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
     return 0 if rows['trusted'].all() else DOUBTFUL
 
 
-def _list_failed(failed: Sequence[Outcome], path: Path) -> None:
-    """Write down what failed; no file when nothing did."""
+def list_failed(failed: Sequence[Outcome], path: Path) -> None:
+    """
+    Write a CSV file of what failed; remove it when nothing did.
+
+    Parameters
+    ----------
+    failed : sequence of Outcome
+        What could not be analysed.
+    path : Path
+        The file.
+
+    """
     import csv
 
     if not failed:
@@ -197,14 +207,28 @@ def _list_failed(failed: Sequence[Outcome], path: Path) -> None:
         writer.writerows((outcome.recording, outcome.path, outcome.error) for outcome in failed)
 
 
-def _need(*packages: str) -> None:
+def need_for_many(what: str) -> None:
+    """
+    Refuse a batch where the packages of the extra `fleet` are missing.
+
+    Parameters
+    ----------
+    what : str
+        The plural of what is analysed, for the message.
+
+    Raises
+    ------
+    ConfigurationError
+        Names the missing packages and how to install them.
+
+    """
     from importlib.util import find_spec
 
     from legged_dynamics.exceptions import ConfigurationError
 
-    missing = [name for name in packages if find_spec(name) is None]
+    missing = [name for name in ('distributed', 'pandas', 'pyarrow') if find_spec(name) is None]
     if missing:
-        raise ConfigurationError(f'many recordings need {", ".join(missing)}, which is not '
+        raise ConfigurationError(f'many {what} need {", ".join(missing)}, which is not '
                                  'installed: pip install "legged_dynamics[fleet]"')
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +33,16 @@ def add_parser(verbs: Any) -> None:
     parser = verbs.add_parser(
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
-        f'people in motion capture and for legged robots. Reads a {readable(MOTION)}. A bag has '
+        f'people in motion capture and for legged robots. Reads a {readable(MOTION)}, or markers '
+        '(.c3d, .trc) by inverse kinematics of OpenSim (extra `opensim`). A bag has '
         'joint states and odometry or an IMU; coordinates come from inverse kinematics, and with '
         'the model (--model); a CSV file has the columns time, base_x, base_y, base_z, base_qx, '
         'base_qy, base_qz, base_qw and one for each joint, named as in the URDF. Writes CSV, a '
-        'bag, and an HTML report with figures, and the errors where there are force plates.')
-    parser.add_argument('motion', metavar='BAG|MOT|CSV', type=Path, nargs='?')
+        'bag, and an HTML report with figures, and the errors where there are force plates. Of '
+        'folders (as a laboratory, OpenCap or Pose2Sim leaves them), or of several motions, it '
+        'makes one data set (Parquet) and one report; models and forces are found beside the '
+        'motions, and what was done already is not done again.')
+    parser.add_argument('motion', metavar='BAG|MOT|CSV|C3D|DIR', type=Path, nargs='*')
     parser.add_argument('--sample', action='store_true',
                         help='a recording that comes with the package, to try it: a made-up '
                         'walker with its true forces')
@@ -98,6 +103,14 @@ def add_parser(verbs: Any) -> None:
                      help='Bool that is true where the truth is complete')
     bag.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag [s]')
     bag.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag [s]')
+    many = parser.add_argument_group('many trials')
+    many.add_argument('--workers', type=int, metavar='N',
+                      help='processes on this machine; default: one a processor')
+    many.add_argument('--scheduler', default='', metavar='ADDRESS',
+                      help='of a running Dask cluster that sees recordings and output under the '
+                      'same paths')
+    many.add_argument('--no-series', action='store_true',
+                      help='keep no time series in the data set')
     output = parser.add_argument_group('output')
     output.add_argument('--no-report', action='store_true')
     output.add_argument('--no-csv', action='store_true')
@@ -143,13 +156,18 @@ def run(args: argparse.Namespace) -> int:
     )
 
     options = options_of(args)
+    if _is_batch(args):
+        return _many(args, options)
+    args.motion = args.motion[0] if args.motion else None
     if args.sample:
         args.motion, options = sample_walk(options)
     silent = (args.no_csv and args.no_bag and args.no_report and not args.opensim
               and not args.parquet)
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
     with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
-        result, description = analyse_gait(args.motion, options)
+        motion, options, solved = _coordinates(args.motion, options, out)
+        result, description = analyse_gait(motion, options)
+        result.notes[:0] = solved
         if args.sample:
             result.notes.insert(0, ORIGIN)
         reasons = doubts(result)
@@ -186,6 +204,99 @@ def run(args: argparse.Namespace) -> int:
                 return write_report(result, out, cycles)
             _optional('Report', 'matplotlib', report)
     return DOUBTFUL if reasons else 0
+
+
+def _coordinates(motion: Path, options: GaitOptions, out: Path
+                 ) -> tuple[Path, GaitOptions, list[str]]:
+    """Return coordinates of a motion: of markers, by OpenSim's inverse kinematics."""
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.recordings.file_formats import C3D, OSIM, TRC, format_of
+
+    if format_of(motion) not in (C3D, TRC):
+        return motion, options, []
+    if format_of(options.urdf) is not OSIM:
+        raise ConfigurationError(f'{motion} holds markers: give the scaled OpenSim model that has '
+                                 'their names with --model MODEL.osim, got '
+                                 f'{options.urdf or "none"}')
+    from legged_dynamics.trials.c3d import read_c3d
+    from legged_dynamics.trials.inverse_kinematics import inverse_kinematics
+
+    coordinates, notes = inverse_kinematics(motion, options.urdf, out)
+    if not options.loads and format_of(motion) is C3D and read_c3d(motion).loads:
+        options = replace(options, loads=str(motion))
+    return coordinates, options, notes
+
+
+def _is_batch(args: argparse.Namespace) -> bool:
+    """Return whether the arguments name more than one trial."""
+    from legged_dynamics.reports.fleet.job import is_recording
+
+    return len(args.motion) > 1 or any(place.is_dir() and not is_recording(place)
+                                       for place in args.motion)
+
+
+def _many(args: argparse.Namespace, options: GaitOptions) -> int:
+    """Analyse all trials, write data set and report; return the exit code."""
+    import os
+
+    from legged_dynamics.cli.analyze import (
+        ALL_FAILED,
+        FAILED,
+        SOME_FAILED,
+        list_failed,
+        need_for_many,
+    )
+    from legged_dynamics.cli.output import counting, show
+    from legged_dynamics.reports.bag.analysis import DOUBTFUL
+    from legged_dynamics.reports.fleet.data_set import FOLDER, TRIALS
+    from legged_dynamics.reports.fleet.summarise import check_workers, cluster
+    from legged_dynamics.trials.batch import (
+        jobs_of,
+        run_trials,
+        still_to_do,
+        trials_data,
+        trials_table,
+        verdict_of,
+        write_trials_report,
+    )
+    from legged_dynamics.trials.folder import find_trials
+
+    need_for_many('trials')
+    out = args.out or Path('inverse_dynamics_of_many')
+    with output_folder(out, (FOLDER, REPORT, FAILED)):
+        jobs, failed = jobs_of(find_trials(args.motion), options, out, not args.no_series)
+        data = trials_data(out.resolve())
+        data.clean()
+        there = data.there()
+        todo = still_to_do(jobs, there)
+        if len(todo) < len(jobs):
+            print(f'{len(jobs) - len(todo)} of {len(jobs)} trials are there already; '
+                  f'{len(todo)} to do.')
+        for job in todo:
+            data.forget(job.recording)
+        if todo:
+            with cluster(min(args.workers or os.cpu_count() or 1, len(todo)),
+                         args.scheduler) as client, counting('Trials', len(todo)) as advance:
+                check_workers(client, out, [job.files.motion for job in todo])
+
+                def done(outcome: Any) -> None:
+                    if outcome.error:
+                        failed.append(outcome)
+                    advance(bool(outcome.error))
+
+                run_trials(client, todo, done)
+        list_failed(failed, out / FAILED)
+        print(f'{verdict_of(data, failed)}\n')
+        table = trials_table(data)
+        if table.rows:
+            show(table)
+        for outcome in failed:
+            print(f'- {outcome.path}: {outcome.error}')
+        print(f'\nReport: {write_trials_report(data, failed, out)}')
+        if failed:
+            return SOME_FAILED if table.rows else ALL_FAILED
+        trusted = data.read(TRIALS, ('trusted',)).column('trusted').to_pylist()
+        return 0 if all(trusted) else DOUBTFUL
 
 
 def _optional(what: str, package: str, write: Callable[[], Path]) -> None:

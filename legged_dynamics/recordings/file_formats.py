@@ -50,15 +50,15 @@ OSIM = FileFormat(('.osim',), {MODEL: 'OpenSim model', CONVERT: 'OpenSim model'}
 LOADS_XML = FileFormat(('.xml',), {LOADS: 'external loads of OpenSim'}, (
     'a motion is a bag, a CSV file, or a table of coordinates (.mot, .sto)'))
 C3D = FileFormat(('.c3d',), {LOADS: 'force plates', CONVERT: 'markers and force plates'}, (
-    'it holds markers and forces; "legged-dynamics convert" writes both as OpenSim reads them '
-    '(.trc, .mot). Run inverse kinematics on the markers, give the coordinates it writes (.mot) '
-    'with --model and the scaled model, and this file with --loads'))
+    'it holds markers and forces. Run inverse kinematics on the markers ("legged-dynamics '
+    'inverse-dynamics" does with OpenSim), give the coordinates it writes (.mot) with the scaled '
+    'model, and this file as the loads; "legged-dynamics convert" writes markers and forces as '
+    'OpenSim reads them (.trc, .mot)'))
+TRC = FileFormat(('.trc',), {}, (
+    'it holds markers. Run inverse kinematics on it ("legged-dynamics inverse-dynamics" does with '
+    'OpenSim), and give the coordinates it writes (.mot) with the scaled model'))
 FORMATS = (
-    BAG, OPENSIM_TABLE, CSV, URDF, OSIM, LOADS_XML, C3D,
-    FileFormat(('.trc',), advice=(
-        'it holds markers; run your inverse kinematics on it (OpenSim: Scale, then Inverse '
-        'Kinematics) and give the coordinates it writes (.mot), with --model and the scaled '
-        'model')),
+    BAG, OPENSIM_TABLE, CSV, URDF, OSIM, LOADS_XML, C3D, TRC,
     FileFormat(('.b3d',), advice=(
         "it is AddBiomechanics' own format, which only nimblephysics reads; give the .osim "
         '(--model) and the inverse kinematics (.mot) that come in the same download')),

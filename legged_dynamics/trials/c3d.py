@@ -110,6 +110,54 @@ def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
         raise OutputError(f'cannot write {path}: {error}') from error
 
 
+def read_trc(path: str | Path) -> Markers:
+    """
+    Read markers of a .trc file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Markers
+        In the axes of the file; cells that are empty or missing at a row's end are NaN.
+
+    Raises
+    ------
+    MeasurementError
+        When it cannot be read, or is not such a file; the message names the line.
+
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding='utf-8-sig').splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MeasurementError(f'cannot read {path}: {error}') from error
+    if len(lines) < 6 or not lines[0].startswith('PathFileType'):
+        raise MeasurementError(f'{path}: this is not a .trc file: expected "PathFileType" in its '
+                               'first line, and five lines above the frames')
+    header = dict(zip(lines[1].split(), lines[2].split()))
+    unit = header.get('Units', '')
+    if unit not in UNITS:
+        raise MeasurementError(f'{path}: expected Units out of {", ".join(UNITS)}, got {unit!r}')
+    names = tuple(cell.strip() for cell in lines[3].split('\t')[2:] if cell.strip())
+    rows, time = [], []
+    for number, line in enumerate(lines[5:], start=6):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split('\t')][:2 + 3 * len(names)]
+        cells += [''] * (2 + 3 * len(names) - len(cells))
+        try:
+            time.append(float(cells[1]))
+            rows.append([float(cell or 'nan') for cell in cells[2:]])
+        except ValueError as error:
+            raise MeasurementError(f'{path}, line {number}: {error}') from error
+    return Markers(np.array(time), names,
+                   UNITS[unit] * np.array(rows, float).reshape(len(rows), len(names), 3))
+
+
 # -------------------------------------------------------------------------------------------------
 
 FORCE_UNITS = {'N': 1.0, 'kN': 1e3}

@@ -100,6 +100,34 @@ def read_storage(path: str | Path) -> Storage:
     return Storage(names, rows, stated in ('yes', 'true') if stated else None)
 
 
+def degrees_by_version(path: Path) -> bool:
+    """
+    Return whether a table is of the version whose angles are in degrees although it says nothing.
+
+    OpenSim reads .mot files of SIMM, and those whose header has no version, in degrees.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+
+    Returns
+    -------
+    bool
+
+    """
+    if path.suffix.lower() != '.mot':
+        return False
+    with path.open(encoding='utf-8-sig', errors='replace') as file:
+        for line in file:
+            key, _, value = (part.strip() for part in line.lower().partition('='))
+            if key == 'endheader':
+                break
+            if key == 'version' and value not in ('', '0'):
+                return False
+    return True
+
+
 def write_storage(path: str | Path, title: str, names: Sequence[str], values: np.ndarray,
                   in_degrees: bool = False) -> None:
     """
@@ -138,6 +166,9 @@ def write_storage(path: str | Path, title: str, names: Sequence[str], values: np
 
 # An angle that changes by more than this is no angle in radians.
 LARGEST_ANGLE = 4.0 * np.pi
+# Joints that carry less than this part of the whole mass (toes, the foot below the ankle, hands)
+# may be without a column: their motion adds little force.
+LIGHT = 0.02
 LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 
 
@@ -275,17 +306,19 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
                                         if name not in followers)]
     missing = [name for name in wanted if name not in values]
     notes = []
-    if len(missing) == len(wanted) or (missing and not missing_at_zero):
+    heavy = [name for name in missing if name in osim.root_coordinates
+             or _carried(model, name) > LIGHT * model.total_mass]
+    if len(missing) == len(wanted) or (heavy and not missing_at_zero):
         hints = []
-        for name in missing[:6]:
+        for name in heavy[:6]:
             close = get_close_matches(name, [other for other in found if other not in values], n=1)
             hints.append(f'{name} (did you mean {close[0]}?)' if close else name)
-        more = f' and {len(missing) - 6} more' if len(missing) > 6 else ''
+        more = f' and {len(heavy) - 6} more' if len(heavy) > 6 else ''
         raise MeasurementError(
             f'{path}: no column for coordinate {", ".join(hints)}{more}. The columns are: '
             f'{", ".join(found)}. Give the model that inverse kinematics was run with; '
             'coordinates that do not move may be left out when that is allowed '
-            '(--missing-at-zero)')
+            '(--missing-at-zero); those of toes and hands always')
     if missing:
         notes.append(f'Coordinates without a column stay at their default: {", ".join(missing)}.')
     for name, column in values.items():
@@ -322,6 +355,13 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
     return Poses(time, np.array(p), xyzw, followed), notes
 
 
+def _carried(model: RobotModel, name: str) -> float:
+    """Return the mass that a joint carries, with all bodies beyond it [kg]."""
+    own = model.joint_index(name) + 1
+    return sum(model.body_inertia(body).mass for body in range(own, model.n_bodies)
+               if own in model.chain(body))
+
+
 def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel) -> np.ndarray:
     return np.radians(values) if in_degrees and osim.rotational(name) else np.asarray(values)
 
@@ -341,12 +381,15 @@ TURNS = 4.0 * TURN
 # How far recordings go beyond a joint's range [rad], and how many joints must be out of theirs as
 # radians: a pair of arms sometimes is.
 BEYOND, SEVERAL = 0.5, 3
+# As radians such a change would be a movement; angles that change less may be degrees of someone
+# who stands still.
+MOVED = 0.1
 # Largest difference of a coupled coordinate from what the model gives for it [rad or m].
 COUPLED = 0.2
 
 
 def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
-               osim: OpenSimModel) -> tuple[bool, list[str]]:
+               osim: OpenSimModel, otherwise: bool = False) -> tuple[bool, list[str]]:
     """
     Return whether angles are in degrees, and what to know of it.
 
@@ -358,6 +401,9 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
         Whether the header states degrees; None when it does not state the unit.
     osim : OpenSimModel
         Whose coordinates they are.
+    otherwise : bool
+        Whether angles are in degrees where neither header nor values decide: true for the motion
+        files of SIMM and of version 0 (.mot), which OpenSim reads as degrees.
 
     Returns
     -------
@@ -376,9 +422,14 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
                   for name, values in angles.items()) or sum(
         _fits_as_degrees(values, osim.coordinates[name]) for name, values in angles.items()
         if name not in osim.root_coordinates) >= SEVERAL
-    unit, why = ('degrees', 'are too large for') if degrees else ('radians', 'may be')
-    return degrees, [f'The header does not say the unit of angles (inDegrees); values {why} '
-                     f'radians, so they are taken for {unit}.']
+    unsaid = 'The header does not say the unit of angles (inDegrees);'
+    if degrees:
+        return True, [f'{unsaid} values are too large for radians, so they are taken for '
+                      'degrees.']
+    if otherwise and not any(np.ptp(values) > MOVED for values in angles.values()):
+        return True, [f'{unsaid} motion files of this version are in degrees, and the values do '
+                      'not contradict.']
+    return False, [f'{unsaid} values may be radians, so they are taken for radians.']
 
 
 def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:

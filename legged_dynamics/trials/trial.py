@@ -20,6 +20,7 @@ from legged_dynamics.recordings.file_formats import C3D, MOTION, OPENSIM_TABLE, 
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.trials.coordinates import (
     angle_unit,
+    degrees_by_version,
     poses_of,
     read_coordinates,
     spans_of,
@@ -207,7 +208,7 @@ def read_trial(source: Path, options: GaitOptions
     osim = read_osim(path)
     if format_of(source) is OPENSIM_TABLE:
         found, time, stated, others = read_coordinates(source)
-        degrees, unit = angle_unit(found, stated, osim)
+        degrees, unit = angle_unit(found, stated, osim, degrees_by_version(source))
         found, contradicted = without_contradictions(found, degrees, osim)
         osim = osim.fitted(spans_of(found, degrees, osim))
         model = osim.robot()

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trc_files import read_trc
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.c3d import write_trc
+from legged_dynamics.trials.c3d import read_trc, write_trc
 from legged_dynamics.trials.coordinates import (
     angle_unit,
     read_storage,
@@ -142,7 +141,7 @@ def test_tables_that_are_nearly_right(tmp_path, change, said):
         analysed(path)
 
 
-@pytest.mark.parametrize('suffix, said', [('.trc', 'run your inverse kinematics'),
+@pytest.mark.parametrize('suffix, said', [('.trc', 'Run inverse kinematics on it'),
                                           ('.c3d', 'legged-dynamics convert'),
                                           ('.b3d', 'only nimblephysics reads'),
                                           ('.osim', '--model')])

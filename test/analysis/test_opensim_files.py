@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from test_gait_files import options, write_walk
-from trc_files import read_trc
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.trials.analysis import analyse_gait
+from legged_dynamics.trials.c3d import read_trc
 from legged_dynamics.trials.coordinates import read_storage
 from legged_dynamics.trials.export import FRAMES, LOADS, LOADS_XML, MOMENTS, write_opensim
 

@@ -93,7 +93,8 @@ def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatc
         summarise(job)
     assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
     assert not summarise(job).error and list(data.there()) == [job.recording]
-    left = data.path(schema.FEET, 'anymal_class', '2023-11-14', '.x').with_suffix('.parquet.part')
+    left = data.path(schema.FEET, ('anymal_class', '2023-11-14'), '.x').with_suffix(
+        '.parquet.part')
     left.write_bytes(b'half')
     data.clean()
     assert not left.exists()

@@ -191,6 +191,79 @@ BASE_SERIES = TableSchema('base_series', 'an estimate', (
 TABLES = (SUMMARY, FEET, JOINTS, INPUTS, ERRORS, FOOT_SERIES, BASE_SERIES)
 
 
+# Trials of people and robots by inverse dynamics (`trials.batch`): another data set of the same
+# kind, partitioned by person.
+
+
+TRIALS = TableSchema('trials', 'a trial', (
+    ID,
+    Field('trial', 'string', '', 'Its name: that of the motion, without ending.'),
+    Field('path', 'string', '', 'The motion.'),
+    Field('model', 'string', '', 'File of the model.'),
+    Field('loads', 'string', '', 'File of the measured forces; empty without any.'),
+    Field('duration', 'double', 's', 'Of the motion.'),
+    Field('samples', 'int64', '', 'Instants.'),
+    Field('mass', 'double', 'kg', 'Of the model.'),
+    Field('weight', 'double', 'N', 'Of the model.'),
+    Field('method', 'string', '', 'Which shares the load between feet.'),
+    Field('trusted', 'bool', '', 'Whether the result deserves trust.'),
+    Field('doubts', 'list<string>', '', 'Why it does not.'),
+    Field('notes', 'list<string>', '', 'What was missing, assumed or odd.'),
+    Field('unsupported', 'double', '', 'Part of the samples in which something else than the feet '
+          'must bear load.'),
+    Field('lag', 'double', 's', 'How much later than the motion the clock of the plates is; NaN '
+          'where it cannot be determined.'),
+    Field('cpu', 'double', 's', 'What the analysis took of a processor.'),
+    Field('written', 'timestamp[us, tz=UTC]', '', 'When this row was.'),
+    Field('source_bytes', 'int64', 'B', 'Size of its files when they were analysed.'),
+    Field('source_modified', 'int64', 'ns', 'When they were last changed then, since 1970.'),
+    Field('options', 'string', '', 'Digest of the options and the version of the package.'),
+))
+
+TRIAL_FEET = TableSchema('trial_feet', 'a trial and foot', (
+    ID,
+    Field('foot', 'string', '', 'Link.'),
+    Field('duty', 'double', '', 'Part of the samples in which it is on the ground.'),
+    Field('load', 'double', 'N', 'Mean vertical force while it is on the ground.'),
+    Field('peak', 'double', 'N', 'Largest vertical force.'),
+    Field('stances', 'int64', '', 'Touch-downs seen.'),
+))
+
+TRIAL_ERRORS = TableSchema('trial_errors', 'a trial with plates, and treatment of the clocks', (
+    ID,
+    Field('clocks', 'string', '', 'as recorded, or together: plates shifted to the motion.'),
+    Field('samples', 'int64', '', 'Instants of all feet that are truly loaded.'),
+    *(Field(name, 'double', 'N', f'Root mean square error of {what}.') for name, what in (
+        ('vertical', 'the vertical force on a loaded foot'),
+        ('single', 'the same while one foot is loaded'),
+        ('double', 'the same while several are'),
+        ('fore_aft', 'the force along x'), ('sideways', 'the force along y'),
+        ('total', 'the sum of all vertical forces'))),
+    Field('agreement', 'double', '', 'Part of the samples in which contact agrees.'),
+))
+
+TRIAL_FOOT_SERIES = TableSchema('trial_foot_series', 'an instant and foot', (
+    ID,
+    Field('time', 'double', 's', 'As in the motion.'),
+    Field('foot', 'string', '', 'Link.'),
+    Field('contact', 'bool', '', 'Whether it is on the ground.'),
+    *_vector('', WRENCH, 'N,N m', "Foot's axes and origin", 'float'),
+    *_vector('world', WRENCH[:3], 'N', 'World axes', 'float'),
+    *_vector('center_of_pressure', XYZ, 'm', 'World axes; NaN without load', 'float'),
+))
+
+TRIAL_JOINT_SERIES = TableSchema('trial_joint_series', 'an instant and joint', (
+    ID,
+    Field('time', 'double', 's', 'As in the motion.'),
+    Field('joint', 'string', '', 'Name.'),
+    Field('position', 'float', 'rad or m', ''),
+    Field('velocity', 'float', 'rad/s or m/s', ''),
+    Field('effort', 'float', 'N m or N', 'Of muscles or motors.'),
+))
+
+TRIAL_TABLES = (TRIALS, TRIAL_FEET, TRIAL_ERRORS, TRIAL_FOOT_SERIES, TRIAL_JOINT_SERIES)
+
+
 # -------------------------------------------------------------------------------------------------
 
 FOLDER = 'data'
@@ -204,7 +277,7 @@ def arrow_schema(table: TableSchema) -> pa.Schema:
     Parameters
     ----------
     table : TableSchema
-        One of `TABLES`.
+        One of `TABLES` or `TRIAL_TABLES`.
 
     Returns
     -------
@@ -231,22 +304,30 @@ class DataSet:
     ----------
     out : Path
         Folder of the batch's results; the data set is ``data/`` in it.
+    tables : sequence of TableSchema
+        Its tables; the first has a row a recording, which counts as complete when that is there.
+    keys : sequence of str
+        What the tables are partitioned by.
 
     """
 
-    def __init__(self, out: Path):
+    def __init__(self, out: Path, tables: Sequence[TableSchema] = TABLES,
+                 keys: Sequence[str] = ('robot', 'day')):
         self.folder = out / FOLDER
+        self.tables, self.keys = tuple(tables), tuple(keys)
 
-    def path(self, table: TableSchema, robot: str, day: str, recording: str) -> Path:
+    def path(self, table: TableSchema, partition: Sequence[str], recording: str) -> Path:
         """
         Return the file of a recording's rows.
 
         Parameters
         ----------
         table : TableSchema
-            One of `TABLES`.
-        robot, day, recording : str
-            Which recording; the day as 2026-01-31.
+            One of its tables.
+        partition : sequence of str
+            Value of each key: robot and day (as 2026-01-31), or the person.
+        recording : str
+            Name of the recording.
 
         Returns
         -------
@@ -254,8 +335,9 @@ class DataSet:
             Whether it exists or not.
 
         """
-        return (self.folder / table.name / f'robot={quote(robot, safe="")}' / f'day={day}'
-                / f'{recording}.parquet')
+        return self.folder.joinpath(table.name, *(
+            f'{key}={quote(value, safe="")}' for key, value in zip(self.keys, partition)),
+            f'{recording}.parquet')
 
     def clean(self) -> None:
         """Remove incomplete files of a run that was killed."""
@@ -273,18 +355,19 @@ class DataSet:
             Its name in the data set.
 
         """
-        for table in TABLES:
-            for path in (self.folder / table.name).glob(f'*/*/{recording}.parquet'):
+        for table in self.tables:
+            for path in (self.folder / table.name).glob(f'{"*/" * len(self.keys)}'
+                                                        f'{recording}.parquet'):
                 path.unlink()
 
     def read(self, table: TableSchema, columns: Sequence[str] | None = None) -> pa.Table:
         """
-        Return a table of all recordings, with its columns robot and day.
+        Return a table of all recordings, with the keys as its last columns.
 
         Parameters
         ----------
         table : TableSchema
-            One of `TABLES`.
+            One of its tables.
         columns : sequence of str, optional
             Only these; all of them unless given.
 
@@ -303,7 +386,7 @@ class DataSet:
         import pyarrow.dataset as ds
 
         schema = arrow_schema(table)
-        for name in ('robot', 'day'):
+        for name in self.keys:
             schema = schema.append(pa.field(name, pa.string()))
         where = self.folder / table.name
         wanted = list(columns) if columns else schema.names
@@ -311,7 +394,7 @@ class DataSet:
             return schema.empty_table().select(wanted)
         try:
             return ds.dataset(where, schema=schema, format='parquet', partitioning=ds.partitioning(
-                pa.schema([('robot', pa.string()), ('day', pa.string())]),
+                pa.schema([(key, pa.string()) for key in self.keys]),
                 flavor='hive')).to_table(columns=wanted)
         except (OSError, pa.ArrowException) as error:
             raise OutputError(f'the data set in {where} cannot be read: {error}; remove the file '
@@ -320,7 +403,7 @@ class DataSet:
     def there(self) -> dict[str, dict[str, Any]]:
         """Return path, size, date and options of each recording in the data set, by its name."""
         columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
-        return {row['recording']: row for row in self.read(SUMMARY, columns).to_pylist()}
+        return {row['recording']: row for row in self.read(self.tables[0], columns).to_pylist()}
 
 
 class RecordingWriter:
@@ -330,7 +413,11 @@ class RecordingWriter:
     Parameters
     ----------
     data : DataSet
-    robot, day, recording : str
+        Where to write.
+    partition : sequence of str
+        Value of each of its keys.
+    recording : str
+        Name of the recording.
 
     Raises
     ------
@@ -339,8 +426,10 @@ class RecordingWriter:
 
     """
 
-    def __init__(self, data: DataSet, robot: str, day: str, recording: str):
-        self._paths = {table.name: data.path(table, robot, day, recording) for table in TABLES}
+    def __init__(self, data: DataSet, partition: Sequence[str], recording: str):
+        self._paths = {table.name: data.path(table, partition, recording)
+                       for table in data.tables}
+        self._first = data.tables[0].name
         self._recording = recording
         self._writers: dict[str, Any] = {}
 
@@ -355,7 +444,7 @@ class RecordingWriter:
         Parameters
         ----------
         table : TableSchema
-            One of `TABLES`.
+            One of the data set's.
         columns : mapping of str to array
             Columns but the recording's name, which is filled in.
 
@@ -389,7 +478,7 @@ class RecordingWriter:
         Parameters
         ----------
         table : TableSchema
-            One of `TABLES`.
+            One of the data set's.
         rows : iterable of mapping
             Rows without the recording's name; there may be none.
 
@@ -410,7 +499,7 @@ class RecordingWriter:
             for writer in self._writers.values():
                 writer.close()
             if kind is None:
-                for name in sorted(self._writers, key=lambda name: name == SUMMARY.name):
+                for name in sorted(self._writers, key=lambda name: name == self._first):
                     os.replace(_part(self._paths[name]), self._paths[name])
         except OSError as error:
             raise OutputError(f'cannot write to the data set: {error}') from error

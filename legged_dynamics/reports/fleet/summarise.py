@@ -144,7 +144,7 @@ def summarise(job: Job) -> Outcome:
         with BagReader(job.path) as bag:
             ready = prepare(bag, job.options)
             day = _instant(bag.start_ns).date().isoformat()
-            with RecordingWriter(DataSet(job.out), _robot_name(job, ready), day,
+            with RecordingWriter(DataSet(job.out), (_robot_name(job, ready), day),
                                  job.recording) as out:
                 trusted = Summary(job, bag, ready, out).write(begin)
     except LeggedDynamicsError as error:
