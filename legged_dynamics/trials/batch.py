@@ -29,7 +29,7 @@ from legged_dynamics.reports.fleet.data_set import WRENCH, XYZ, DataSet, Recordi
 from legged_dynamics.reports.fleet.report import counted
 from legged_dynamics.reports.fleet.summarise import Outcome, each_result
 from legged_dynamics.reports.page import Table, command_line, versions
-from legged_dynamics.reports.section import Listing, Report, ReportSection
+from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 from legged_dynamics.trials.accuracy import FootErrors
 from legged_dynamics.trials.analysis import GaitResult, analyse_gait
 from legged_dynamics.trials.folder import TrialFiles
@@ -37,6 +37,8 @@ from legged_dynamics.trials.report import doubts
 from legged_dynamics.trials.subject import GaitOptions
 
 RECORDED, TOGETHER = 'as recorded', 'together'
+# Notes on the page at most, those of most trials first.
+MOST_NOTES = 12
 _DIGEST = 8
 
 
@@ -404,9 +406,13 @@ def write_trials_report(data: DataSet, failed: Sequence[Outcome], out: Path) -> 
             for text in row[column]:
                 found.setdefault(text, []).append(f'{row["person"]}/{row["trial"]}')
         if found:
-            sections.append(ReportSection(heading, [Listing([
-                f'{text} ({", ".join(names[:6])}{", ..." if len(names) > 6 else ""})'
-                for text, names in sorted(found.items(), key=lambda item: -len(item[1]))])]))
+            said = [f'{text} ({", ".join(names[:6])}{", ..." if len(names) > 6 else ""})'
+                    for text, names in sorted(found.items(), key=lambda item: -len(item[1]))]
+            parts: list[Part] = [Listing(said[:MOST_NOTES])]
+            if len(said) > MOST_NOTES:
+                parts.append(f'{len(said) - MOST_NOTES} more are in the column {column} of the '
+                             'table trials.')
+            sections.append(ReportSection(heading, parts))
     sections.append(ReportSection('Data', [
         f'Summaries, errors and time series are a Parquet data set in {schema.FOLDER}/ beside '
         'this page, a folder a table, partitioned by person; for example '

@@ -462,14 +462,14 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
     dict of str to (n,) array
         The coordinates that are kept.
     list of str
-        A note for each that is not.
+        A note on those that are not; empty when all are.
 
     """
     def radians(name: str) -> np.ndarray:
         values = np.asarray(found[name])
         return np.radians(values) if in_degrees and osim.rotational(name) else values
 
-    kept, notes = dict(found), []
+    kept, contradicted = dict(found), []
     for coupling in osim.couplings:
         name, masters = coupling.dependent, coupling.independent
         if name not in found or name not in _followed(osim) or any(
@@ -479,9 +479,11 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
         off = np.abs(radians(name) - wanted)
         if not off.max() <= COUPLED:
             del kept[name]
-            notes.append(f'{name} is off by up to {np.nanmax(off):.3g} (rad or m) from what the '
-                         f'model couples to {", ".join(masters)}: the model is followed.')
-    return kept, notes
+            contradicted.append(name)
+    if not contradicted:
+        return kept, []
+    return kept, ['Coordinates that the model couples to others, and that the table has otherwise '
+                  f'(often in another unit): {", ".join(contradicted)}. The model is followed.']
 
 
 def _followed(osim: OpenSimModel) -> set[str]:
