@@ -5,8 +5,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 import legged_dynamics as ld
 
@@ -48,3 +50,36 @@ def test_the_first_example_of_the_readme_uses_names_there_are():
     code = code[:code.index('```')]
     names = set(re.findall(r'\bld\.(\w+)', code))
     assert {'RobotModel', 'GroundReactionEstimator'} <= names <= set(ld.__all__)
+
+
+# -------------------------------------------------------------------------------------------------
+# What package.xml states, and other files repeat.
+
+
+ROOT = README.parent
+MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
+
+
+def test_version_and_repository_are_the_same_everywhere():
+    version, urls = MANIFEST.findtext('version'), {url.get('type'): url.text
+                                                   for url in MANIFEST.findall('url')}
+    citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text())
+    assert citation['version'] == version and citation['repository-code'] == urls['repository']
+    recipe = yaml.safe_load((ROOT / 'conda/recipe.yaml').read_text())
+    assert recipe['context']['version'] == version
+    assert re.search(rf'^{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$|^Forthcoming$',
+                     (ROOT / 'CHANGELOG.rst').read_text(), re.M)
+
+
+def test_a_robot_needs_neither_simulator_nor_controllers_nor_plots():
+    hard = {found.text for found in MANIFEST.findall('exec_depend') if not found.get('condition')}
+    assert {'rclpy', 'python3-numba'} <= hard
+    assert not hard & {'controller_manager', 'forward_command_controller', 'python3-mujoco-pip',
+                       'python3-matplotlib', 'python3-rosbags-pip', 'ros2bag'}
+
+
+def test_recipe_and_setup_require_the_same():
+    recipe = yaml.safe_load((ROOT / 'conda/recipe.yaml').read_text())
+    stated = re.search(r'install_requires=\[(.*?)\]', (ROOT / 'setup.py').read_text(), re.S)[1]
+    wanted = {name.replace('>=', ' >=') for name in re.findall(r"'([^']+)'", stated)}
+    assert wanted == set(recipe['requirements']['run']) - {'python >=3.10'}
