@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
+    from legged_dynamics.model.urdf import read_description_file
     from legged_dynamics.recordings.robot import recognise
     from legged_dynamics.resources import robot_files, urdf_path
 
@@ -79,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
         print(f'  {line}')
     if args.robot or args.picture:
         picture = args.picture or Path(f'{yaml.stem}_check.svg')
-        print(f'\nCheck picture: {write_picture(model, config, picture)}')
+        path = write_picture(model, config, picture, read_description_file(source))
+        print(f'\nCheck picture: {path}')
     return 0
 
 
@@ -205,7 +207,7 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
     return lines
 
 
-def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
+def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str = '') -> Path:
     """
     Write the check picture and return its path.
 
@@ -217,6 +219,8 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
         What the YAML adds to the model.
     path : Path
         File to write.
+    urdf : str
+        XML of the description, for the shapes of the bodies.
 
     Raises
     ------
@@ -229,7 +233,8 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path) -> Path:
 
     model = config.apply_to(model)
     try:
-        path.write_text(robot_picture(model, config, config.nominal_in(model)), encoding='utf-8')
+        path.write_text(robot_picture(model, config, config.nominal_in(model), urdf),
+                        encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write the picture {path}: {error}') from error
     return path

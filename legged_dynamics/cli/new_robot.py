@@ -78,7 +78,8 @@ def run(args: argparse.Namespace) -> int:
     print(f'\nRobot YAML:    {out}')
     config = RobotConfig.from_yaml(out)
     if config.feet:
-        print(f'Check picture: {write_picture(model, config, out.with_suffix(".svg"))}\n')
+        picture = write_picture(model, config, out.with_suffix('.svg'), text)
+        print(f'Check picture: {picture}\n')
         for line in feet_lines(model, config):
             print(f'  {line}')
     print(f'\nNext: legged-dynamics info {args.urdf} --robot {out}')

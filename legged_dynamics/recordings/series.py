@@ -210,8 +210,8 @@ class EstimateSeries(ForceSeries):
         Effort of each joint that the estimate does not explain.
     mass_error : Column of float
         How much more the base weighs than the model says [kg].
-    effort : Column of (nj,)
-        Measured; NaN where there is none.
+    position, effort : Column of (nj,)
+        Of the joints, measured; NaN where there is none.
     angular_velocity, linear_acceleration : Column of (3,)
         Readings of the IMU, in its axes; NaN where there is none.
     base_rotation : Column of (3, 3)
@@ -232,6 +232,7 @@ class EstimateSeries(ForceSeries):
         self.base_residual = Column((6,))
         self.external_torque = Column((len(joints),))
         self.mass_error = Column()
+        self.position = Column((len(joints),))
         self.effort = Column((len(joints),))
         self.angular_velocity = Column((3,))
         self.linear_acceleration = Column((3,))
@@ -263,7 +264,8 @@ class EstimateSeries(ForceSeries):
         self.base_residual.append(reaction.base_residual)
         self.external_torque.append(reaction.external_torque)
         self.mass_error.append(reaction.mass_error)
-        for column, sensed in ((self.effort, measurement.effort),
+        for column, sensed in ((self.position, measurement.position),
+                               (self.effort, measurement.effort),
                                (self.angular_velocity, measurement.angular_velocity),
                                (self.linear_acceleration, measurement.linear_acceleration)):
             column.append(np.nan if sensed is None else sensed)
