@@ -57,7 +57,8 @@ class Truth:
         return bool(self.valid.any())
 
 
-def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np.ndarray:
+def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool,
+                at: slice = slice(None)) -> np.ndarray:
     """
     Return estimated forces in world axes.
 
@@ -69,6 +70,8 @@ def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np
         Rotations R_WF.
     raw : bool
         Whether the forces at full bandwidth are taken, or the low-passed ones.
+    at : slice
+        Samples that the rotations are of; all by default.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np
 
     """
     wrench = series.raw_wrench.values if raw else series.published
-    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[:, :, :3])
+    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[at, :, :3])
 
 
 def align_truth(series: EstimateSeries, recording: Recording, weight: float,

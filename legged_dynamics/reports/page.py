@@ -3,9 +3,9 @@
 """
 A self-contained HTML page, with the charts and tables of all reports.
 
-First a red banner where data do not deserve trust and the verdict as a sentence, then contents,
-charts, tables and figures; at the end how it was made. The page works in light and dark mode, on
-paper and on a phone, and loads nothing.
+First a red banner where data do not deserve trust, the verdict as a sentence and remarks in grey,
+then contents, charts, tables and figures; at the end how it was made. The page works in light and
+dark mode, on paper and on a phone, and loads nothing.
 """
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+
+from legged_dynamics.reports.palette import (
+    DARK_FOOT_COLORS,
+    DARK_TRUTH_COLORS,
+    FOOT_COLORS,
+    TRUTH_COLORS,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
@@ -53,7 +60,7 @@ class Line:
     values : (n,) array
         NaN where there is nothing.
     hue : int
-        Number of the colour; below zero grey, for the truth.
+        Number of the colour; below zero one of two greys, for the truth: -1, -2.
     key : str
         Curves of the same key are hidden together, in all charts; the name when empty.
     dash : bool
@@ -93,6 +100,13 @@ class Chart:
         Whether the time axis shows dates, and curves are dots, one a recording.
     caption : str
         Text below it on a page.
+    window : tuple of float, optional [s]
+        Begin and end of what is shown first; everything when None.
+    overview : bool
+        Whether it always shows everything, and marks what the others of its group show: dragging
+        over it chooses that.
+    band : float
+        The upright axis is shaded from zero to this value; 0: not at all.
 
     """
 
@@ -106,6 +120,9 @@ class Chart:
     along: str = 'time [s]'
     dates: bool = False
     caption: str = ''
+    window: tuple[float, float] | None = None
+    overview: bool = False
+    band: float = 0.0
 
     def html(self, group: str = 'time') -> str:
         """
@@ -131,14 +148,75 @@ class Chart:
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
             'digits': self.digits, 'height': self.height, 'along': self.along,
-            'dates': self.dates,
+            'dates': self.dates, 'window': self.window, 'overview': self.overview,
+            'band': self.band,
             'time': _packed(time - 0.0, '<f8'),
             'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
                         'dash': line.dash, 'values': _packed(values, '<f4')}
                        for line, values in zip(self.lines, columns)]}
-        text = json.dumps(data).replace('</', '<\\/')
-        return (f'<script type="application/json">{text}</script>'
-                f'<div class="chart" role="img" aria-label="{escape(self.title)}"></div>')
+        return _host(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """
+    Times at which something was so, a row each: when a foot was on the ground.
+
+    Attributes
+    ----------
+    title : str
+    rows : sequence of str
+        Names of the rows, from above.
+    spans : sequence of sequence of tuple of float [s]
+        Begin and end of each bar, by row.
+    truth : sequence of sequence of tuple of float [s]
+        The same by the truth, drawn in grey above; empty without one.
+    end : float
+        End of the time axis, which begins at zero [s].
+    window : tuple of float, optional [s]
+        Begin and end of what is shown first; everything when None.
+    caption : str
+        Text below it on a page.
+
+    """
+
+    title: str
+    rows: Sequence[str]
+    spans: Sequence[Sequence[tuple[float, float]]]
+    truth: Sequence[Sequence[tuple[float, float]]]
+    end: float
+    window: tuple[float, float] | None = None
+    caption: str = ''
+
+    def html(self, group: str = 'time') -> str:
+        """
+        Return the bars for a page.
+
+        Parameters
+        ----------
+        group : str
+            Charts of the same group share level axis and cursor.
+
+        Returns
+        -------
+        str
+            HTML; the page needs the scripts of charts at its end.
+
+        """
+        time = np.linspace(0.0, self.end, 2001)
+        return _host({
+            'title': self.title, 'unit': '', 'group': group, 'least': 1.0, 'digits': 0,
+            'height': 90 + 30 * len(self.rows), 'along': 'time [s]', 'dates': False,
+            'window': self.window, 'overview': False, 'band': 0.0,
+            'time': _packed(time, '<f8'), 'series': [], 'rows': list(self.rows),
+            'bars': [[[round(value, 4) for value in span] for span in row] for row in self.spans],
+            'true': [[[round(value, 4) for value in span] for span in row] for row in self.truth]})
+
+
+def _host(data: dict[str, Any]) -> str:
+    text = json.dumps(data).replace('</', '<\\/')
+    return (f'<script type="application/json">{text}</script>'
+            f'<div class="chart" role="img" aria-label="{escape(data["title"])}"></div>')
 
 
 def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -242,7 +320,17 @@ def _scripts() -> str:
 def _styles(charts: bool) -> str:
     """Return the style of a page, with or without charts."""
     names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
-    return '\n'.join((ASSETS / name).read_text(encoding='utf-8') for name in names)
+    texts = [(ASSETS / name).read_text(encoding='utf-8') for name in names]
+    if charts:
+        texts += [f':root {{ {_variables(FOOT_COLORS, TRUTH_COLORS)} }}',
+                  '@media screen and (prefers-color-scheme: dark) { '
+                  f':root {{ {_variables(DARK_FOOT_COLORS, DARK_TRUTH_COLORS)} }} }}']
+    return '\n'.join(texts)
+
+
+def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
+    return ' '.join(f'--{kind}{k}: {color};' for kind, colors in (('hue', hues), ('grey', greys))
+                    for k, color in enumerate(colors))
 
 
 def _packed(values: np.ndarray, kind: str) -> str:
@@ -400,7 +488,52 @@ class Page:
         """
         self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
 
-    def chart(self, chart: Chart, caption: str = '', group: str = 'time') -> None:
+    def remark(self, text: str) -> None:
+        """
+        Say in grey below the verdict what to know of how the data came about.
+
+        Parameters
+        ----------
+        text : str
+            The sentence.
+
+        """
+        self._said.append(f'<p class="remark">{escape(text)}</p>')
+
+    def opening(self, picture: str, caption: str, cards: Iterable[tuple[str, str]]) -> None:
+        """
+        Put a vector picture and key figures on the first screen, below what is said.
+
+        Parameters
+        ----------
+        picture : str
+            Text of an SVG, which the package made itself; empty for none.
+        caption : str
+            Text below it.
+        cards : iterable of tuple of str
+            Each a value, and what it is.
+
+        """
+        figure = (f'<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>'
+                  if picture else '')
+        self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
+
+    def viewer(self, command: str) -> None:
+        """
+        Offer the command that shows the moment under the cursor of the charts.
+
+        Parameters
+        ----------
+        command : str
+            Command line without the moment, which ``--at`` gives.
+
+        """
+        self._parts.append(
+            f'<p class="viewer" data-command="{escape(command)}" hidden>Click in a chart for the '
+            'command that shows the robot at that moment: <code></code> '
+            '<button type="button">Copy</button></p>')
+
+    def chart(self, chart: Chart | Bars, caption: str = '', group: str = 'time') -> None:
         """
         Add a chart to zoom and hover over.
 
@@ -470,9 +603,7 @@ class Page:
             Each a value, and what it is.
 
         """
-        rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
-                       f'<span>{escape(what)}</span></div>' for value, what in cards)
-        self._parts.append(f'<div class="cards">{rows}</div>')
+        self._parts.append(_cards(cards))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
               strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
@@ -490,13 +621,15 @@ class Page:
 
         """
         strong, first = set(strong), set(first)
-        lines = [f'<tr>{"".join(f"<th>{escape(cell)}</th>" for cell in head)}</tr>']
+        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+        lines = [f'<tr>{cells}</tr>']
         for index, row in enumerate(rows):
             names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
                              if index in chosen)
             cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
-        self._parts.append(f'<div class="wide"><table>{"".join(lines)}</table></div>')
+        self._parts.append('<div class="wide" tabindex="0" role="region" aria-label="Table">'
+                           f'<table>{"".join(lines)}</table></div>')
 
     def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
         """
@@ -543,9 +676,15 @@ class Page:
         return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
-                '</head><body>\n' + '\n'.join(parts)
-                + f'\n<footer>{"<br>".join(escape(line) for line in made)}</footer>'
+                '</head><body><main>\n' + '\n'.join(parts)
+                + f'\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
                 + (_scripts() if self._charts else '') + '</body></html>\n')
+
+
+def _cards(cards: Iterable[tuple[str, str]]) -> str:
+    rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
+                   f'<span>{escape(what)}</span></div>' for value, what in cards)
+    return f'<div class="cards">{rows}</div>'
 
 
 def _cell(cell: str | Link) -> str:

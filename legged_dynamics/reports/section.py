@@ -17,7 +17,7 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.reports.page import Chart, Page, Table
+from legged_dynamics.reports.page import Bars, Chart, Page, Table
 from legged_dynamics.reports.style import png
 
 REPORT = 'report.html'
@@ -68,7 +68,7 @@ class ReportFigure:
 
 
 # A text is a paragraph.
-Part = str | Listing | Cards | Table | Chart | ChartRow | ReportFigure
+Part = str | Listing | Cards | Table | Chart | Bars | ChartRow | ReportFigure
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +129,14 @@ class Report:
         In red above all else: why the data do not deserve trust.
     robot : str
         File or name of the robot, for its foot.
+    remarks : sequence of str
+        In grey below the verdict: how the data came about.
+    picture : tuple of str
+        Text of an SVG for the first screen, and its caption; empty for none.
+    cards : sequence of tuple of str
+        Key figures of the first screen, each a value and what it is.
+    viewer : str
+        Command that shows the recording in three dimensions; empty for none.
 
     """
 
@@ -140,6 +148,10 @@ class Report:
     judged: bool = True
     warnings: Sequence[str] = field(default=())
     robot: str = ''
+    remarks: Sequence[str] = ()
+    picture: tuple[str, str] = ('', '')
+    cards: Sequence[tuple[str, str]] = ()
+    viewer: str = ''
 
     @property
     def tables(self) -> list[Table]:
@@ -201,11 +213,17 @@ class Report:
             page.verdict(self.verdict, self.judged)
         for warning in reversed(self.warnings):
             page.banner(warning)
+        for remark in self.remarks:
+            page.remark(remark)
+        if self.picture[0] or self.cards:
+            page.opening(*self.picture, self.cards)
         for section in self.sections:
             if section.name:
                 page.heading(section.name)
             for part in section.parts:
                 _add(page, part, folder)
+            if self.viewer and section.charts and section is self.sections[0]:
+                page.viewer(self.viewer)
         return page.html(self.command, self.robot)
 
 
@@ -236,7 +254,7 @@ def _add(page: Page, part: Part, folder: Path | None) -> None:
         page.cards(part.cards)
     elif isinstance(part, Table):
         page.table(part.head, part.rows, part.strong, part.first)
-    elif isinstance(part, Chart):
+    elif isinstance(part, Chart | Bars):
         page.chart(part, part.caption)
     elif isinstance(part, ChartRow):
         page.row(part.charts, part.group)

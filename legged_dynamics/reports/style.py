@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Of feet, by their order: a palette for all kinds of colour vision (Okabe and Ito).
-FOOT_COLORS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
-TRUTH, GRID, TEXT, SHADE = '#9a9a9a', '#e4e4e4', '#333333', '#f2f5f9'
+from legged_dynamics.reports.palette import TRUTH_COLORS
+
+TRUTH = TRUTH_COLORS[0]
+GRID, TEXT, SHADE = '#e4e4e4', '#333333', '#f2f5f9'
 WIDTH = 10.5
 DPI = 110
 # A line with more points than this is thinned, keeping extremes.

@@ -16,6 +16,7 @@ from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import distrust
 from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.palette import FOOT_COLORS, foot_color
 from legged_dynamics.reports.section import (
     Cards,
     ChartRow,
@@ -88,7 +89,7 @@ def _draw_balance(result: GaitResult) -> Figure:
     style.dress(top, y='all feet $f_z$ [N]')
     style.legend(top, ncols=3)
     for axes, part, unit in ((force, slice(0, 3), 'N'), (moment, slice(3, 6), 'N m')):
-        for name, values, color in zip('xyz', r.root_residual[:, part].T, style.FOOT_COLORS):
+        for name, values, color in zip('xyz', r.root_residual[:, part].T, FOOT_COLORS):
             style.line(axes, time, values, color=color, label=name)
         style.dress(axes, y=f'unexplained\n[{unit}]')
     for axes in (top, force, moment):
@@ -149,7 +150,7 @@ def _truth(result: GaitResult) -> np.ndarray | None:
 
 
 def _color(index: int) -> str:
-    return style.FOOT_COLORS[index % len(style.FOOT_COLORS)]
+    return foot_color(index)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -181,8 +182,8 @@ def feet_table(result: GaitResult) -> Table:
                          f'{force[:, 2].mean():.0f}', f'{force[:, 2].max():.0f}',
                          f'{np.linalg.norm(force[:, :2], axis=1).max():.0f}'))))
     return Table(f'Feet (weight {result.weight:.0f} N), contacts {result.contact_source}',
-                 ('foot', 'on the ground [%]', 'landings', 'mean load [N]', 'largest load [N]',
-                  'largest sideways [N]'), rows)
+                 ('foot', 'on the ground [%]', 'landings', 'mean load [N]', 'peak load [N]',
+                  'peak horizontal [N]'), rows)
 
 
 def joints_table(result: GaitResult, most: int = 12) -> Table:
@@ -210,7 +211,8 @@ def joints_table(result: GaitResult, most: int = 12) -> Table:
         rows.append((result.model.joint_names[k], f'{effort[:, k].min():.1f}',
                      f'{effort[:, k].max():.1f}', f'{np.sqrt((effort[:, k] ** 2).mean()):.1f}',
                      unit))
-    return Table('Joint torques, the largest', ('joint', 'least', 'most', 'rms', 'unit'), rows)
+    return Table('Joint torques, the largest',
+                 ('joint', 'minimum', 'maximum', 'rms', 'unit'), rows)
 
 
 def errors_table(result: GaitResult) -> Table:
@@ -241,7 +243,7 @@ def errors_table(result: GaitResult) -> Table:
         f'in {100.0 * first.agreement:.1f} %; the vertical force of all feet together errs by '
         f'{first.total:.1f} N)')
     return Table(title, ('method', 'vertical', 'alone', 'together', 'along x', 'along y',
-                         'least vertical force', ''), rows, [0] if rows else [])
+                         'minimum vertical force', ''), rows, [0] if rows else [])
 
 
 def _errors(e: FootErrors) -> list[str]:
@@ -468,7 +470,7 @@ def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) ->
     for k, curve in enumerate(curves):
         measured = curve.measured_mean
         if measured is not None:
-            lines.append(Line(f'{curve.name}, by plates', measured, -1))
+            lines.append(Line(f'{curve.name}, by plates', measured, -1 - k % 2))
         lines.append(Line(curve.name, curve.mean, k))
         scale = max(scale, float(np.abs(curve.mean).max()))
     return Chart(f'{title} [{curves[0].unit}]', '', PERCENT, lines, max(0.05 * scale, 0.02), 2,
@@ -485,7 +487,7 @@ def _force_charts(result: GaitResult) -> list[Chart]:
         lines = []
         for i, foot in enumerate(r.feet):
             if measured is not None:
-                lines.append(Line(f'{foot}, measured', measured[:, i, axis], -1))
+                lines.append(Line(f'{foot}, measured', measured[:, i, axis], -1 - i % 2))
             lines.append(Line(foot, r.force[:, i, axis], i))
         charts.append(Chart(title, 'N', result.motion.time, lines, 0.02 * result.weight,
                             height=330 if axis == 2 else 210))

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 from legged_dynamics.view.figure import Figure, FigureMaker
 from legged_dynamics.view.looks import Look, body_looks
@@ -293,10 +294,9 @@ def _cone(friction: float) -> trimesh.Trimesh:
 # The panel next to the scene: curves, a table of the forces, and switches.
 
 
-_COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e377c2', '#17becf')
 SHOWN = 10.0            # s of curves
 _KEPT = 400             # figures in the curves, at most
-_EVERY = 6              # figures between changes of curves and table
+_EVERY = 6              # figures between changes of the curves while the robot moves
 
 
 class Panel:
@@ -326,7 +326,7 @@ class Panel:
         gui.set_panel_label(title)
         gui.configure_theme(show_logo=False, show_share_button=False, control_width='large')
         self._table = gui.add_html('waiting for the robot')
-        colors = [_COLORS[i % len(_COLORS)] for i in range(len(feet))]
+        colors = [foot_color(i) for i in range(len(feet))]
         none = tuple(np.zeros(1) for _ in range(len(feet) + 1))
         self._force = gui.add_uplot(
             none, ({'label': 's'}, *({'label': foot, 'stroke': color, 'width': 1.5}
@@ -353,34 +353,47 @@ class Panel:
         """Start the curves again."""
         self._rows.clear()
 
-    def draw(self, figure: Figure) -> None:
+    def draw(self, figure: Figure, time: float, still: bool = False) -> None:
         """
-        Add a figure; curves and table change every few figures.
+        Add a figure. The table is of the same instant as the scene; curves follow every few ones.
 
         Parameters
         ----------
         figure : Figure
             Newest figure.
+        time : float [s]
+            Of the figure, from the beginning of what is shown.
+        still : bool
+            Whether no other figure follows at once: the curves end with this one, too.
 
         """
-        time = figure.stamp_ns * 1e-9
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
             self.forget()
-        margins = figure.margins
-        friction = np.nan if np.isnan(margins.friction).all() else np.nanmax(margins.friction)
-        self._rows.append(np.concatenate([
-            [time], figure.force[:, 2], [friction, margins.effort, margins.support]]))
-        if self._drawn % _EVERY == 0:
-            rows = np.array(self._rows)
-            rows = rows[rows[:, 0] > time - SHOWN]
-            rows[:, 0] -= time
-            n = len(self._feet)
-            with self._server.atomic():
-                if n:
-                    self._force.data = tuple(rows[:, :n + 1].T.copy())
-                self._margin.data = (rows[:, 0].copy(), *rows[:, n + 1:].T.copy())
-                self._table.content = self._said(figure, time)
+        self._rows.append(curve_row(figure, time))
+        with self._server.atomic():
+            if still or self._drawn % _EVERY == 0:
+                self.draw_curves(np.array(self._rows), time)
+            self._table.content = self._said(figure, time)
         self._drawn += 1
+
+    def draw_curves(self, rows: np.ndarray, time: float) -> None:
+        """
+        Show the curves of the last seconds.
+
+        Parameters
+        ----------
+        rows : (n, 4 + nf) array
+            Of :func:`curve_row`, in the order of time.
+        time : float [s]
+            At which the curves end.
+
+        """
+        rows = rows[(rows[:, 0] > time - SHOWN) & (rows[:, 0] <= time)].copy()
+        rows[:, 0] -= time
+        n = len(self._feet)
+        if n:
+            self._force.data = tuple(rows[:, :n + 1].T.copy())
+        self._margin.data = (rows[:, 0].copy(), *rows[:, n + 1:].T.copy())
 
     def _said(self, figure: Figure, time: float) -> str:
         if figure.forces is None:
@@ -402,6 +415,30 @@ class Panel:
         push = 0.0 if figure.push is None else float(np.linalg.norm(figure.push))
         return ''.join([*lines, '</table>', f'inside of support {_number(margins.support, 3)} m, '
                         f'effort used {_percent(margins.effort)}, external {push:.0f} N</div>'])
+
+
+def curve_row(figure: Figure, time: float) -> np.ndarray:
+    """
+    Return what the curves show of a figure.
+
+    Parameters
+    ----------
+    figure : Figure
+        Of one instant.
+    time : float [s]
+        Of that instant, from the beginning of what is shown.
+
+    Returns
+    -------
+    (4 + nf,) array
+        Time [s], vertical force of each foot [N], friction used, effort used, and how far the
+        centre of pressure is inside of the support polygon [m].
+
+    """
+    margins = figure.margins
+    friction = np.nan if np.isnan(margins.friction).all() else np.nanmax(margins.friction)
+    return np.concatenate([[time], figure.force[:, 2],
+                           [friction, margins.effort, margins.support]])
 
 
 def _number(value: float, digits: int = 0) -> str:
@@ -494,7 +531,7 @@ class Show:
     def __init__(self, server: Any, model: RobotModel, config: RobotConfig, urdf: str,
                  title: str, *, friction: float = 0.6, newtons_per_meter: float = 500.0,
                  meshes: Path | None = None):
-        self.server = server
+        self.server, self._begin_ns = server, -1
         self._figure = FigureMaker(model, config, friction)
         feet = self._figure.feet
         looks = body_looks(self._figure.model, config, urdf, meshes)
@@ -504,7 +541,7 @@ class Show:
         camera.position = (2.3 * size, -2.6 * size, 1.8 * size)
         camera.look_at = (0.4 * size, 0.0, 0.3 * size)
 
-    def draw(self, snapshot: Snapshot) -> None:
+    def draw(self, snapshot: Snapshot, time: float | None = None, still: bool = False) -> None:
         """
         Show the robot at one instant.
 
@@ -512,11 +549,19 @@ class Show:
         ----------
         snapshot : Snapshot
             Newest state and forces.
+        time : float, optional [s]
+            Of the snapshot, from the beginning of a recording; from the first one shown when None.
+        still : bool
+            Whether no other snapshot follows at once, as in a recording that is paused.
 
         """
+        if time is None:
+            if not 0 <= self._begin_ns <= snapshot.stamp_ns:
+                self._begin_ns = snapshot.stamp_ns
+            time = (snapshot.stamp_ns - self._begin_ns) * 1e-9
         figure = self._figure(snapshot)
         self.scene.draw(figure)
-        self.panel.draw(figure)
+        self.panel.draw(figure, time, still)
 
 
 class FrameTimer:

@@ -172,7 +172,7 @@ class Player:
         self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01, 0.0, order=-2.0)
         self.playing = gui.add_checkbox('play', True, order=-1.0)
         self.speed = gui.add_slider('speed', 0.1, 2.0, 0.1, 1.0, order=-0.5)
-        self._drawn = -1
+        self._drawn, self._still = -1, False
 
     def advance(self, seconds: float) -> None:
         """
@@ -189,9 +189,11 @@ class Player:
             at = at + seconds * float(self.speed.value)
             self.slider.value = at = at if at <= end else 0.0
         index = max(int(np.searchsorted(self._time, at, side='right')) - 1, 0)
-        if index != self._drawn:
-            self._show.draw(self._snapshots[index])
-            self._drawn = index
+        still = not self.playing.value
+        # When it is paused the curves catch up with the scene.
+        if index != self._drawn or still > self._still:
+            self._show.draw(self._snapshots[index], float(self._time[index]), still)
+        self._drawn, self._still = index, still
 
 
 def play(show: Show, recorded: RecordedView, rate: float,

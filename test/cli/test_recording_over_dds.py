@@ -244,8 +244,10 @@ LINE = ('robot {}; 4.20 s in 8.40 s, real-time factor {}; 12 of 2100 deadlines m
     ('fallen at 0.10 s', '0.300', FELL, ['fell at 0.10 s', '0.30 of real time'])])
 def test_a_fall_and_a_slow_machine_are_said_first(state, factor, code, said):
     outcome = Outcome.from_log(['started', LINE.format(state, factor), ''])
-    assert outcome.exit_code == code and len(outcome.warnings()) == len(said)
-    assert all(word in text for word, text in zip(said, outcome.warnings()))
+    told = [*outcome.warnings(), *outcome.remarks()]
+    assert outcome.exit_code == code and len(told) == len(said)
+    assert len(outcome.warnings()) == (code == FELL)        # only a fall is a warning
+    assert all(word in text for word, text in zip(said, told))
 
 
 def test_who_says_nothing_at_the_end_is_not_believed():

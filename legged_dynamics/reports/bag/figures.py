@@ -11,6 +11,7 @@ from legged_dynamics.recordings.truth import leveled, world_force
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import Analysis
 from legged_dynamics.reports.bag.behaviour import Behaviour
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 DETAIL = 2.0        # s
@@ -101,7 +102,7 @@ def draw_force_details(analysis: Analysis) -> Figure:
             _draw_desired(axes, analysis, time, i, k, shown)
             style.dress(axes, x='time [s]' if i == len(series.feet) - 1 else '',
                         y=f'{foot}\n[N]' if k == 0 else '',
-                        title=f'$f_{axis}$, world' if i == 0 else '')
+                        title=f'$f_{axis}$, world axes' if i == 0 else '')
     grid[0, 2].set_xlim(begin, end)
     # The axes are scaled to the forces, not to the peaks of impacts.
     for k in range(3):
@@ -115,7 +116,7 @@ def draw_force_details(analysis: Analysis) -> Figure:
 
 
 def _color(index: int) -> str:
-    return style.FOOT_COLORS[index % len(style.FOOT_COLORS)]
+    return foot_color(index)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def draw_body(analysis: Analysis) -> Figure | None:
             axes = grid[k, column]
             style.line(axes, body.time, factor * wanted[:, k], color=style.TRUTH, linewidth=2.4,
                        label='wanted')
-            style.line(axes, body.time, factor * true[:, k], color=style.FOOT_COLORS[column],
+            style.line(axes, body.time, factor * true[:, k], color=foot_color(column),
                        label='true')
             style.dress(axes, x='time under control [s]' if k == 2 else '', y=f'{name} [{unit}]',
                         title=('position', 'rotation')[column] if k == 0 else '')
@@ -204,18 +205,34 @@ def _bars(axes: Axes, analysis: Analysis, shown: np.ndarray) -> None:
     time = series.time[shown]
     style.dress(axes, x='time [s]')
     for i in range(len(series.feet)):
-        color = style.FOOT_COLORS[i % len(style.FOOT_COLORS)]
+        color = foot_color(i)
         if truth.known:
-            axes.broken_barh(_stretches(time, truth.contact[shown, i]), (i - 0.36, 0.34),
+            axes.broken_barh(stretches(time, truth.contact[shown, i]), (i - 0.36, 0.34),
                              color=style.TRUTH, label='true' if i == 0 else None)
             place = (i + 0.02, 0.34)
         else:
             place = (i - 0.3, 0.6)
-        axes.broken_barh(_stretches(time, series.contact.values[shown, i]), place, color=color,
+        axes.broken_barh(stretches(time, series.contact.values[shown, i]), place, color=color,
                          label='estimated' if i == 0 else None)
 
 
-def _stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
+def stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
+    """
+    Return begin and length of each stretch in which something was so.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample.
+    down : (n,) bool array
+        Whether it was so.
+
+    Returns
+    -------
+    list of tuple of float
+        Begin and length [s].
+
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[0], down.astype(int), [0]])))
     last = len(time) - 1
     return [(float(time[a]), float(time[min(b, last)] - time[a]))
@@ -223,17 +240,16 @@ def _stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Centre of pressure on the support polygon, from above and over time.
+# Centre of pressure on the support polygon, from above.
 
 
-PRESSURE_DETAIL = 3.0        # s
 POLYGONS = 60       # drawn of each behaviour
 POINTS = 3000
 
 
 def draw_pressure(analysis: Analysis) -> Figure:
     """
-    Draw the centre of pressure from above for each behaviour, and over time.
+    Draw the centre of pressure from above for each behaviour.
 
     Parameters
     ----------
@@ -246,46 +262,50 @@ def draw_pressure(analysis: Analysis) -> Figure:
         In level axes that turn with the base's heading.
 
     """
-    figure = style.new_figure(6.6)
-    top, bottom = (figure.subfigures(2, 1, height_ratios=(1.6, 1.0))
-                   if len(analysis.behaviours) > 1 else
-                   figure.subfigures(1, 2, width_ratios=(1.0, 1.3)))
-    series = analysis.series
-    turned = _Heading(analysis)
-    maps = top.subplots(1, len(analysis.behaviours), squeeze=False)[0]
+    figure = style.new_figure(4.2)
+    turned = Heading(analysis)
+    maps = figure.subplots(1, len(analysis.behaviours), squeeze=False)[0]
     for axes, behaviour in zip(maps, analysis.behaviours):
         _from_above(axes, analysis, behaviour, turned)
     figure.legend(*maps[0].get_legend_handles_labels(), loc='outside upper right', ncols=2,
                   frameon=False, fontsize=8.5, markerscale=2.0)
-    begin, end = style.detail_window(series.time, analysis.behaviours, PRESSURE_DETAIL)
-    shown = (series.time >= begin) & (series.time <= end)
-    axes_of = bottom.subplots(*((1, 2) if len(analysis.behaviours) > 1 else (2, 1)))
-    for k, (axes, name) in enumerate(zip(axes_of, ('forward', 'left'))):
-        if np.isfinite(turned.true).any():
-            style.line(axes, series.time[shown], 1e3 * turned.true[shown, k],
-                       color=style.TRUTH, linewidth=2.4)
-        style.line(axes, series.time[shown], 1e3 * turned.estimated[shown, k], color='black')
-        style.dress(axes, x='time [s]', y=f'{name} of the base [mm]')
-        axes.set_xlim(begin, end)
     return figure
 
 
-class _Heading:
-    """Points from the base's origin in level axes that turn with its heading, (n, ..., 2)."""
+class Heading:
+    """
+    Points from the base's origin in level axes that turn with its heading, (n, ..., 2).
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Attributes
+    ----------
+    turn : (n, 2, 2) array
+        Rows: forward and left, in world axes.
+    estimated, true : (n, 2) array [m]
+        Centres of pressure; NaN without load.
+    contact : (n, nf, 2) array [m]
+        Contact points of the feet.
+    corners : list of (n, k, 2) array [m]
+        For each foot, the points that it stands on.
+
+    """
 
     def __init__(self, analysis: Analysis):
         series = analysis.series
         forward = series.base_rotation.values[:, :2, 0]
         forward = forward / np.linalg.norm(forward, axis=1, keepdims=True)
-        # Rows: forward and left, in world axes.
-        self._turn = np.stack([forward, np.stack([-forward[:, 1], forward[:, 0]], axis=1)], axis=1)
+        self.turn = np.stack([forward, np.stack([-forward[:, 1], forward[:, 0]], axis=1)], axis=1)
         self.estimated = self._to(leveled(series, series.center_of_pressure.values))
         self.true = self._to(analysis.truth.center_of_pressure)
         self.contact = self._to(leveled(series, series.contact_point.values))
         self.corners = self._corners(analysis)
 
     def _to(self, points: np.ndarray) -> np.ndarray:
-        return np.einsum('nij,n...j->n...i', self._turn, points[..., :2])
+        return np.einsum('nij,n...j->n...i', self.turn, points[..., :2])
 
     def _corners(self, analysis: Analysis) -> list[np.ndarray]:
         """Return for each foot the points it stands on, (n, k, 2)."""
@@ -301,7 +321,7 @@ class _Heading:
         return corners
 
 
-def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _Heading) -> None:
+def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: Heading) -> None:
     samples = np.flatnonzero(behaviour.samples)
     contact = (analysis.truth.contact if analysis.truth.known
                else analysis.series.contact.values)
@@ -322,7 +342,7 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _H
         down = few[contact[few, i]]
         place = turned.contact[down, i]
         axes.scatter(-place[:, 1], place[:, 0], s=3, alpha=0.25, linewidths=0,
-                     color=style.FOOT_COLORS[i % len(style.FOOT_COLORS)])
+                     color=foot_color(i))
         if len(down):
             side = -1 if np.median(place[:, 1]) > 0.0 else 1
             axes.annotate(foot, (-np.median(place[:, 1]), np.median(place[:, 0])), fontsize=8,
@@ -340,12 +360,12 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: _H
 
 
 # -------------------------------------------------------------------------------------------------
-# Residuals of the base's wrench and of each joint's torque.
+# Residuals of each joint's torque.
 
 
-def draw_residuals(analysis: Analysis) -> Figure:
+def draw_residuals(analysis: Analysis) -> Figure | None:
     """
-    Draw the residual at the base over time, and that of each joint as a bar.
+    Draw the residual of each joint's torque as a bar.
 
     Parameters
     ----------
@@ -354,44 +374,30 @@ def draw_residuals(analysis: Analysis) -> Figure:
 
     Returns
     -------
-    Figure
-        Bars only for joints whose torque is measured.
+    Figure or None
+        None where no torque is measured.
 
     """
     series = analysis.series
     torque = series.external_torque.values
     known = np.isfinite(torque).any(axis=0)
-    figure = style.new_figure(5.6 if known.any() else 3.6)
-    if known.any():
-        top, bottom = figure.subfigures(2, 1, height_ratios=(1.6, 1.0))
-    else:
-        top = figure
-    force, moment = top.subplots(2, 1, sharex=True)
-    residual = series.base_residual.values
-    for axes, part, unit in ((force, residual[:, :3], 'force [N]'),
-                             (moment, residual[:, 3:], 'moment [N m]')):
-        style.shade_behaviours(axes, series.time, analysis.behaviours, names=axes is force)
-        style.line(axes, series.time, np.linalg.norm(part, axis=1), color='#44546a',
-                   linewidth=0.6)
-        style.dress(axes, y=f'base {unit}')
-        axes.set_ylim(bottom=0.0)
-    moment.set_xlabel('time [s]')
-    moment.set_xlim(series.time[0], series.time[-1])
-    if known.any():
-        axes = bottom.subplots()
-        width = 0.8 / max(len(analysis.behaviours), 1)
-        names = [name for name, there in zip(series.joints, known) if there]
-        for index, behaviour in enumerate(analysis.behaviours):
-            values = torque[behaviour.samples][:, known]
-            values = values[np.isfinite(values).all(axis=1)]
-            if len(values):
-                shift = (index - (len(analysis.behaviours) - 1) / 2) * width
-                axes.bar(np.arange(len(names)) + shift, np.sqrt((values ** 2).mean(axis=0)),
-                         width, color=('#44546a', '#d9915a')[index % 2], label=behaviour.name)
-        style.dress(axes, y='joint torque, rms [N m]')
-        axes.set_xticks(range(len(names)), names, rotation=45, ha='right')
-        axes.grid(False, axis='x')
-        style.legend(axes, ncols=2)
+    if not known.any():
+        return None
+    figure = style.new_figure(2.8)
+    axes = figure.subplots()
+    width = 0.8 / max(len(analysis.behaviours), 1)
+    names = [name for name, there in zip(series.joints, known) if there]
+    for index, behaviour in enumerate(analysis.behaviours):
+        values = torque[behaviour.samples][:, known]
+        values = values[np.isfinite(values).all(axis=1)]
+        if len(values):
+            shift = (index - (len(analysis.behaviours) - 1) / 2) * width
+            axes.bar(np.arange(len(names)) + shift, np.sqrt((values ** 2).mean(axis=0)),
+                     width, color=('#44546a', '#d9915a')[index % 2], label=behaviour.name)
+    style.dress(axes, y='joint torque, rms [N m]')
+    axes.set_xticks(range(len(names)), names, rotation=45, ha='right')
+    axes.grid(False, axis='x')
+    style.legend(axes, ncols=2)
     return figure
 
 

@@ -8,6 +8,7 @@ terminal shows the tables of the sections.
 """
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
 from legged_dynamics.reports.bag.analysis import Analysis, distrust, doubts, verdict
 from legged_dynamics.reports.bag.figures import (
+    Heading,
     draw_body,
     draw_contacts,
     draw_force_details,
@@ -27,10 +29,12 @@ from legged_dynamics.reports.bag.figures import (
     draw_latency,
     draw_pressure,
     draw_residuals,
+    stretches,
 )
-from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.bag.noise_band import residual_bands
+from legged_dynamics.reports.page import Bars, Chart, Line, Table, command_line
+from legged_dynamics.reports.robot_picture import FootLoad, force_picture
 from legged_dynamics.reports.section import (
-    Cards,
     Listing,
     Part,
     Report,
@@ -38,6 +42,7 @@ from legged_dynamics.reports.section import (
     ReportSection,
     titled,
 )
+from legged_dynamics.reports.style import detail_window
 
 # -------------------------------------------------------------------------------------------------
 # Tables of an analysis, for terminal and page.
@@ -157,8 +162,11 @@ def _number(value: float, form: str) -> str:
 
 # -------------------------------------------------------------------------------------------------
 
-CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. Drag to '
-          'zoom, double click to see all, click on a name to hide it.')
+CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. The '
+          'strip above shows the whole recording: drag over it to choose what all charts show, '
+          'double click for everything. Click on a name to hide it.')
+# Strides that charts show first.
+STRIDES = 3
 EXPLANATION = (
     'Errors are root mean squares over the feet that truly stand, of the force vector and of its '
     'vertical part. "Zero-phase 25 Hz": full-bandwidth estimate and truth, both low-passed by the '
@@ -172,7 +180,7 @@ LATENCY = 'Latency'
 
 def _forces_section(analysis: Analysis) -> ReportSection:
     # The page has a chart of the vertical forces; the figure is for other documents.
-    return ReportSection('Forces', [*force_charts(analysis), CHARTS, Cards(_cards(analysis)),
+    return ReportSection('Forces', [*force_charts(analysis), CHARTS,
                                     ReportFigure('forces', partial(draw_forces, analysis))])
 
 
@@ -211,28 +219,62 @@ def _details_section(analysis: Analysis) -> ReportSection:
 
 
 def _contacts_section(analysis: Analysis) -> ReportSection:
-    parts: list[Part] = [ReportFigure(
-        'contacts', partial(draw_contacts, analysis),
-        'Feet on the ground, over the whole bag and in a short window.')]
+    series, truth = analysis.series, analysis.truth
+    parts: list[Part] = [
+        Bars('Feet on the ground', series.feet, _spans(series.time, series.contact.values),
+             _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
+             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
+        # The page has the bars; the figure is for other documents.
+        ReportFigure('contacts', partial(draw_contacts, analysis))]
     if analysis.contacts:
         parts += titled(_contacts(analysis))
     return ReportSection('Contacts', parts)
 
 
+def _spans(time: np.ndarray, contact: np.ndarray) -> list[list[tuple[float, float]]]:
+    return [[(begin, begin + length) for begin, length in stretches(time, down)]
+            for down in contact.T]
+
+
 def _pressure_section(analysis: Analysis) -> ReportSection:
-    return ReportSection('Centre of pressure', [ReportFigure(
+    heading, time, window = Heading(analysis), analysis.series.time, _opening(analysis)
+    charts = []
+    for axis, name in enumerate(('fore-aft', 'sideways, to the left')):
+        lines = [Line('estimated', 1e3 * heading.estimated[:, axis], 0)]
+        if np.isfinite(heading.true).any():
+            lines.insert(0, Line('true', 1e3 * heading.true[:, axis], -1))
+        charts.append(Chart(f'Centre of pressure, {name}', 'mm', time, lines, 20.0, height=190,
+                            window=window))
+    return ReportSection('Centre of pressure', [*charts, ReportFigure(
         'center_of_pressure', partial(draw_pressure, analysis),
-        'Above: the centre of pressure on the support polygons (lines; one of them filled), seen '
-        'from above in level axes that turn with the base. Coloured: where the feet touch. '
-        'Over time: in a short window, with the truth in grey.')])
+        'The centre of pressure on the support polygons (lines; one of them filled), seen from '
+        'above in level axes that turn with the base. Coloured: where the feet touch.')])
 
 
 def _residuals_section(analysis: Analysis) -> ReportSection:
-    return ReportSection('Residuals', [ReportFigure(
-        'residuals', partial(draw_residuals, analysis),
-        "What the estimate leaves unexplained of the base's wrench, and of each joint's "
-        "torque. Residuals well above the sensors' noise mean a wrong mass, a wrong "
-        'sign or zero of a torque, or a contact that is not at a foot.')])
+    series, bands = analysis.series, residual_bands(analysis)
+    charts = []
+    for part, band, unit, name in zip((slice(0, 3), slice(3, 6)), bands, ('N', 'N m'),
+                                      ('Force', 'Moment')):
+        values = np.linalg.norm(series.base_residual.values[:, part], axis=1)
+        known = np.isfinite(band)
+        charts.append(Chart(
+            f'{name} at the base that no foot explains'
+            f'{"; shaded: 95 % of what noise alone gives" if known else ""}', unit, series.time,
+            [Line('residual', values, 7)], 0.02 * analysis.weight if unit == 'N' else 1.0,
+            height=190, window=_opening(analysis), band=float(band) if known else 0.0))
+    values = np.linalg.norm(series.base_residual.values[:, :3], axis=1)
+    values = values[np.isfinite(values)]
+    inside = (f'{100.0 * np.mean(values <= bands[0]):.0f} % of the samples are within it.'
+              if np.isfinite(bands[0]) and len(values) else '')
+    return ReportSection('Residuals', [
+        'What the estimate leaves unexplained of the force and moment at the base. Accelerations '
+        'are differences of noisy velocities, so a robot that is described perfectly has '
+        'residuals too: the shaded band is what the stated noise of the sensors explains. '
+        f'{inside} Residuals that stay above it mean a wrong mass, a wrong sign or zero of a torque, or a '
+        'contact that is not at a foot; short peaks are impacts.', *charts, ReportFigure(
+            'residuals', partial(draw_residuals, analysis),
+            "What the estimate leaves unexplained of each joint's torque, rms.")])
 
 
 def _inputs_section(analysis: Analysis) -> ReportSection:
@@ -248,10 +290,12 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
         return None
     return ReportSection(LATENCY, [ReportFigure(
         'latency', partial(draw_latency, analysis),
-        "From the receipt of a joint state to the receipt of the last foot's wrench, both "
-        "by the recorder's clock. Left: from the joint state that completed the "
-        "derivative filter's window. Right: from the joint state that the wrench "
-        'describes.'), *titled(_latency(analysis))])
+        "From the receipt of a joint state to the receipt of the last foot's wrench, both by the "
+        "recorder's clock." + (
+            " Left: from the joint state that completed the derivative filter's window. Right: "
+            'from the joint state that the wrench describes.' if analysis.latency.delay else '')
+        + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
+           if real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
 
 
 def _live_section(analysis: Analysis) -> ReportSection | None:
@@ -345,12 +389,96 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
         sections=sections(analysis), verdict=sentence, judged=judged,
         warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
         command=command_line(f'legged-dynamics analyze {analysis.bag}'),
-        robot=robot.name).write(folder, BagError)
+        robot=robot.name, remarks=_pace(analysis), cards=_cards(analysis),
+        picture=_picture(analysis),
+        viewer=shlex.join(['legged-dynamics', 'view', str(analysis.bag)])).write(folder, BagError)
+
+
+# Part of real time below which a recording's clock says nothing of latencies.
+REAL_TIME = 0.95
+
+
+def real_time_factor(analysis: Analysis) -> float:
+    """
+    Return how fast time went by the recorder's clock.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    float
+        Time by the stamps over time by the recorder's clock; below 1 where time was simulated and
+        waited. 1 where it is not known.
+
+    """
+    factors = [entry.received / entry.rate for entry in analysis.inputs
+               if np.isfinite(entry.received) and np.isfinite(entry.rate) and entry.rate > 0.0]
+    return min(factors, default=1.0)
+
+
+def _pace(analysis: Analysis) -> list[str]:
+    factor = real_time_factor(analysis)
+    if factor >= REAL_TIME:
+        return []
+    return [f'Recorded at {factor:.2f} of real time, as a simulation that waits for its nodes is: '
+            "latencies and rates by the recorder's clock are left out. Accuracy is not touched."]
+
+
+def _picture(analysis: Analysis) -> tuple[str, str]:
+    """Return the robot and its forces at one moment, and what is seen; nothing without poses."""
+    series, robot = analysis.series, analysis.robot
+    model = robot.config.apply_to(robot.model)
+    at = _telling_moment(analysis)
+    position = series.position.values[at]
+    if not len(series.feet) or len(position) != model.nq or not np.isfinite(position).all():
+        return '', ''
+    force = world_force(series, series.foot_to_world[at:at + 1], raw=True,
+                        at=slice(at, at + 1))[0]
+    loads = [FootLoad(foot, force[i], series.contact_point.values[at, i],
+                      bool(series.contact.values[at, i])) for i, foot in enumerate(series.feet)]
+    time = series.time[at]
+    text = force_picture(model, robot.config, position, series.base_rotation.values[at], loads,
+                         robot.urdf, f'{robot.model.name} at {time:.2f} s')
+    return text, (f'The estimate at {time:.2f} s: force of the ground on each foot in contact and '
+                  f'the support polygon. Weight {analysis.weight:.0f} N.')
+
+
+def _telling_moment(analysis: Analysis) -> int:
+    """Return a sample in the middle of the opening window, in the middle of a stance."""
+    series = analysis.series
+    begin, end = _opening(analysis) or (float(series.time[0]), float(series.time[-1]))
+    middle = int(np.searchsorted(series.time, 0.5 * (begin + end)).clip(0, len(series.time) - 1))
+    contact = series.contact.values
+    same = (contact == contact[middle]).all(axis=1)
+    first = last = middle
+    while first > 0 and same[first - 1] and series.time[middle] - series.time[first] < 1.0:
+        first -= 1
+    while last + 1 < len(same) and same[last + 1] and (
+            series.time[last] - series.time[middle] < 1.0):
+        last += 1
+    return (first + last) // 2
+
+
+def _opening(analysis: Analysis) -> tuple[float, float] | None:
+    """Return begin and end of three strides in the middle of the longest walk [s]; None: all."""
+    series = analysis.series
+    time, contact = series.time, series.contact.values
+    landings = [time[1:][np.diff(down.astype(int)) > 0] for down in contact.T]
+    strides = np.concatenate([np.diff(found) for found in landings] or [np.zeros(0)])
+    if len(strides) < STRIDES:
+        return None
+    length = float(STRIDES * np.median(strides))
+    if not 0.0 < length < 0.8 * time[-1]:
+        return None
+    return detail_window(time, analysis.behaviours, length)
 
 
 def force_charts(analysis: Analysis) -> list[Chart]:
     """
-    Return the charts of the feet's forces and of the residual.
+    Return the charts of the feet's forces.
 
     Parameters
     ----------
@@ -360,30 +488,40 @@ def force_charts(analysis: Analysis) -> list[Chart]:
     Returns
     -------
     list of Chart
-        Vertical, forward and sideways force of each foot [N], and the force at the base that the
-        estimate leaves unexplained [N].
+        An overview of the vertical forces; vertical, fore-aft and sideways force of each foot, in
+        level axes that turn with the base [N].
 
     """
     series, truth = analysis.series, analysis.truth
-    force = world_force(series, series.foot_to_world, raw=False)
+    turn = Heading(analysis).turn
+    window = _opening(analysis)
+    force = _along(turn, world_force(series, series.foot_to_world, raw=False))
+    true, wanted = (None if values is None else _along(turn, values) for values in (
+        truth.force if truth.known else None, analysis.desired_force))
     charts = []
-    for axis, title in ((2, 'Vertical force of each foot'), (0, 'Force along x, forward'),
-                        (1, 'Force along y, to the left')):
+    if window is not None:
+        charts.append(Chart('The whole recording: vertical forces', 'N', series.time, [
+            Line(foot, force[:, i, 2], i) for i, foot in enumerate(series.feet)],
+            0.02 * analysis.weight, height=110, window=window, overview=True))
+    for axis, title in ((2, 'Vertical force of each foot'), (0, 'Fore-aft force, forward'),
+                        (1, 'Sideways force, to the left')):
         lines = []
         for i, foot in enumerate(series.feet):
-            if truth.known:
-                lines.append(Line(f'{foot}, true', truth.force[:, i, axis], -1,
-                                  f'{foot}, true'))
+            if true is not None:
+                lines.append(Line(f'{foot}, true', true[:, i, axis], -1 - i % 2, f'{foot}, true'))
             lines.append(Line(foot, force[:, i, axis], i))
-            if analysis.desired_force is not None:
-                lines.append(Line(f'{foot}, wanted', analysis.desired_force[:, i, axis], i,
-                                  f'{foot}, wanted', True))
+            if wanted is not None:
+                lines.append(Line(f'{foot}, wanted', wanted[:, i, axis], i, f'{foot}, wanted',
+                                  True))
         charts.append(Chart(title, 'N', series.time, lines, 0.02 * analysis.weight,
-                            height=330 if axis == 2 else 210))
-    rest = np.linalg.norm(series.base_residual.values[:, :3], axis=1)
-    charts.append(Chart('Force at the base that the estimate leaves unexplained', 'N', series.time,
-                        [Line('residual', rest, 7)], 0.02 * analysis.weight, height=170))
+                            height=330 if axis == 2 else 210, window=window))
     return charts
+
+
+def _along(turn: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """Return world forces, (n, nf, 3), as forward, left and up."""
+    level = np.einsum('nij,nfj->nfi', turn, force[..., :2])
+    return np.concatenate([level, force[..., 2:]], axis=2)
 
 
 def _contact_source(analysis: Analysis) -> str:
@@ -409,7 +547,7 @@ def _cards(analysis: Analysis) -> list[tuple[str, str]]:
         cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
                       f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
                       'of the base from where it was wanted, rms'))
-    if analysis.latency is not None:
+    if analysis.latency is not None and real_time_factor(analysis) >= REAL_TIME:
         cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
                       'median latency, live'))
     if analysis.live:

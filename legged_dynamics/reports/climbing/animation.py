@@ -30,12 +30,12 @@ from legged_dynamics.reports.climbing.plots import (
     Climber,
     Look,
     arrow_outlines,
-    foot_color,
     limb_length,
     pad_outline,
     reach_of,
     round_force,
 )
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.stickybot import StickybotModel
 
 SIZE, DPI = (9.2, 6.4), 90          # inch, dots per inch

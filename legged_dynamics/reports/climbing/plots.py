@@ -23,6 +23,7 @@ from legged_dynamics.reports.climbing.questions import (
     is_disc,
     nominal_poles,
 )
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbTrace,
@@ -36,24 +37,6 @@ from legged_dynamics.stickybot.allocation.force_sets import SET
 BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
 ARC = np.linspace(0.0, 2.0 * np.pi, 73)
-
-
-def foot_color(index: int) -> str:
-    """
-    Return the colour of a foot by its number.
-
-    Parameters
-    ----------
-    index : int
-        Number of the foot.
-
-    Returns
-    -------
-    str
-        As matplotlib names colours.
-
-    """
-    return style.FOOT_COLORS[index % len(style.FOOT_COLORS)]
 
 
 def limb_length(model: StickybotModel) -> float:

@@ -20,6 +20,7 @@ from legged_dynamics.reports import style
 from legged_dynamics.reports.crouch.closed_loop import Loop, Trace
 from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Run, crouch
 from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportSection
 from legged_dynamics.workspace.planar import Biped
 
@@ -43,7 +44,7 @@ def _draw_pose(done: Sequence[Crouch]) -> Figure:
                      label='wanted')
         for index, result in enumerate(done):
             style.line(axes, result.trace.time, UNITS[k] * result.trace.pose[:, k],
-                       color=style.FOOT_COLORS[index], linestyle='-' if index == 0 else '--',
+                       color=foot_color(index), linestyle='-' if index == 0 else '--',
                        linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
         style.dress(axes, y=name)
     style.legend(panels[0], loc='lower right')
@@ -69,14 +70,14 @@ def _draw_path(done: Sequence[Crouch]) -> Figure:
     path, curl = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
     for axes in (path, curl):
         for index, result in enumerate(done):
-            axes.plot(*(100.0 * result.trace.pose[:, :2].T), color=style.FOOT_COLORS[index],
+            axes.plot(*(100.0 * result.trace.pose[:, :2].T), color=foot_color(index),
                       linestyle='-' if index == 0 else '--',
                       linewidth=2.0 if index == 0 else 1.2, label=result.run.name)
         axes.plot(*(100.0 * done[0].trace.target.pose[:2]), '+', color=style.TEXT, markersize=10,
                   label='wanted')
     halves = 2.0 * done[0].trace.time
     marks = np.abs(halves - np.round(halves)) < 1e-6
-    path.plot(*(100.0 * done[0].trace.pose[marks, :2].T), 'o', color=style.FOOT_COLORS[0],
+    path.plot(*(100.0 * done[0].trace.pose[marks, :2].T), 'o', color=foot_color(0),
               markersize=3.5, label='every 0.5 s')
     style.dress(path, 'x [cm], to the back', 'z [cm]')
     style.dress(curl, 'x [cm]', 'z [cm]', title='the end')
@@ -96,7 +97,7 @@ def _draw_errors(done: Sequence[Crouch]) -> Figure:
         for index, result in enumerate(done):
             size = UNITS[k] * np.abs(result.trace.pose[:, k] - target[k])
             axes.semilogy(result.trace.time, np.maximum(size, 1e-9),
-                          color=style.FOOT_COLORS[index], linewidth=1.0, label=result.run.name)
+                          color=foot_color(index), linewidth=1.0, label=result.run.name)
         axes.plot(done[0].trace.time[-1], last[k], 'o', color=style.TEXT, markersize=5,
                   label='the paper')
         style.dress(axes, 'time [s]', 'size of the error' if k == 0 else '', title=name)
@@ -112,7 +113,7 @@ def _draw_ground(done: Sequence[Crouch]) -> Figure:
     figure = style.new_figure(5.6)
     load, center, friction = figure.subplots(3, 1, sharex=True)
     for foot, (name, dashes) in enumerate(LEGS):
-        color = style.FOOT_COLORS[foot]
+        color = foot_color(foot)
         along, normal, ahead = trace.ground[:, foot, 2:].T
         style.line(load, trace.time, normal, color=color, linestyle=dashes, label=name)
         style.line(center, trace.time, 100.0 * ahead, color=color, linestyle=dashes)
@@ -132,7 +133,7 @@ def _draw_joints(trace: Trace, values: np.ndarray, label: str) -> Figure:
     axes = figure.subplots()
     for leg, (side, dashes) in enumerate(LEGS):
         for k, joint in enumerate(JOINTS):
-            style.line(axes, trace.time, values[:, 3 * leg + k], color=style.FOOT_COLORS[k],
+            style.line(axes, trace.time, values[:, 3 * leg + k], color=foot_color(k),
                        linestyle=dashes, linewidth=2.4 if leg == 0 else 1.0,
                        alpha=0.55 if leg == 0 else 1.0, label=f'{side} {joint}')
     style.dress(axes, y=label)
