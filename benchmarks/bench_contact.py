@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.timing import microseconds
+from benchmarks.timing import microseconds, picture_path
 from legged_dynamics.contact import ContactInverseDynamics, EquationWeights, MotionNoise
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.force_map import FrictionCone
@@ -31,7 +31,7 @@ from legged_dynamics.spatial.frames import Transform
 
 title = 'Contact inverse dynamics, quadruped of 18 DoF on four point feet'
 HERE = Path(__file__).resolve().parent
-PICTURE = HERE.parent / 'docs' / 'images' / 'contact_tick.png'
+PICTURE = 'contact_tick.png'
 SAMPLES = 2000
 COLD = """
 import sys, time
@@ -270,8 +270,7 @@ def draw() -> None:
                     label=name, markersize=3.5)
     dress(axes, 'joints, four feet', 'time [us]')
     legend(axes, loc='upper left')
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=90)
+    figure.savefig(picture_path(PICTURE), dpi=90)
 
 
 if __name__ == '__main__':

@@ -10,7 +10,6 @@ arrays, SuperLU. Its answers are checked to agree.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 from scipy.spatial.transform import Rotation
 
-from benchmarks.timing import microseconds
+from benchmarks.timing import microseconds, picture_path
 from legged_dynamics.contact import (
     ContactInverseDynamicsOverTime,
     ContactLimits,
@@ -33,7 +32,7 @@ from legged_dynamics.resources import robot_files
 title = 'Contact inverse dynamics over time, quadruped of 18 DoF, four feet'
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 FRAMES = (1_000, 10_000, 100_000)
-PICTURE = Path(__file__).resolve().parent.parent / 'docs' / 'images' / 'over_time.png'
+PICTURE = 'over_time.png'
 KINDS = {'6-D contacts': [FlatFoot(foot, 0.05, -0.05, 0.03, -0.03) for foot in FEET],
          '3-D contacts': [PointFoot(foot, 0.03) for foot in FEET]}
 
@@ -180,5 +179,4 @@ def draw(curves: dict[str, list[tuple[int, float]]]) -> None:
                     markersize=3.5)
     dress(axes, 'frames', 'time [ms]')
     legend(axes, loc='lower right')
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=90)
+    figure.savefig(picture_path(PICTURE), dpi=90)

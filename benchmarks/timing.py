@@ -4,8 +4,22 @@
 from __future__ import annotations
 
 import statistics
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+IMAGES = Path(__file__).resolve().parent.parent / 'docs' / 'images'
+
+
+def picture_path(name: str) -> Path:
+    """Return where a picture goes: into the documents when all benchmarks run, else aside."""
+    if not sys.argv[1:]:
+        return IMAGES / name
+    path = Path(tempfile.gettempdir()) / name
+    print(f'Picture: {path}')
+    return path
 
 
 def microseconds(*calls: Callable[[], object], batches: int = 15,

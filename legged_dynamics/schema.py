@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -284,6 +284,19 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     return found
 
 
+# Settings that an error lists at most: those of the same group.
+MOST_LISTED = 12
+
+
+def _neighbours(key: str, table: Sequence[str]) -> str:
+    """Return a sentence on the settings beside an unknown one."""
+    group = key.split('.', 1)[0]
+    beside = [name for name in table if name.split('.', 1)[0] == group] or list(table)
+    rest = len(beside) - MOST_LISTED
+    return (f'Settings of {group[:40]!r}: {", ".join(beside[:MOST_LISTED])}'
+            f'{f" and {rest} more" if rest > 0 else ""}.')
+
+
 def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
                places: Mapping[str, str] | None = None) -> None:
     """
@@ -314,8 +327,7 @@ def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
         close = get_close_matches(key[:200], table, n=1)
         hint = f' Did you mean {close[0]}?' if close else ''
         raise ConfigurationError(_placed(
-            f'{_shown_name(key)} is not a setting.{hint} The settings are: {", ".join(table)}.',
-            key, places))
+            f'{_shown_name(key)} is not a setting.{hint} {_neighbours(key, table)}', key, places))
     groups, names = declared()
     if (group in groups or group in spaces) if '.' in key else key in names:
         return

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import add_robot_arguments
-from legged_dynamics.cli.output import counting, output_folder, say, show
+from legged_dynamics.cli.arguments import add_open_argument, add_robot_arguments
+from legged_dynamics.cli.output import counting, output_folder, say, show, show_page
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
@@ -290,6 +290,7 @@ def add_parser(verbs: Any) -> None:
     part.add_argument('--no-enriched-bag', action='store_true')
     part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
                       help='of the enriched bag')
+    add_open_argument(parser)
     _add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -324,7 +325,11 @@ def run(args: argparse.Namespace) -> int:
     if not (options.report or options.csv or options.enriched):
         return show_analysis(*analyse_into(bag, options, out))
     with output_folder(out, (ENRICHED, CSV, REPORT)):
-        return show_analysis(*analyse_into(bag, options, out))
+        analysis, report = analyse_into(bag, options, out)
+    code = show_analysis(analysis, report)
+    if args.open and report is not None:
+        show_page(report)
+    return code
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,

@@ -49,6 +49,20 @@ def keep_to_this_machine(network: bool,
         environ['ROS_LOCALHOST_ONLY'] = '1'     # what ROS 2 Humble reads
 
 
+def add_open_argument(parser: Any) -> None:
+    """
+    Add ``--open`` to a verb that makes or serves a page.
+
+    Parameters
+    ----------
+    parser : object
+        Parser to which the option is added.
+
+    """
+    parser.add_argument('--open', action='store_true',
+                        help='show the page in the default browser')
+
+
 # -------------------------------------------------------------------------------------------------
 # Which robot a verb is about: ``--robot`` and ``--urdf``.
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli.arguments import add_open_argument
 from legged_dynamics.exceptions import SimulationError
 
 if TYPE_CHECKING:
@@ -275,6 +276,7 @@ def add_parser(verbs: Any) -> None:
                         'slider over its time, until Ctrl-C')
     parser.add_argument('--port', type=int, default=8080, metavar='N',
                         help='of the view (default: %(default)s)')
+    add_open_argument(parser)
     parser.set_defaults(run=run)
 
 
@@ -282,6 +284,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.cli.analyze import analyse_into
     from legged_dynamics.cli.analyze import show_analysis as show
+    from legged_dynamics.cli.output import show_page
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.compiling import compile_first
@@ -314,6 +317,8 @@ def run(args: argparse.Namespace) -> int:
         _say(text)
     _say(f'Recorded sensors, truth and estimates: {digest_of(bag)}')
     print(f'Demo took {time.monotonic() - begin:.0f} s.')
+    if args.open and report is not None:
+        show_page(report)
     if args.view:
         from legged_dynamics.cli.view import show_recording
         show_recording(bag, yaml, args.port)

@@ -167,6 +167,24 @@ def show(table: Table) -> None:
     terminal.print(drawn)
 
 
+def show_page(address: str | Path) -> None:
+    """
+    Show a page in the default browser, or say that there is none.
+
+    Parameters
+    ----------
+    address : str or Path
+        Address, or a file on this machine.
+
+    """
+    import webbrowser
+
+    where = address.resolve().as_uri() if isinstance(address, Path) else address
+    if not webbrowser.open(where):
+        print(f'--open: no browser was found on this machine; the page is {where}',
+              file=sys.stderr)
+
+
 class ProgressBar:
     """
     Draws a bar while called with the part done; draws nothing where there is no :func:`console`.

@@ -10,6 +10,7 @@ from typing import Any
 
 from legged_dynamics.cli.arguments import (
     add_network_argument,
+    add_open_argument,
     add_robot_arguments,
     keep_to_this_machine,
 )
@@ -50,6 +51,9 @@ def add_parser(verbs: Any) -> None:
                         help='force drawn as an arrow of 1 m (default: %(default)g)')
     parser.add_argument('--rate', type=float, default=30.0, metavar='HZ',
                         help='pictures a second, at most (default: %(default)g)')
+    parser.add_argument('--at', type=float, default=0.0, metavar='S',
+                        help='begin a recording at this time and stand still there [s]')
+    add_open_argument(parser)
     parser.add_argument('--host', default='127.0.0.1', metavar='ADDRESS',
                         help='address to serve on; 0.0.0.0: for everybody (default: '
                         '%(default)s)')
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         return play_bag(args)
     keep_to_this_machine(args.network)
     server = open_page(args.host, args.port)
-    announce(server)
+    announce(server, args.open)
 
     def show(robot: Any) -> Show:
         return Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
@@ -117,8 +121,8 @@ def play_bag(args: argparse.Namespace) -> int:
         show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
         stopping: list[bool] = []
         with stopped_by_signals(lambda: stopping.append(True)):
-            announce(server)        # who reads this may end it at once
-            play(show, recorded, args.rate, lambda: not stopping)
+            announce(server, args.open)     # who reads this may end it at once
+            play(show, recorded, args.rate, lambda: not stopping, args.at)
     finally:
         close_page(server)
     return 0
@@ -143,7 +147,7 @@ def show_recording(bag: Path, robot: Path, port: int) -> None:
     play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
 
 
-def announce(server: Any) -> None:
+def announce(server: Any, show: bool = False) -> None:
     """
     Say where the page is.
 
@@ -151,11 +155,17 @@ def announce(server: Any) -> None:
     ----------
     server : object
         Web server of the view.
+    show : bool
+        Whether it is opened in the default browser.
 
     """
     host = server.get_host()
     shown = 'localhost' if host in ('127.0.0.1', '0.0.0.0') else host
-    print(f'View: http://{shown}:{server.get_port()} (Ctrl-C ends it)', flush=True)
+    address = f'http://{shown}:{server.get_port()}'
+    print(f'View: {address} (Ctrl-C ends it)', flush=True)
+    if show:
+        from legged_dynamics.cli.output import show_page
+        show_page(address)
 
 
 def _looks(args: argparse.Namespace) -> dict[str, Any]:

@@ -259,7 +259,8 @@ class BagReader:
 
 def _check_path(path: Path) -> None:
     if not path.exists():
-        raise BagError(f'there is no bag at {path}')
+        known = path.suffix in ('', '.bag', *SUFFIXES)
+        raise BagError(f'there is no {"bag at" if known else "file"} {path}')
     if path.suffix == '.bag':
         raise BagError(f'{path} is a ROS 1 bag; turn it into a ROS 2 one with '
                        f'"rosbags-convert --src {path} --dst {path.stem}"')

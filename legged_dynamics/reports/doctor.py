@@ -70,13 +70,31 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
             f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
             else 'nothing wrong was found.'), sections,
         command_line(f'legged-dynamics doctor {name}'),
-        verdict='' if found else 'Nothing wrong was found.',
+        verdict='' if found else ('Nothing wrong was found: no fault explains this recording '
+                                  'better than a healthy robot does.'),
+        remarks=[] if found else _loose(examined.before),
         warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
                   f'First: {found[0].text}'] if found else (), robot=name)
     try:
         path.write_text(report.html(), encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error
+
+
+# Residuals that the page mentions although no fault explains them [tolerances, rms].
+NOTABLE = 2.0
+
+
+def _loose(evidence: Evidence | None) -> list[str]:
+    """Return what is above tolerance on a robot in which no fault was found."""
+    if evidence is None:
+        return []
+    loose = [f'{KINDS.get(kind, kind)} ({value:.0f} tolerances rms)'
+             for kind, squares in evidence.squares.items()
+             if (value := float(np.sqrt(np.nanmean(squares)))) > NOTABLE]
+    return [f'Above tolerance all the same: {"; ".join(loose)}. No single fault that the doctor '
+            'knows explains it; impacts, soft ground and play in joints do such things.'
+            ] if loose else []
 
 
 def _picture(finding: Finding, log: SensorLog) -> bytes:

@@ -322,9 +322,11 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         if np.isfinite(error.double) and np.isfinite(error.single):
             text += f' ({error.single:.0f} N alone, {error.double:.0f} N with several feet down)'
         if result.together is not None and result.alignment is not None:
-            text += (f'. With the clock of the plates put right by '
-                     f'{1e3 * abs(result.alignment.lag):.0f} ms it is '
-                     f'{result.together.vertical:.0f} N')
+            lag, then = 1e3 * abs(result.alignment.lag), result.together.vertical
+            text += (f'; {then:.0f} N with the clock of the plates shifted by {lag:.0f} ms'
+                     if then < error.vertical else
+                     f'. A shift of the clock of the plates by {lag:.0f} ms, which the landings '
+                     f'suggest, does not make it smaller ({then:.0f} N)')
         return f'{text}.', True
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -288,9 +289,6 @@ def _cone(friction: float) -> trimesh.Trimesh:
 
 
 # -------------------------------------------------------------------------------------------------
-
-
-# -------------------------------------------------------------------------------------------------
 # The panel next to the scene: curves, a table of the forces, and switches.
 
 
@@ -353,7 +351,8 @@ class Panel:
         """Start the curves again."""
         self._rows.clear()
 
-    def draw(self, figure: Figure, time: float, still: bool = False) -> None:
+    def draw(self, figure: Figure, time: float, still: bool = False,
+             rows: np.ndarray | None = None) -> None:
         """
         Add a figure. The table is of the same instant as the scene; curves follow every few ones.
 
@@ -365,6 +364,8 @@ class Panel:
             Of the figure, from the beginning of what is shown.
         still : bool
             Whether no other figure follows at once: the curves end with this one, too.
+        rows : (n, 4 + nf) array, optional
+            Of :func:`curve_row`, of a whole recording; those drawn so far when None.
 
         """
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
@@ -372,22 +373,11 @@ class Panel:
         self._rows.append(curve_row(figure, time))
         with self._server.atomic():
             if still or self._drawn % _EVERY == 0:
-                self.draw_curves(np.array(self._rows), time)
+                self._draw_curves(np.array(self._rows) if rows is None else rows, time)
             self._table.content = self._said(figure, time)
         self._drawn += 1
 
-    def draw_curves(self, rows: np.ndarray, time: float) -> None:
-        """
-        Show the curves of the last seconds.
-
-        Parameters
-        ----------
-        rows : (n, 4 + nf) array
-            Of :func:`curve_row`, in the order of time.
-        time : float [s]
-            At which the curves end.
-
-        """
+    def _draw_curves(self, rows: np.ndarray, time: float) -> None:
         rows = rows[(rows[:, 0] > time - SHOWN) & (rows[:, 0] <= time)].copy()
         rows[:, 0] -= time
         n = len(self._feet)
@@ -500,6 +490,14 @@ def close_page(server: Any) -> None:
         server.stop()
 
 
+def _name_tab(server: Any, title: str) -> None:
+    """Name the browser's tab after the robot, for which viser has no setting."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from viser._messages import RunJavascriptMessage
+        server.gui._websock_interface.queue_message(RunJavascriptMessage(
+            f'document.title = {json.dumps(f"{title}: forces on the feet")};'))
+
+
 class Show:
     """
     A robot on a page.
@@ -532,6 +530,8 @@ class Show:
                  title: str, *, friction: float = 0.6, newtons_per_meter: float = 500.0,
                  meshes: Path | None = None):
         self.server, self._begin_ns = server, -1
+        self._parts = model, config, friction
+        _name_tab(server, title)
         self._figure = FigureMaker(model, config, friction)
         feet = self._figure.feet
         looks = body_looks(self._figure.model, config, urdf, meshes)
@@ -541,7 +541,28 @@ class Show:
         camera.position = (2.3 * size, -2.6 * size, 1.8 * size)
         camera.look_at = (0.4 * size, 0.0, 0.3 * size)
 
-    def draw(self, snapshot: Snapshot, time: float | None = None, still: bool = False) -> None:
+    def curves(self, snapshots: Sequence[Snapshot], times: Sequence[float]) -> np.ndarray:
+        """
+        Return what the curves show of a whole recording.
+
+        Parameters
+        ----------
+        snapshots : sequence of Snapshot
+            In the order of time.
+        times : sequence of float [s]
+            Of each snapshot, from the beginning of the recording.
+
+        Returns
+        -------
+        (n, 4 + nf) array
+            Rows of :func:`curve_row`.
+
+        """
+        figure = FigureMaker(*self._parts)      # the scene's own one knows where the robot is
+        return np.array([curve_row(figure(one), time) for one, time in zip(snapshots, times)])
+
+    def draw(self, snapshot: Snapshot, time: float | None = None, still: bool = False,
+             rows: np.ndarray | None = None) -> None:
         """
         Show the robot at one instant.
 
@@ -553,6 +574,8 @@ class Show:
             Of the snapshot, from the beginning of a recording; from the first one shown when None.
         still : bool
             Whether no other snapshot follows at once, as in a recording that is paused.
+        rows : (n, 4 + nf) array, optional
+            Of :meth:`curves`, of a whole recording; what has been drawn so far when None.
 
         """
         if time is None:
@@ -561,7 +584,7 @@ class Show:
             time = (snapshot.stamp_ns - self._begin_ns) * 1e-9
         figure = self._figure(snapshot)
         self.scene.draw(figure)
-        self.panel.draw(figure, time, still)
+        self.panel.draw(figure, time, still, rows)
 
 
 class FrameTimer:

@@ -162,15 +162,19 @@ class Player:
         Page to show it on.
     recorded : RecordedView
         Recording with at least one snapshot.
+    at : float [s]
+        Where it begins; above zero it stands still there until it is played.
 
     """
 
-    def __init__(self, show: Show, recorded: RecordedView):
+    def __init__(self, show: Show, recorded: RecordedView, at: float = 0.0):
         self._show, self._snapshots, self._time = show, recorded.snapshots, recorded.time
+        self._rows = show.curves(self._snapshots, self._time.tolist())
         end = float(self._time[-1])
         gui = show.server.gui
-        self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01, 0.0, order=-2.0)
-        self.playing = gui.add_checkbox('play', True, order=-1.0)
+        self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01,
+                                     min(max(at, 0.0), end), order=-2.0)
+        self.playing = gui.add_checkbox('play', at <= 0.0, order=-1.0)
         self.speed = gui.add_slider('speed', 0.1, 2.0, 0.1, 1.0, order=-0.5)
         self._drawn, self._still = -1, False
 
@@ -192,12 +196,12 @@ class Player:
         still = not self.playing.value
         # When it is paused the curves catch up with the scene.
         if index != self._drawn or still > self._still:
-            self._show.draw(self._snapshots[index], float(self._time[index]), still)
+            self._show.draw(self._snapshots[index], float(self._time[index]), still, self._rows)
         self._drawn, self._still = index, still
 
 
 def play(show: Show, recorded: RecordedView, rate: float,
-         going: Callable[[], bool] = lambda: True) -> None:
+         going: Callable[[], bool] = lambda: True, at: float = 0.0) -> None:
     """
     Show a recording again and again.
 
@@ -211,9 +215,11 @@ def play(show: Show, recorded: RecordedView, rate: float,
         Pictures a second, at most.
     going : callable
         Returns whether to go on.
+    at : float [s]
+        Where it begins; above zero it stands still there until it is played.
 
     """
-    player, last = Player(show, recorded), None
+    player, last = Player(show, recorded, at), None
     timer = FrameTimer(rate, time.monotonic, time.sleep)
     while going():
         now = time.monotonic()

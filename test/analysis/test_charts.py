@@ -5,11 +5,15 @@ import base64
 import json
 import re
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from legged_dynamics.cli import main
+from legged_dynamics.reports.bag import report as bag_report
+from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.reports.bag.noise_band import residual_bands
 from legged_dynamics.reports.page import Chart, Line, Page, thinned, with_gaps, with_room
 
 
@@ -64,8 +68,57 @@ def test_a_report_of_a_bag_says_its_verdict_first(walking_bag, tmp_path, capsys)
                  '--no-enriched-bag']) == 0
     assert capsys.readouterr().out.startswith('Error of the vertical force on a foot in contact')
     text = (tmp_path / 'out' / 'report.html').read_text()
-    assert text.count('class="chart"') == 4 and len(text) < 3_000_000
+    assert text.count('class="chart"') == 9 and len(text) < 3_000_000
     assert 'class="banner"' not in text
+    # The first screen: verdict, robot with its forces, key figures; then contents and charts.
+    order = [text.index(part) for part in ('class="verdict"', 'class="opening"', '<svg', '<nav',
+                                           'class="chart"')]
+    assert order == sorted(order)
+
+
+def test_charts_open_on_three_strides_below_an_overview_of_everything(walking_bag, tmp_path):
+    analysis = analyse(walking_bag)
+    begin, end = bag_report._opening(analysis)
+    landings = [analysis.series.time[1:][np.diff(down.astype(int)) > 0]
+                for down in analysis.truth.contact.T]
+    stride = np.median(np.concatenate([np.diff(times) for times in landings]))
+    assert end - begin == pytest.approx(3.0 * stride, rel=0.1)
+    charts = bag_report.force_charts(analysis)
+    assert [chart.overview for chart in charts] == [True, False, False, False]
+    assert all(chart.window == (begin, end) for chart in charts)
+
+
+def test_noise_alone_explains_the_residual_of_a_perfect_robot(walking_bag):
+    """Where nothing but noise is wrong, 95 % of the residuals are inside of the band."""
+    analysis = analyse(walking_bag)
+    bands = residual_bands(analysis)
+    residual = analysis.series.base_residual.values
+    standing = analysis.behaviours[0].samples
+    for band, part in zip(bands, (slice(0, 3), slice(3, 6))):
+        length = np.linalg.norm(residual[standing, part], axis=1)
+        assert 0.88 < np.mean(length[np.isfinite(length)] <= band) < 0.995
+
+
+def test_forces_and_robot_agree_in_the_picture(walking_bag):
+    """Every foot in contact has an arrow, and no other has one."""
+    analysis = analyse(walking_bag)
+    text, _ = bag_report._picture(analysis)
+    at = bag_report._telling_moment(analysis)
+    contact = analysis.series.contact.values[at]
+    assert 0 < contact.sum() < len(contact)
+    labels = [node.text for node in ElementTree.fromstring(text).iter() if node.text
+              and node.tag.endswith('text')]
+    assert labels.count('in the air') == (~contact).sum()
+    assert text.count('stroke-width="4.0"') == contact.sum()
+
+
+def test_time_that_waited_is_a_remark_without_a_latency_tile(walking_bag, tmp_path, monkeypatch):
+    analysis = analyse(walking_bag)
+    quick = bag_report.write_report(analysis, tmp_path / 'quick').read_text()
+    monkeypatch.setattr(bag_report, 'real_time_factor', lambda analysis: 0.4)
+    slow = bag_report.write_report(analysis, tmp_path / 'slow').read_text()
+    assert 'Recorded at 0.40 of real time' in slow and 'median latency' not in slow
+    assert 'of real time, as' not in quick
 
 
 def test_results_that_deserve_no_trust():

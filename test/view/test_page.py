@@ -101,6 +101,28 @@ def test_the_slider_moves_the_robot_and_curves_are_drawn(page, shown):
     assert page[0].locator('canvas').count() >= 3       # the scene and two plots
 
 
+def test_the_table_is_of_the_same_instant_as_the_scene(shown):
+    """At every step of a paused view: time, feet in contact and curves are the scene's."""
+    player, _ = shown
+    player.playing.value = False
+    rng = np.random.default_rng(3)
+    for index in rng.integers(1, len(player._snapshots), 12):
+        player.slider.value = float(player._time[index]) + 1e-6
+        player.advance(0.0)
+        snapshot, panel = player._snapshots[index], player._show.panel
+        said = panel._table.content
+        assert f'<th>{player._time[index]:.2f} s</th>' in said
+        assert said.count('in the air') == (~snapshot.forces.contact).sum()
+        curves = np.array(panel._force.data)
+        assert curves[0, -1] == 0.0 and (np.diff(curves[0]) > 0.0).all()
+        drawn = sum(arrow.visible for arrow in player._show.scene._arrows)
+        assert drawn == snapshot.forces.contact.sum()
+
+
+def test_the_tab_is_named_after_the_robot(page):
+    page[0].wait_for_function("document.title.includes('forces on the feet')")
+
+
 def test_nothing_comes_from_elsewhere(page):
     hosts = {urlsplit(address.removeprefix('blob:')).hostname for address in page[1]}
     assert len(page[1]) >= 2

@@ -268,10 +268,11 @@ def _residuals_section(analysis: Analysis) -> ReportSection:
     inside = (f'{100.0 * np.mean(values <= bands[0]):.0f} % of the samples are within it.'
               if np.isfinite(bands[0]) and len(values) else '')
     return ReportSection('Residuals', [
-        'What the estimate leaves unexplained of the force and moment at the base. Accelerations '
-        'are differences of noisy velocities, so a robot that is described perfectly has '
+        'What the estimate leaves unexplained of the force and moment at the base. '
+        'Accelerations are differences of noisy velocities, so a perfectly described robot has '
         'residuals too: the shaded band is what the stated noise of the sensors explains. '
-        f'{inside} Residuals that stay above it mean a wrong mass, a wrong sign or zero of a torque, or a '
+        f'{inside} Residuals that stay above '
+        'it mean a wrong mass, a wrong sign or zero of a torque, or a '
         'contact that is not at a foot; short peaks are impacts.', *charts, ReportFigure(
             'residuals', partial(draw_residuals, analysis),
             "What the estimate leaves unexplained of each joint's torque, rms.")])
