@@ -10,15 +10,14 @@ project, author = 'legged_dynamics', _MANIFEST.findtext('author')
 release = version = _MANIFEST.findtext('version')
 project_copyright = f'2026 {author}'
 
-extensions = ['myst_parser', 'numpydoc', 'sphinx.ext.autodoc']
+extensions = ['myst_parser', 'numpydoc', 'sphinx.ext.autodoc', 'sphinx.ext.mathjax']
 source_suffix = {'.md': 'markdown'}
 exclude_patterns = ['_build']
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
 
 myst_heading_anchors = 4
-# A pattern is there for a page that may come.
-suppress_warnings = ['toc.empty_glob']
+myst_enable_extensions = ['dollarmath']
 # Blocks that are no program's.
 highlight_language = 'none'
 

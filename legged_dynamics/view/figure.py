@@ -22,9 +22,6 @@ class Placement:
     """
     Position of the base on the ground, from picture to picture, by the feet in contact.
 
-    Feet in contact in the last picture and in this one have not moved. This is good enough to look
-    at; `LegOdometry` is accurate.
-
     Feet that stood in the last picture and stand in this one have not moved. Accurate enough for
     a picture; `LegOdometry` is accurate.
     """
@@ -48,11 +45,6 @@ class Placement:
             Contact points of the feet, or where they would be, in base axes.
         contact : (nf,) bool array
             Feet in contact.
-
-        Returns
-        -------
-        (3,) array [m]
-            p_WB.
 
         Returns
         -------

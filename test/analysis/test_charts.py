@@ -103,7 +103,7 @@ def test_forces_and_robot_agree_in_the_picture(walking_bag):
     """Every foot in contact has an arrow, and no other has one."""
     analysis = analyse(walking_bag)
     text, _ = bag_report._picture(analysis)
-    at = bag_report._telling_moment(analysis)
+    at = bag_report.telling_moment(analysis)
     contact = analysis.series.contact.values[at]
     assert 0 < contact.sum() < len(contact)
     labels = [node.text for node in ElementTree.fromstring(text).iter() if node.text

@@ -432,7 +432,7 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
     """Return the robot and its forces at one moment, and what is seen; nothing without poses."""
     series, robot = analysis.series, analysis.robot
     model = robot.config.apply_to(robot.model)
-    at = _telling_moment(analysis)
+    at = telling_moment(analysis)
     position = series.position.values[at]
     if not len(series.feet) or len(position) != model.nq or not np.isfinite(position).all():
         return '', ''
@@ -447,8 +447,21 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
                   f'the support polygon. Weight {analysis.weight:.0f} N.')
 
 
-def _telling_moment(analysis: Analysis) -> int:
-    """Return a sample in the middle of the opening window, in the middle of a stance."""
+def telling_moment(analysis: Analysis) -> int:
+    """
+    Return a sample that a picture is worth: in the middle of a step of the opening strides.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    int
+        Number of the sample.
+
+    """
     series = analysis.series
     begin, end = _opening(analysis) or (float(series.time[0]), float(series.time[-1]))
     middle = int(np.searchsorted(series.time, 0.5 * (begin + end)).clip(0, len(series.time) - 1))

@@ -1,0 +1,95 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Make the pictures of README, gallery and site from what the commands write.
+
+Run with ``python docs/pictures.py BAG``, a recording of ``legged-dynamics demo``. Each command of
+the gallery is run as a reader would run it; pages and the view are photographed in a headless
+Chromium (playwright, extra ``test``).
+"""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+IMAGES = Path(__file__).resolve().parent / 'images'
+COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
+ARGUMENTS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
+                                                'google-chrome'))), None)
+
+
+def run(*words: str, folder: Path) -> None:
+    """Run a command of the package; its own exit codes say what it found."""
+    subprocess.run([*COMMAND, *words], cwd=folder, check=False, stdout=subprocess.DEVNULL)
+
+
+def view(bag: Path, take: Callable[[Page, str], Any]) -> None:
+    """Photograph the view at the moment of the report's picture."""
+    from legged_dynamics.reports.bag.analysis import analyse
+    from legged_dynamics.reports.bag.report import telling_moment
+    from legged_dynamics.view.show import Show, close_page, open_page
+    from legged_dynamics.view.sources import Player, read_view
+
+    analysis = analyse(bag)
+    moment = float(analysis.series.time[telling_moment(analysis)])
+    recorded = read_view(bag)
+    server = open_page('127.0.0.1', 0)
+    robot = recorded.robot
+    player = Player(Show(server, robot.model, robot.config, robot.urdf, robot.name), recorded,
+                    moment)
+    player.advance(0.0)
+    try:
+        take(f'http://127.0.0.1:{server.get_port()}', 'view.png')
+    finally:
+        close_page(server)
+
+
+def main(arguments: list[str]) -> int:
+    """Make all pictures."""
+    if len(arguments) != 1 or CHROMIUM is None:
+        print('expected one recording of the demo, and Chromium on this machine')
+        return 2
+    bag = Path(arguments[0]).resolve()
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+        def take(address: str, picture: str, size: tuple[int, int] = (1200, 700),
+                 wait: float = 1.5) -> None:
+            page = browser.new_page(viewport={'width': size[0], 'height': size[1]})
+            page.goto(address)
+            page.wait_for_timeout(1e3 * wait)
+            page.screenshot(path=str(IMAGES / picture))
+            page.close()
+
+        view(bag, lambda address, picture: take(address, picture, wait=25.0))
+        run('info', 'anymal_class', '--robot', 'anymal_class', '--picture', 'check.svg',
+            folder=folder)
+        shutil.copy(folder / 'check.svg', IMAGES / 'check.svg')
+        run('analyze', str(bag), '-o', 'analysis', '--no-csv', '--no-enriched-bag',
+            folder=folder)
+        take((folder / 'analysis' / 'report.html').as_uri(), 'report.png', (1200, 1250))
+        run('force-map', 'anymal_class', '-o', 'force_map.svg', folder=folder)
+        shutil.copy(folder / 'force_map.svg', IMAGES / 'force_map.svg')
+        run('inverse-dynamics', '--sample', '-o', 'person', '--no-bag', folder=folder)
+        take((folder / 'person' / 'report.html').as_uri(), 'person.png', (1200, 900))
+        run('doctor', str(bag), '-o', 'doctor.html', folder=folder)
+        take((folder / 'doctor.html').as_uri(), 'doctor.png', (1200, 700))
+        run('reproduce', 'biped', '-o', 'biped', folder=folder)
+        shutil.copy(folder / 'biped' / 'figure_5_joints.png', IMAGES / 'biped.png')
+        run('stickybot', '-o', 'stickybot', folder=folder)
+        shutil.copy(folder / 'stickybot' / 'forces.png', IMAGES / 'stickybot.png')
+        browser.close()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
