@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 from setuptools import find_packages, setup
 
 PACKAGE = 'legged_dynamics'
-# Tried; older ones that a ROS distribution still has can run the nodes, not the demo.
-PYTHONS = ('3', '3.11', '3.12', '3.13')
+# Tried with the demo. 3.10, which ROS 2 Humble has, is for the nodes.
+PYTHONS = ('3', '3.10', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
 # Read as a file: the package's dependencies may not be installed yet.
 NODES = run_path(str(HERE / PACKAGE / 'node_registry.py'))['NODES']
@@ -39,7 +39,8 @@ EXTRAS = {
     'fleet': ['dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
-    'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],
+    'docs': ['sphinx>=7.4', 'myst-nb>=1.2', 'numpydoc>=1.8', 'furo>=2024.8'],
+    'rerun': ['rerun-sdk>=0.23'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',
              'ruff>=0.6', 'mypy>=1.10', 'playwright>=1.40'],
@@ -47,7 +48,7 @@ EXTRAS = {
 # What the demo runs on, its page in the browser included, and nothing that only developers need.
 EXTRAS['demo'] = [name for extra in ('dds', 'sim', 'bag', 'view', 'cli')
                   for name in EXTRAS[extra]]
-NOT_IN_ALL = {'zoo', 'docs', 'demo'}
+NOT_IN_ALL = {'zoo', 'docs', 'demo', 'rerun'}
 
 # Real ROS 2 from PyPI, built by a third party from open recipes: for tests, and for those who have
 # no ROS 2 of their own. Not part of `all`, for where rclpy is, nodes run on it.
