@@ -103,6 +103,12 @@ class WatchdogSettings(CheckedSettings):
     input_timeout: float = setting(
         'watchdog.input_timeout', 0.02, 's',
         'Age of the joint states from which they are not used.', 1e-3, 1.0)
+    take_over: str = setting(
+        'watchdog.take_over', 'after_crash', '',
+        'When a watchdog that starts holds the posture and, if nobody commands, lets the robot '
+        'down: after_crash: when its predecessor on this machine was killed, and the motors still '
+        'deliver what that sent last; always: whenever the motors have torque; never.',
+        choices=('after_crash', 'always', 'never'))
 
 
 SETTINGS = SafetySettings.table()

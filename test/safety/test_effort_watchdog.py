@@ -130,7 +130,7 @@ def test_a_message_said_over_and_over_is_no_sign_of_life():
     bench.tick(A, count=100)
     for _ in range(30):
         bench.tick()
-        bench.dog.command(bench.ms * MS, STANDING, A, bench.count - 30)
+        bench.dog.command(bench.ms * MS, STANDING, A, 100)
     assert bench.dog.state is WatchdogState.HOLDING and 'repeats message' in bench.dog.fault
 
 
