@@ -6,8 +6,8 @@ EffortWatchdog: between controllers and motors, in a process of its own or in a 
 A controller that is killed, stopped or stuck leaves its last command in the hardware. The watchdog
 passes on the commands of one controller alone, inside the same envelope as the guard's, and acts
 when that misses a deadline: it holds the posture for a moment, and then lets the robot sit down,
-or damps its joints. After that it obeys only a controller that was started again. The same comes of
-two senders with one identity: who of them is the true one cannot be told.
+or damps its joints. After that it obeys only a controller that was started again. The same comes
+of two senders with one identity: who of them is the true one cannot be told.
 
 A joint whose readings are implausible is held by the effort that it had, and let go with the rest;
 healthy joints are held and braked by their own readings.
