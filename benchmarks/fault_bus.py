@@ -4,8 +4,16 @@
 Robot, watchdog and controller as processes on a DDS bus, and hands that spoil what they hear.
 
 The simulated robot publishes its sensors on /driver/...; this process relays them, changed or not,
-and counts them: a tick is one joint state. What goes to the motors, the diagnostics, the status
-messages of guard and watchdog, and the truth are kept with the tick at which they came.
+and counts them: a tick is one joint state. It also stands in for the motors' controller: it takes
+what is sent to `effort_controller/commands`, and holds the last command for ever.
+
+Time is simulated and in lock-step with these motors: the next sample is made when controller and
+watchdog have answered the last one, or have been silent for `SILENCE` of wall time for some samples
+on end, and at a tenth to a fifth of real time, so that a busy machine does not look like a dead
+process. Rows about clocks need the wall's time, at 125 Hz with deadlines of a second.
+
+What goes to the motors, the diagnostics, the status messages of guard and watchdog, and the truth
+are kept with the tick at which they came.
 """
 from __future__ import annotations
 
@@ -28,31 +36,38 @@ from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.cyclone import CycloneBus
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.resources import robot_files
 
 DIALECT = StandaloneDialect()
 JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
 NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/DiagnosticArray'
-RATE = 125.0            # Hz, which Python processes keep on a busy machine
+RATE = 500.0            # Hz in lock-step
+WALL_RATE = 125.0       # Hz by the wall's clock
+SPEED = 0.25            # greatest real-time factor in lock-step
+SILENCE, GIVEN_UP = 0.1, 5      # s of wall time, and samples on end, that an answer is waited for
+ANSWER = '/fault_bus/answer'
 BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands')
-# Deadlines of one second: on a busy machine a process may not get to run for a tenth.
-ARGUMENTS = {
-    'simulated_robot': (
-        '-p', 'schedule:=stand 100000', '-p', 'simulation.command_timeout:=10.0',
-        '-p', f'simulation.rate:={RATE}', '-r', 'joint_states:=driver/joint_states',
-        '-r', 'imu/data:=driver/imu'),
-    'effort_watchdog': (
-        '-p', 'watchdog.deadline:=0.5', '-p', 'watchdog.hold:=0.5', '-p',
-        'watchdog.input_timeout:=0.3', '-p', 'watchdog.sit:=1.5',
-        '-p', 'safety.damping_duration:=0.5'),
+SENSORS = ('-p', 'schedule:=stand 100000', '-r', 'joint_states:=driver/joint_states',
+           '-r', 'imu/data:=driver/imu', '-p', 'simulation.command_timeout:=10.0')
+LOCK_STEP = {
+    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={RATE}', '-p',
+                        f'lock_step.answers:=[{ANSWER}]', '-p', f'lock_step.speed:={SPEED}'),
+    'effort_watchdog': ('-p', 'use_sim_time:=true'),
+    'workspace_controller': (*BEHIND, '-p', 'use_sim_time:=true', '-p', f'rate:={RATE}'),
+}
+WALL = {
+    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={WALL_RATE}'),
+    'effort_watchdog': ('-p', 'watchdog.deadline:=1.0', '-p', 'watchdog.hold:=0.5', '-p',
+                        'watchdog.input_timeout:=1.0'),
     'workspace_controller': (
-        *BEHIND, '-p', 'safety.input_timeout:=0.3', '-p', 'safety.hold:=0.5',
-        '-p', 'safety.damping_duration:=0.5', '-p', 'imu_timeout:=0.1',
-        '-p', 'odometry.max_gap:=0.3', '-p', 'max_gap:=0.3', '-p', f'rate:={RATE}'),
+        *BEHIND, '-p', 'safety.input_timeout:=1.0', '-p', 'safety.hold:=0.5', '-p',
+        'imu_timeout:=0.1', '-p', 'odometry.max_gap:=0.3',
+        '-p', 'max_gap:=0.3', '-p', f'rate:={WALL_RATE}'),
 }
 PATIENCE = 90.0         # s of wall time for a process to start
 # Starts a node whose wall clock is ahead by what a file says: it can be set while the node runs.
-START = '''
+START = """
 import mmap, struct, sys, time
 with open(sys.argv.pop(1), 'r+b') as file:
     shift = mmap.mmap(file.fileno(), 8)
@@ -61,7 +76,7 @@ time.time_ns = lambda: wall() + struct.unpack('q', shift[:8])[0]
 from legged_dynamics.node_registry import NODES
 from importlib import import_module
 sys.exit(import_module('legged_dynamics.nodes.' + sys.argv.pop(1)).main())
-'''
+"""
 
 
 class FaultBus:
@@ -122,13 +137,42 @@ class FaultBus:
         self.target = self._publisher('geometry_msgs/msg/PoseStamped',
                                       '/workspace_controller/body_target')
         self.posture = self._publisher('std_msgs/msg/String', '/workspace_controller/posture')
+        self._joints = list(config.joints)
+        self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
+                                                  DIALECT.qos.latched)
+        self._listen(JOINTS, '/workspace_controller/answer', self._note_answer, DIALECT.qos.latched)
         self._watch: dict[str, Any] = {}
+        self._arguments, self.rate, self._strangers = LOCK_STEP, RATE, []
+        self._clear()
         self.heal()
         self.forget()
 
-    def _listen(self, kind: str, topic: str, take: Callable[[Any], None]) -> None:
+    def _listen(self, kind: str, topic: str, take: Callable[[Any], None],
+                qos: Any = None) -> None:
         self.node.create_subscription(DIALECT.message(kind), topic, take,
-                                      DIALECT.qos.reliable(1000))
+                                      qos or DIALECT.qos.reliable(1000))
+
+    def stranger(self, kind: str, topic: str) -> Any:
+        """
+        Return a publisher that leaves at the end of the row.
+
+        Parameters
+        ----------
+        kind, topic : str
+            Message and topic.
+
+        """
+        made = self._publisher(kind, topic)
+        self._strangers.append(made)
+        return made
+
+    def _clear(self) -> None:
+        """Forget what was held and who was waited for."""
+        self._held_effort: np.ndarray | None = None
+        self._due: tuple[int, float] | None = None
+        self._answered = self._commands = 0
+        self._missed = {'controller': GIVEN_UP, 'watchdog': GIVEN_UP}
+        self._passed = False
 
     def _publisher(self, kind: str, topic: str) -> Any:
         return self.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(10))
@@ -136,6 +180,8 @@ class FaultBus:
     # ---- what goes through, and what is heard -----------------------------------------------
 
     def _relay(self, kind: str, cdr: bytes) -> None:
+        stamp = (convert.stamp_ns(deserialize(cdr, kind).header.stamp)
+                 if self._arguments is LOCK_STEP else 0)
         change = self.change_joints if kind == JOINTS else self.change_imu
         if change is not None:
             message = change(deserialize(cdr, kind))
@@ -150,17 +196,45 @@ class FaultBus:
             out = queue.pop(0)
             if out and self.renew and self.late:
                 message = deserialize(out, kind)
-                now = time.time_ns()
+                now = stamp or time.time_ns()
                 message.header.stamp = convert.time_message(DIALECT, now)
                 out = serialize(message, kind)
             if out:
                 self._out[kind].publish_raw(out)
+        if kind == JOINTS and self._arguments is LOCK_STEP:
+            self._due = stamp, time.monotonic()
+            self._commands = len(self.sent)
+            self._passed = False
+
+    def _note_answer(self, message: Any) -> None:
+        self._answered = convert.stamp_ns(message.header.stamp)
+        self._passed = len(message.effort) > 0
+
+    def _move_on(self) -> None:
+        """Answer the newest sample when nobody is waited for any more."""
+        if self._due is None:
+            return
+        stamp, since = self._due
+        late = time.monotonic() - since > SILENCE
+        heard = {'controller': self._answered >= stamp,
+                 'watchdog': not self._passed or len(self.sent) > self._commands}
+        for who, here in heard.items():
+            if not here and not late and self._missed[who] < GIVEN_UP:
+                return
+        for who, here in heard.items():
+            self._missed[who] = 0 if here else self._missed[who] + 1
+        self._due = None
+        effort = self._held_effort
+        self._motors.publish(answer(DIALECT, stamp, None if effort is None else
+                                    (self._joints, effort.tolist())))
 
     def _note_command(self, message: Any) -> None:
         dimensions = message.layout.dim
         self.sent.append((self.tick, np.array(message.data),
                           dimensions[0].label if dimensions else ''))
         self.last = message
+        if len(message.data) == len(self.limits):
+            self._held_effort = np.array(message.data)
 
     def _note_words(self, array: Any) -> None:
         self.words += [(self.tick, f'{status.name}: {status.message}') for status in array.status
@@ -223,7 +297,7 @@ class FaultBus:
         node : str
             Its module.
         *arguments : str
-            ROS arguments beyond those of `ARGUMENTS`.
+            ROS arguments beyond those of the mode.
 
         Returns
         -------
@@ -235,7 +309,8 @@ class FaultBus:
             self.processes[node] = subprocess.Popen(
                 [sys.executable, '-c', START, str(self._clock), node, '--ros-args',
                  '--params-file', str(self._yaml), '-p', f'robot_description:={self._urdf}',
-                 *ARGUMENTS[node], *arguments], env=self._environment, stdout=log, stderr=log)
+                 *self._arguments[node], *arguments],
+                env=self._environment, stdout=log, stderr=log)
         return self.processes[node]
 
     def send(self, node: str, number: signal.Signals) -> None:
@@ -271,7 +346,8 @@ class FaultBus:
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.bus.spin_once(0.02)
+            self.bus.spin_once(0.005)
+            self._move_on()
             if condition():
                 return True
         return False
@@ -294,15 +370,25 @@ class FaultBus:
 
         """
         end = self.tick + count
-        self.until(lambda: self.tick >= end or until(), 4.0 * count / RATE + 1.0)
+        self.until(lambda: self.tick >= end or until(), 30.0 * count / self.rate + 2.0)
         return bool(until())
 
-    def stand(self) -> bool:
-        """Start everything; return whether the robot stands under the controller."""
-        for node in ARGUMENTS:
+    def stand(self, lock_step: bool = True) -> bool:
+        """
+        Start everything; return whether the robot stands under the controller.
+
+        Parameters
+        ----------
+        lock_step : bool
+            Whether time is simulated.
+
+        """
+        self._arguments = LOCK_STEP if lock_step else WALL
+        self.rate = RATE if lock_step else WALL_RATE
+        for node in self._arguments:
             self.start(node)
         self.until(lambda: self._watch.get('workspace_controller') == 'active')
-        self.ticks(150)
+        self.ticks(round(1.2 * self.rate))
         return (self._watch.get('workspace_controller') == 'active'
                 and self._watch.get('effort_watchdog') == 'forwarding' and self.height > 0.4)
 
@@ -326,6 +412,10 @@ class FaultBus:
         self.processes.clear()
         self.until(lambda: False, 0.3)
         self._watch.clear()
+        for publisher in self._strangers:
+            self.node.destroy_publisher(publisher)
+        self._strangers = []
+        self._clear()
         self.heal()
         self.forget()
 

@@ -199,7 +199,9 @@ class EffortOutput:
         self._effort = np.zeros(model.n_joints)
         imu = model.frame(common.config.imu_link or model.base_link)
         self.screen.build(model, self._order, guard, imu.pose.R,
-                          common.parameters['safety.frozen'])
+                          common.parameters['safety.frozen'],
+                          [foot.link for foot in common.config.feet],
+                          common.parameters['safety.stance_turn'])
         self.guard = guard
         if self.input.listening:
             self._arm()
@@ -352,6 +354,7 @@ class EffortOutput:
         self._sent = guarded.effort
         spoke = self._sending or not guarded.state.silent
         if spoke:
+            self.screen.commanded(guarded.effort)
             self._publish(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
         self._sending = not guarded.state.silent
         if guarded.fault:
